@@ -1,0 +1,416 @@
+//! Parameters that describe themselves.
+//!
+//! A parameter is defined once: its symbol, unit, legal range, default and why
+//! that default stand beside the field in the [`params!`](crate::params) macro. From that one
+//! place come reading and checking, `sojourn explain`, the Python classes and
+//! the JSON schema.
+
+use crate::prob::Prob;
+use crate::quantity::{Amount, Frequency, LinkRate};
+use crate::size::{Bytes, Rate};
+use crate::text;
+use crate::time::Span;
+use std::fmt;
+
+/// A value as it stands in a scenario file or on the command line.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Not given.
+    Absent,
+    /// A string; quantities with units are strings.
+    Text(String),
+    /// A number with a point.
+    Number(f64),
+    /// A whole number.
+    Whole(i64),
+    /// True or false.
+    Flag(bool),
+    /// A list.
+    List(Vec<Value>),
+    /// Keys with values, in the order written.
+    Table(Vec<(String, Value)>),
+}
+
+/// What is wrong with one value, in one line: `what` says what is wrong and what is legal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The key whose value is refused.
+    pub key: String,
+    /// What is wrong; what is legal.
+    pub what: String,
+}
+
+/// What a value of a type looks like, for schemas and help.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A length of queue: `"300 packets"`, `"1.5 MB"`, `"20 ms"`.
+    Queue,
+    /// A time: `"20 ms"`.
+    Time,
+    /// A rate: `"8 Mbit/s"`, `"1250 packets/s"`.
+    Rate,
+    /// A frequency: `"160 Hz"`.
+    Frequency,
+    /// A size: `"1500 B"`.
+    Size,
+    /// A plain number.
+    Number,
+    /// A whole number.
+    Whole,
+    /// True or false.
+    Flag,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A table of its own.
+    Table,
+    /// Any text.
+    Text,
+}
+
+/// One parameter, as people are told of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// Its name in files and on the command line.
+    pub key: &'static str,
+    /// Its symbol in the source.
+    pub symbol: &'static str,
+    /// What a value looks like.
+    pub kind: Kind,
+    /// Its value where none is given.
+    pub default: Value,
+    /// The legal range, in words.
+    pub rule: &'static str,
+    /// Why that default.
+    pub why: &'static str,
+    /// What it does.
+    pub about: &'static str,
+}
+
+/// A type that a parameter can have.
+pub trait Quantity: Sized {
+    /// What a value looks like.
+    fn kind() -> Kind;
+    /// Reads a value; the refusal says what is legal.
+    fn read(value: &Value) -> Result<Self, String>;
+    /// The value, such that `read` gives it back.
+    fn write(&self) -> Value;
+}
+
+/// A struct of parameters that was made by [`params!`](crate::params).
+pub trait Described: Default {
+    /// All parameters, in order.
+    fn fields() -> Vec<Field>;
+    /// Sets one parameter; refuses unknown keys and illegal values.
+    fn assign(&mut self, key: &str, value: &Value) -> Result<(), Fault>;
+    /// All parameters with their values, in order.
+    fn values(&self) -> Vec<(&'static str, Value)>;
+
+    /// Defaults, with the given ones set in order.
+    fn from_values(given: &[(String, Value)]) -> Result<Self, Fault> {
+        let mut params = Self::default();
+        for (key, value) in given {
+            params.assign(key, value)?;
+        }
+        Ok(params)
+    }
+}
+
+impl Fault {
+    /// A fault of `key`.
+    pub fn new(key: impl Into<String>, what: impl Into<String>) -> Fault {
+        Fault { key: key.into(), what: what.into() }
+    }
+
+    /// A key that does not exist, with the nearest that does.
+    pub fn unknown(key: &str, legal: &[&str]) -> Fault {
+        let hint = text::did_you_mean(key, legal.iter().copied());
+        let legal = if legal.is_empty() {
+            "takes no parameters".into()
+        } else {
+            format!("legal: {}", legal.join(", "))
+        };
+        Fault::new(key, format!("unknown key{hint} ({legal})"))
+    }
+
+    /// The same fault, of a key inside `table`.
+    pub fn inside(self, table: &str) -> Fault {
+        Fault { key: format!("{table}.{}", self.key), what: self.what }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.key, self.what)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Absent => f.write_str("not set"),
+            Value::Text(text) => write!(f, "\"{text}\""),
+            Value::Number(number) => write!(f, "{number:?}"),
+            Value::Whole(number) => number.fmt(f),
+            Value::Flag(flag) => flag.fmt(f),
+            Value::List(items) => {
+                f.write_str("[")?;
+                for (place, item) in items.iter().enumerate() {
+                    write!(f, "{}{item}", if place == 0 { "" } else { ", " })?;
+                }
+                f.write_str("]")
+            }
+            Value::Table(entries) => {
+                f.write_str("{")?;
+                for (place, (key, value)) in entries.iter().enumerate() {
+                    write!(f, "{}{key} = {value}", if place == 0 { " " } else { ", " })?;
+                }
+                f.write_str(" }")
+            }
+        }
+    }
+}
+
+/// Quantities that are written as text with a unit.
+macro_rules! written_with_a_unit {
+    ($($type:ty => $kind:ident, $example:literal;)*) => {$(
+        impl Quantity for $type {
+            fn kind() -> Kind {
+                Kind::$kind
+            }
+            fn read(value: &Value) -> Result<Self, String> {
+                match value {
+                    Value::Text(text) => <$type>::parse(text),
+                    Value::Number(_) | Value::Whole(_) => {
+                        let units = <$type>::parse(&value.to_string()).err().unwrap_or_default();
+                        Err(format!("{units}; write it like {:?}", $example))
+                    }
+                    other => Err(format!("{other} is not text with a unit; write it like {:?}", $example)),
+                }
+            }
+            fn write(&self) -> Value {
+                Value::Text(self.to_string())
+            }
+        }
+    )*};
+}
+
+written_with_a_unit! {
+    Amount => Queue, "300 packets";
+    Span => Time, "20 ms";
+    LinkRate => Rate, "8 Mbit/s";
+    Rate => Rate, "8 Mbit/s";
+    Frequency => Frequency, "160 Hz";
+    Bytes => Size, "1500 B";
+}
+
+impl Quantity for f64 {
+    fn kind() -> Kind {
+        Kind::Number
+    }
+    fn read(value: &Value) -> Result<f64, String> {
+        match value {
+            Value::Number(number) if number.is_finite() => Ok(*number),
+            Value::Whole(number) => Ok(*number as f64),
+            Value::Number(number) => Err(format!("{number} is not a finite number")),
+            other => Err(format!("{other} is not a number; write it like 0.1")),
+        }
+    }
+    fn write(&self) -> Value {
+        Value::Number(*self)
+    }
+}
+
+impl Quantity for Prob {
+    fn kind() -> Kind {
+        Kind::Number
+    }
+    fn read(value: &Value) -> Result<Prob, String> {
+        let number = f64::read(value)?;
+        Prob::new(number).ok_or_else(|| format!("{number} is not a probability; legal: 0 to 1"))
+    }
+    fn write(&self) -> Value {
+        Value::Number(self.get())
+    }
+}
+
+impl Quantity for u64 {
+    fn kind() -> Kind {
+        Kind::Whole
+    }
+    fn read(value: &Value) -> Result<u64, String> {
+        match value {
+            Value::Whole(number) => {
+                u64::try_from(*number).map_err(|_| format!("{number} is negative; legal: 0 or more"))
+            }
+            other => Err(format!("{other} is not a whole number; write it like 50")),
+        }
+    }
+    fn write(&self) -> Value {
+        Value::Whole(*self as i64)
+    }
+}
+
+impl Quantity for bool {
+    fn kind() -> Kind {
+        Kind::Flag
+    }
+    fn read(value: &Value) -> Result<bool, String> {
+        match value {
+            Value::Flag(flag) => Ok(*flag),
+            other => Err(format!("{other} is neither true nor false")),
+        }
+    }
+    fn write(&self) -> Value {
+        Value::Flag(*self)
+    }
+}
+
+impl Quantity for String {
+    fn kind() -> Kind {
+        Kind::Text
+    }
+    fn read(value: &Value) -> Result<String, String> {
+        match value {
+            Value::Text(text) => Ok(text.clone()),
+            other => Err(format!("{other} is not text; write it in quotes")),
+        }
+    }
+    fn write(&self) -> Value {
+        Value::Text(self.clone())
+    }
+}
+
+/// A parameter that may be left out.
+impl<T: Quantity> Quantity for Option<T> {
+    fn kind() -> Kind {
+        T::kind()
+    }
+    fn read(value: &Value) -> Result<Option<T>, String> {
+        T::read(value).map(Some)
+    }
+    fn write(&self) -> Value {
+        self.as_ref().map_or(Value::Absent, Quantity::write)
+    }
+}
+
+/// Defines a struct of parameters together with all that is told of them.
+///
+/// Each field reads: documentation; `name: type = default`, symbol; the legal
+/// range in words and as a predicate; why that default (and its source).
+///
+/// ```
+/// sojourn_units::params! {
+///     /// Parameters of a leaky integrator.
+///     pub struct Params {
+///         /// weight of a new sample in the average
+///         weight: f64 = 0.002, "w_q", "0 < weight <= 1" if |w| *w > 0.0 && *w <= 1.0,
+///             "Floyd and Jacobson 1993, section 11";
+///     }
+/// }
+/// use sojourn_units::param::{Described, Value};
+/// assert!(Params::default().assign("weight", &Value::Number(2.0)).is_err());
+/// ```
+#[macro_export]
+macro_rules! params {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident {
+            $(
+                $(#[doc = $about:literal])+
+                $field:ident : $type:ty = $default:expr, $symbol:literal,
+                    $rule:literal if $legal:expr, $why:literal;
+            )*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $name {
+            $($(#[doc = $about])+ pub $field: $type,)*
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                $name { $($field: $default,)* }
+            }
+        }
+
+        impl $crate::param::Described for $name {
+            fn fields() -> Vec<$crate::param::Field> {
+                #[allow(unused_variables)]
+                let default = <$name as Default>::default();
+                vec![$($crate::param::Field {
+                    key: stringify!($field),
+                    symbol: $symbol,
+                    kind: <$type as $crate::param::Quantity>::kind(),
+                    default: $crate::param::Quantity::write(&default.$field),
+                    rule: $rule,
+                    why: $why,
+                    about: concat!($($about),+).trim_ascii(),
+                },)*]
+            }
+
+            #[allow(unused_variables)]
+            fn assign(
+                &mut self,
+                key: &str,
+                value: &$crate::param::Value,
+            ) -> Result<(), $crate::param::Fault> {
+                match key {
+                    $(stringify!($field) => {
+                        let read = <$type as $crate::param::Quantity>::read(value)
+                            .map_err(|what| $crate::param::Fault::new(key, what))?;
+                        let legal: fn(&$type) -> bool = $legal;
+                        if !legal(&read) {
+                            let what = format!("{value} is out of range; legal: {} ({})", $rule, $why);
+                            return Err($crate::param::Fault::new(key, what));
+                        }
+                        self.$field = read;
+                        Ok(())
+                    })*
+                    _ => Err($crate::param::Fault::unknown(key, &[$(stringify!($field)),*])),
+                }
+            }
+
+            fn values(&self) -> Vec<(&'static str, $crate::param::Value)> {
+                vec![$((stringify!($field), $crate::param::Quantity::write(&self.$field)),)*]
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    params! {
+        /// Parameters of nothing in particular.
+        #[allow(unreachable_pub)]
+        pub struct Sample {
+            /// the set-point
+            target: Amount = Amount::Packets(100.0), "q_ref", "any queue" if |_| true, "made up";
+            /// the gain
+            gain: Option<f64> = None, "a", "more than 0" if |a| a.is_none_or(|a| a > 0.0), "made up";
+        }
+    }
+
+    #[test]
+    fn reading_gives_back_what_was_written() {
+        let mut sample = Sample::default();
+        sample.assign("gain", &Value::Number(0.5)).unwrap();
+        let written: Vec<(String, Value)> =
+            sample.values().into_iter().map(|(key, value)| (key.to_string(), value)).collect();
+        assert_eq!(Sample::from_values(&written), Ok(sample));
+    }
+
+    #[test]
+    fn a_fault_names_key_value_rule_and_source() {
+        let fault = Sample::default().assign("gain", &Value::Number(-1.0)).unwrap_err();
+        assert_eq!(fault.to_string(), "gain: -1.0 is out of range; legal: more than 0 (made up)");
+        let fault = Sample::default().assign("gian", &Value::Number(1.0)).unwrap_err();
+        assert_eq!(fault.to_string(), "gian: unknown key; did you mean \"gain\"? (legal: target, gain)");
+        let fault = Sample::default().assign("target", &Value::Whole(100)).unwrap_err();
+        assert!(fault.to_string().contains("needs a unit"), "{fault}");
+    }
+}

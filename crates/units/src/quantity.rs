@@ -1,0 +1,157 @@
+//! Quantities that may be given in more than one unit until the network is known.
+
+use crate::size::{Bytes, Rate};
+use crate::text::{
+    self, FREQUENCY_UNITS, PACKET_RATE_UNITS, PACKET_UNITS, RATE_UNITS, SIZE_UNITS, TIME_UNITS,
+};
+use crate::time::Span;
+use std::fmt;
+
+/// A length of queue: in packets, in bytes, or as the time it takes to drain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Amount {
+    /// A number of packets (controllers may ask for fractions of one).
+    Packets(f64),
+    /// A number of bytes.
+    Bytes(Bytes),
+    /// What the link sends in this time.
+    Delay(Span),
+}
+
+/// A link's rate as people give it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LinkRate {
+    /// Bits per second.
+    Bits(Rate),
+    /// Packets per second, of the scenario's segment size.
+    Packets(f64),
+}
+
+/// How often something happens, in Hz.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Frequency(f64);
+
+impl Amount {
+    /// Reads `"300 packets"`, `"1.5 MB"` or `"20 ms"`.
+    pub fn parse(text: &str) -> Result<Amount, String> {
+        let (_, unit) = text::split(text);
+        if knows(TIME_UNITS, unit) {
+            return Span::parse(text).map(Amount::Delay);
+        }
+        if knows(SIZE_UNITS, unit) {
+            return Bytes::parse(text).map(Amount::Bytes);
+        }
+        let units = [PACKET_UNITS, SIZE_UNITS, TIME_UNITS].concat();
+        text::parse_float(text, &units, "a queue").map(Amount::Packets)
+    }
+
+    /// In packets of `packet` bytes on a link of `rate`.
+    pub fn packets(self, packet: f64, rate: Rate) -> f64 {
+        match self {
+            Amount::Packets(count) => count,
+            Amount::Bytes(size) => size.get() as f64 / packet,
+            Amount::Delay(span) => span.seconds() * rate.packets_per_second(packet),
+        }
+    }
+}
+
+impl LinkRate {
+    /// Reads `"8 Mbit/s"` or `"1250 packets/s"`.
+    pub fn parse(text: &str) -> Result<LinkRate, String> {
+        let (_, unit) = text::split(text);
+        if knows(PACKET_RATE_UNITS, unit) {
+            return text::parse_float(text, PACKET_RATE_UNITS, "a rate").map(LinkRate::Packets);
+        }
+        let units = [RATE_UNITS, PACKET_RATE_UNITS].concat();
+        let bits = text::parse_float(text, &units, "a rate")?;
+        Ok(LinkRate::Bits(Rate::from_bits_per_second(bits)))
+    }
+
+    /// In bit/s, where packets are of size `segment`.
+    pub fn bits(self, segment: Bytes) -> Rate {
+        match self {
+            LinkRate::Bits(rate) => rate,
+            LinkRate::Packets(count) => Rate::from_bits_per_second(count * segment.bits()),
+        }
+    }
+}
+
+impl Frequency {
+    /// `hertz` events a second; None unless positive and finite.
+    pub fn new(hertz: f64) -> Option<Frequency> {
+        (hertz > 0.0 && hertz.is_finite()).then_some(Frequency(hertz))
+    }
+
+    /// Events per second.
+    pub fn hertz(self) -> f64 {
+        self.0
+    }
+
+    /// The time from one event to the next, in whole nanoseconds (at least one).
+    pub fn period(self) -> Span {
+        Span::from_seconds(1.0 / self.0).max(Span::from_nanos(1))
+    }
+
+    /// Reads `"160 Hz"`.
+    pub fn parse(text: &str) -> Result<Frequency, String> {
+        let hertz = text::parse_float(text, FREQUENCY_UNITS, "a frequency")?;
+        Frequency::new(hertz).ok_or_else(|| "0 Hz never happens; a frequency is more than 0".into())
+    }
+}
+
+fn knows(units: &[text::Unit], unit: &str) -> bool {
+    units.iter().any(|(name, _)| *name == unit)
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Amount::Packets(count) => write!(f, "{count} packets"),
+            Amount::Bytes(size) => size.fmt(f),
+            Amount::Delay(span) => span.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for LinkRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LinkRate::Bits(rate) => rate.fmt(f),
+            LinkRate::Packets(count) => write!(f, "{count} packets/s"),
+        }
+    }
+}
+
+impl fmt::Display for Frequency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} Hz", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_in_three_units_is_the_same_queue() {
+        let rate = Rate::parse("8 Mbit/s").unwrap();
+        for text in ["100 packets", "100 kB", "100 ms"] {
+            assert_eq!(Amount::parse(text).unwrap().packets(1000.0, rate), 100.0, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_rate_in_packets_waits_for_the_segment() {
+        let rate = LinkRate::parse("1250 packets/s").unwrap();
+        assert_eq!(rate.bits(Bytes::new(1000)), Rate::parse("10 Mbit/s").unwrap());
+    }
+
+    #[test]
+    fn refusals_name_every_unit_that_fits() {
+        let said = Amount::parse("300").unwrap_err();
+        assert!(said.contains("packets") && said.contains("MB") && said.contains("ms"), "{said}");
+        let said = LinkRate::parse("-8 Mbit/s").unwrap_err();
+        assert!(said.contains("negative"), "{said}");
+        assert!(Frequency::parse("0 Hz").is_err());
+    }
+}

@@ -1,0 +1,145 @@
+//! Sizes in bytes and rates in bits per second.
+
+use crate::text::{self, RATE_UNITS, SIZE_UNITS};
+use crate::time::Span;
+use std::fmt;
+use std::ops::{Add, AddAssign, Sub, SubAssign};
+
+/// A number of bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bytes(u64);
+
+/// A rate in bit/s; finite and never negative.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct Rate(f64);
+
+const BITS_PER_BYTE: f64 = 8.0;
+
+impl Bytes {
+    /// No bytes.
+    pub const ZERO: Bytes = Bytes(0);
+
+    /// A number of bytes.
+    pub const fn new(count: u64) -> Bytes {
+        Bytes(count)
+    }
+
+    /// The number of bytes.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// The number of bits.
+    pub fn bits(self) -> f64 {
+        self.0 as f64 * BITS_PER_BYTE
+    }
+
+    /// Reads `"1.5 MB"`.
+    pub fn parse(text: &str) -> Result<Bytes, String> {
+        let count = text::parse_exact(text, SIZE_UNITS, "a size")?;
+        u64::try_from(count).map(Bytes).map_err(|_| format!("\"{text}\" is too large"))
+    }
+}
+
+impl Rate {
+    /// Nothing per second.
+    pub const ZERO: Rate = Rate(0.0);
+
+    /// A rate of `bits` per second; NaN and negative values give zero.
+    pub fn from_bits_per_second(bits: f64) -> Rate {
+        Rate(if bits > 0.0 { bits.min(f64::MAX) } else { 0.0 })
+    }
+
+    /// Bits per second.
+    pub fn bits_per_second(self) -> f64 {
+        self.0
+    }
+
+    /// Packets of `packet` bytes per second.
+    pub fn packets_per_second(self, packet: f64) -> f64 {
+        self.0 / (packet * BITS_PER_BYTE)
+    }
+
+    /// How long `size` takes on the wire, to the nearest nanosecond; for ever at rate zero.
+    pub fn time_for(self, size: Bytes) -> Span {
+        Span::from_seconds(size.bits() / self.0)
+    }
+
+    /// Reads `"8 Mbit/s"`.
+    pub fn parse(text: &str) -> Result<Rate, String> {
+        text::parse_float(text, RATE_UNITS, "a rate").map(Rate)
+    }
+}
+
+impl Add for Bytes {
+    type Output = Bytes;
+    fn add(self, other: Bytes) -> Bytes {
+        Bytes(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Bytes {
+    fn add_assign(&mut self, other: Bytes) {
+        self.0 += other.0;
+    }
+}
+
+impl Sub for Bytes {
+    type Output = Bytes;
+    fn sub(self, other: Bytes) -> Bytes {
+        Bytes(self.0 - other.0)
+    }
+}
+
+impl SubAssign for Bytes {
+    fn sub_assign(&mut self, other: Bytes) {
+        self.0 -= other.0;
+    }
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (unit, scale) = match self.0 {
+            0..10_000 => ("B", 1),
+            10_000..1_000_000 => ("kB", 1_000),
+            1_000_000..1_000_000_000 => ("MB", 1_000_000),
+            _ => ("GB", 1_000_000_000),
+        };
+        write!(f, "{} {unit}", text::decimal(self.0, scale))
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (unit, scale) in RATE_UNITS[1..5].iter().rev() {
+            let value = self.0 / *scale as f64;
+            // Only a spelling that reads back as the very same rate will do.
+            if value >= 1.0 && value * *scale as f64 == self.0 {
+                return write!(f, "{value} {unit}");
+            }
+        }
+        write!(f, "{} bit/s", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_takes_its_bits_over_the_rate() {
+        let rate = Rate::parse("8 Mbit/s").unwrap();
+        assert_eq!(rate.time_for(Bytes::new(1000)), Span::from_millis(1));
+        assert_eq!(rate.packets_per_second(1000.0), 1000.0);
+        assert!(Rate::ZERO.time_for(Bytes::new(1)) > Span::from_secs(1 << 30));
+    }
+
+    #[test]
+    fn written_as_people_write_them() {
+        assert_eq!(Rate::parse("8 Mbit/s").unwrap().to_string(), "8 Mbit/s");
+        assert_eq!(Rate::parse("1.5 MB/s").unwrap().to_string(), "12 Mbit/s");
+        assert_eq!(Rate::parse("0.1 bit/s").unwrap().to_string(), "0.1 bit/s");
+        assert_eq!(Bytes::parse("1.5 MB").unwrap().to_string(), "1.5 MB");
+        assert_eq!(Bytes::parse("1500B").unwrap().to_string(), "1500 B");
+    }
+}

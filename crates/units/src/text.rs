@@ -1,0 +1,239 @@
+//! Numbers with a unit, read and written without rounding where that is possible.
+
+/// A unit's name and how many base units it is worth.
+pub(crate) type Unit = (&'static str, u64);
+
+/// Times, in nanoseconds. The first spelling of each size is the one that is taught.
+pub(crate) const TIME_UNITS: &[Unit] = &[
+    ("ns", 1),
+    ("us", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("min", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+    ("µs", 1_000),
+];
+
+/// Sizes, in bytes.
+pub(crate) const SIZE_UNITS: &[Unit] = &[
+    ("B", 1),
+    ("kB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+];
+
+/// Rates, in bit/s.
+pub(crate) const RATE_UNITS: &[Unit] = &[
+    ("bit/s", 1),
+    ("kbit/s", 1_000),
+    ("Mbit/s", 1_000_000),
+    ("Gbit/s", 1_000_000_000),
+    ("Tbit/s", 1_000_000_000_000),
+    ("B/s", 8),
+    ("kB/s", 8_000),
+    ("MB/s", 8_000_000),
+    ("GB/s", 8_000_000_000),
+];
+
+/// Counts of packets.
+pub(crate) const PACKET_UNITS: &[Unit] = &[("packets", 1), ("packet", 1)];
+
+/// Packets per second.
+pub(crate) const PACKET_RATE_UNITS: &[Unit] = &[("packets/s", 1), ("packet/s", 1)];
+
+/// Events per second.
+pub(crate) const FREQUENCY_UNITS: &[Unit] = &[("Hz", 1), ("kHz", 1_000), ("MHz", 1_000_000)];
+
+/// A number in decimal digits, as it was written: `digits` x 10^`exponent`.
+struct Decimal {
+    negative: bool,
+    digits: u128,
+    exponent: i32,
+}
+
+/// `"8 Mbit/s"` -> (`"8"`, `"Mbit/s"`).
+pub(crate) fn split(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let mut end = 0;
+    let bytes = text.as_bytes();
+    while end < bytes.len() {
+        let byte = bytes[end];
+        let exponent_sign = end > 0 && matches!(bytes[end - 1], b'e' | b'E');
+        let exponent = matches!(byte, b'e' | b'E')
+            && end > 0
+            && bytes.get(end + 1).is_some_and(|b| b.is_ascii_digit() || matches!(b, b'+' | b'-'));
+        let sign = matches!(byte, b'+' | b'-') && (end == 0 || exponent_sign);
+        if byte.is_ascii_digit() || matches!(byte, b'.' | b'_') || exponent || sign {
+            end += 1;
+        } else {
+            break;
+        }
+    }
+    (&text[..end], text[end..].trim())
+}
+
+/// A quantity as a whole number of base units, rounded half up.
+pub(crate) fn parse_exact(text: &str, units: &[Unit], what: &str) -> Result<u128, String> {
+    let (number, scale) = number_and_scale(text, units, what)?;
+    let scaled = number
+        .digits
+        .checked_mul(u128::from(scale))
+        .ok_or_else(|| format!("\"{text}\" has more digits than can be read exactly"))?;
+    let whole = match number.exponent {
+        0.. => 10u128
+            .checked_pow(number.exponent as u32)
+            .and_then(|ten| scaled.checked_mul(ten))
+            .filter(|value| *value < 1 << 100),
+        _ => Some(match 10u128.checked_pow(number.exponent.unsigned_abs()) {
+            Some(ten) => scaled / ten + u128::from(scaled % ten >= ten.div_ceil(2)),
+            None => 0,
+        }),
+    };
+    whole.ok_or_else(|| format!("\"{text}\" is too large"))
+}
+
+/// A quantity as the nearest double, in base units.
+pub(crate) fn parse_float(text: &str, units: &[Unit], what: &str) -> Result<f64, String> {
+    let (_, scale) = number_and_scale(text, units, what)?;
+    let number: f64 = split(text).0.replace('_', "").parse().map_err(|_| not_a_number(text, units))?;
+    let value = number * scale as f64;
+    if value.is_finite() { Ok(value) } else { Err(format!("\"{text}\" is too large")) }
+}
+
+fn number_and_scale(text: &str, units: &[Unit], what: &str) -> Result<(Decimal, u64), String> {
+    let (number, unit) = split(text);
+    if text.trim().is_empty() {
+        return Err(format!("is empty; {what} is written like \"{}\"", example(units)));
+    }
+    if number.is_empty() {
+        return Err(not_a_number(text, units));
+    }
+    let number = decimal_of(number).ok_or_else(|| not_a_number(text, units))?;
+    if unit.is_empty() {
+        return Err(format!("\"{}\" needs a unit: {}", text.trim(), names(units)));
+    }
+    let scale = units.iter().find(|(name, _)| *name == unit).map(|(_, scale)| *scale);
+    let scale = scale.ok_or_else(|| {
+        let hint = nearest(unit, units.iter().map(|(name, _)| *name))
+            .map_or(String::new(), |name| format!("; did you mean \"{name}\"?"));
+        format!("\"{unit}\" is not a unit of {what}{hint} (units: {})", names(units))
+    })?;
+    if number.negative && number.digits > 0 {
+        return Err(format!("\"{}\" is negative; {what} is at least 0", text.trim()));
+    }
+    Ok((number, scale))
+}
+
+fn not_a_number(text: &str, units: &[Unit]) -> String {
+    format!("\"{}\" is not a number with a unit; write it like \"{}\"", text.trim(), example(units))
+}
+
+fn example(units: &[Unit]) -> String {
+    match units[0].0 {
+        "bit/s" => "8 Mbit/s".into(),
+        "ns" => "20 ms".into(),
+        "B" => "1500 B".into(),
+        "packets" => "300 packets".into(),
+        "Hz" => "160 Hz".into(),
+        other => format!("100 {other}"),
+    }
+}
+
+fn names(units: &[Unit]) -> String {
+    units.iter().map(|(name, _)| *name).filter(|name| name.is_ascii()).collect::<Vec<_>>().join(", ")
+}
+
+fn decimal_of(number: &str) -> Option<Decimal> {
+    let number = number.replace('_', "");
+    let (negative, number) = match number.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, number.strip_prefix('+').unwrap_or(&number)),
+    };
+    let (mantissa, exponent) = match number.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
+        None => (number, 0),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    let digits: String = format!("{whole}{fraction}");
+    if !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    // Digits beyond the 30th cannot change a value that is kept in 64 bits.
+    let kept = digits.len().min(30);
+    let dropped = (digits.len() - kept) as i32;
+    let exponent = exponent.checked_sub(fraction.len() as i32)?.checked_add(dropped)?;
+    Some(Decimal { negative, digits: digits[..kept].parse().ok()?, exponent })
+}
+
+/// `value / scale` in decimal digits, exactly; `scale` is a power of ten.
+pub(crate) fn decimal(value: u64, scale: u64) -> String {
+    let (whole, rest) = (value / scale, value % scale);
+    if rest == 0 {
+        return whole.to_string();
+    }
+    let width = scale.ilog10() as usize;
+    let digits = format!("{rest:0width$}");
+    format!("{whole}.{}", digits.trim_end_matches('0'))
+}
+
+/// The name among `names` that `word` was probably meant to be.
+pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let wanted = word.to_lowercase();
+    names
+        .into_iter()
+        .map(|name| (distance(&wanted, &name.to_lowercase()), name))
+        .min_by_key(|(distance, _)| *distance)
+        .filter(|(distance, name)| *distance <= 1 + name.chars().count() / 3)
+        .map(|(_, name)| name)
+}
+
+/// `"; did you mean \"NAME\"?"`, or nothing where no name is near.
+pub fn did_you_mean<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(word, names).map_or(String::new(), |name| format!("; did you mean \"{name}\"?"))
+}
+
+/// Edit distance of Damerau and Levenshtein (neighbours swapped count once).
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let change = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = change.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_ends_where_its_unit_begins() {
+        assert_eq!(split("8 Mbit/s"), ("8", "Mbit/s"));
+        assert_eq!(split("50packets"), ("50", "packets"));
+        assert_eq!(split("1e-3s"), ("1e-3", "s"));
+        assert_eq!(split("2 eggs"), ("2", "eggs"));
+        assert_eq!(split("fast"), ("", "fast"));
+    }
+
+    #[test]
+    fn the_nearest_name_is_found_and_a_far_one_is_not() {
+        assert_eq!(nearest("bufer", ["rate", "buffer", "delay"]), Some("buffer"));
+        assert_eq!(nearest("mbit/s", ["bit/s", "Mbit/s"]), Some("Mbit/s"));
+        assert_eq!(nearest("zebra", ["rate", "buffer", "delay"]), None);
+    }
+}
