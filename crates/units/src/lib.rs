@@ -11,12 +11,14 @@ pub mod math;
 pub mod param;
 pub mod stream;
 
+mod ecn;
 mod prob;
 mod quantity;
 mod size;
 mod text;
 mod time;
 
+pub use ecn::Ecn;
 pub use param::{Fault, Value};
 pub use prob::Prob;
 pub use quantity::{Amount, Frequency, LinkRate};

@@ -1,0 +1,171 @@
+//! First in, first out, under one law.
+//!
+//! The plain queue: a packet that the law lets in and that fits goes to the
+//! tail, the link takes from the head. The law judges every arrival, also one
+//! that then finds the buffer full: RED's average, for example, is of arrivals.
+
+use crate::disc::{Cause, Counts, Disc, Limit, Packet, Sink};
+use crate::law::{Arrival, Backlog, Departure, Gauges, Law, Observation, Verdict};
+use crate::site::Site;
+use sojourn_units::{Prob, Rate, Span, Stream, Time};
+use std::collections::VecDeque;
+
+/// A first-in-first-out disc under the law `L`.
+#[derive(Clone)]
+pub struct Fifo<P, L> {
+    law: L,
+    limit: Limit,
+    site: Site,
+    draws: Stream,
+    held: VecDeque<(Time, P)>,
+    bytes: u64,
+    counts: Counts,
+    window: Window,
+}
+
+/// What happened since the law's last update.
+#[derive(Clone, Copy, Debug, Default)]
+struct Window {
+    start: Time,
+    counts: Counts,
+    arrived_bytes: u64,
+    departed_bytes: u64,
+    busy: Span,
+    /// Since when there has been a backlog, as far as `busy` has not counted it.
+    backlog_since: Time,
+}
+
+impl<P: Packet, L: Law> Fifo<P, L> {
+    /// An empty queue; `draws` is its own stream of random numbers.
+    pub fn new(law: L, limit: Limit, site: Site, draws: Stream) -> Fifo<P, L> {
+        let (held, counts, window) = (VecDeque::new(), Counts::default(), Window::default());
+        Fifo { law, limit, site, draws, held, bytes: 0, counts, window }
+    }
+
+    fn uniforms(&mut self) -> [f64; 2] {
+        [self.draws.uniform(), self.draws.uniform()]
+    }
+
+    fn observe(&mut self, now: Time) -> Observation {
+        if !self.held.is_empty() {
+            self.window.busy += now.since(self.window.backlog_since);
+            self.window.backlog_since = now;
+        }
+        let (before, seen) = (self.window.counts, self.counts);
+        let arrived = (seen.offered - before.offered) as f64;
+        let marked = (seen.marked - before.marked) as f64;
+        let dropped_by_law = (seen.dropped_by_law - before.dropped_by_law) as f64;
+        Observation {
+            now,
+            elapsed: now.since(self.window.start).seconds(),
+            backlog_packets: self.held.len() as f64,
+            backlog_bytes: self.bytes as f64,
+            head_sojourn: self.held.front().map_or(0.0, |(since, _)| now.since(*since).seconds()),
+            arrived_packets: arrived,
+            arrived_bytes: self.window.arrived_bytes as f64,
+            departed_packets: (seen.delivered - before.delivered) as f64,
+            departed_bytes: self.window.departed_bytes as f64,
+            dropped_packets: (seen.dropped() - before.dropped()) as f64,
+            marked_packets: marked,
+            busy: self.window.busy.seconds(),
+            capacity: Some(self.site.rate),
+            base_rtt: self.site.base_rtt,
+            mean_packet: self.site.packet,
+            limit: self.site.limit,
+            applied: Prob::clamped(if arrived > 0.0 { (marked + dropped_by_law) / arrived } else { 0.0 }),
+        }
+    }
+}
+
+impl<P: Packet + Send, L: Law> Disc<P> for Fifo<P, L> {
+    fn enqueue(&mut self, now: Time, mut packet: P, out: &mut dyn Sink<P>) {
+        let (len, ecn, backlog) = (packet.len(), packet.ecn(), self.backlog());
+        self.counts.offered += 1;
+        self.window.arrived_bytes += u64::from(len);
+        let u = self.uniforms();
+        let verdict = self.law.on_arrival(&Arrival { now, len, ecn, flow: packet.flow(), backlog, u });
+        if !self.limit.admits(backlog, len) {
+            self.counts.overflowed += 1;
+            self.law.on_overflow(now);
+            return out.dropped(now, packet, Cause::Overflow);
+        }
+        match verdict {
+            Verdict::Mark if ecn.is_capable() => {
+                self.counts.marked += 1;
+                packet.set_ce();
+                out.marked(now, &packet);
+            }
+            Verdict::Pass | Verdict::Mark => {}
+            Verdict::Drop => {
+                self.counts.dropped_by_law += 1;
+                return out.dropped(now, packet, Cause::Law);
+            }
+        }
+        if self.held.is_empty() {
+            self.window.backlog_since = now;
+        }
+        self.bytes += u64::from(len);
+        self.held.push_back((now, packet));
+    }
+
+    fn dequeue(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<(P, Span)> {
+        while let Some((since, mut packet)) = self.held.pop_front() {
+            let (len, ecn, sojourn) = (packet.len(), packet.ecn(), now.since(since));
+            self.bytes -= u64::from(len);
+            if self.held.is_empty() {
+                self.window.busy += now.since(self.window.backlog_since);
+            }
+            let (backlog, u) = (self.backlog(), self.uniforms());
+            let departure = Departure { now, len, ecn, flow: packet.flow(), sojourn, backlog, u };
+            match self.law.on_departure(&departure) {
+                Verdict::Drop => {
+                    self.counts.dropped_by_law += 1;
+                    out.dropped(now, packet, Cause::Law);
+                    continue;
+                }
+                Verdict::Mark if ecn.is_capable() => {
+                    self.counts.marked += 1;
+                    packet.set_ce();
+                    out.marked(now, &packet);
+                }
+                Verdict::Pass | Verdict::Mark => {}
+            }
+            self.counts.delivered += 1;
+            self.window.departed_bytes += u64::from(len);
+            return Some((packet, sojourn));
+        }
+        self.law.on_idle(now);
+        None
+    }
+
+    fn next_update(&self) -> Option<Time> {
+        self.law.next_update()
+    }
+
+    fn on_update(&mut self, due: Time, now: Time) {
+        let seen = self.observe(now);
+        self.law.on_update(due, &seen);
+        self.window = Window { start: now, counts: self.counts, backlog_since: now, ..Window::default() };
+    }
+
+    fn link_changed(&mut self, now: Time, rate: Rate) {
+        self.site.rate = rate;
+        self.law.on_link_change(now, rate);
+    }
+
+    fn backlog(&self) -> Backlog {
+        Backlog { packets: self.held.len() as u32, bytes: self.bytes }
+    }
+
+    fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    fn target_packets(&self) -> Option<f64> {
+        self.law.target_packets()
+    }
+
+    fn gauges(&self, out: &mut dyn Gauges) {
+        self.law.gauges(out);
+    }
+}

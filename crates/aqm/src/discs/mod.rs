@@ -1,0 +1,5 @@
+//! The discs, one file each.
+
+mod fifo;
+
+pub use fifo::Fifo;

@@ -1,0 +1,197 @@
+//! What a law is told, and what it answers.
+
+use dyn_clone::DynClone;
+use sojourn_units::{Ecn, Prob, Rate, Span, Time};
+
+/// Which flow a packet belongs to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowId(pub u32);
+
+/// What a disc holds; the packet on the wire is not in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Packets held.
+    pub packets: u32,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// A packet that asks to be let in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrival {
+    /// The present.
+    pub now: Time,
+    /// Size on the wire, bytes.
+    pub len: u32,
+    /// Its ECN bits.
+    pub ecn: Ecn,
+    /// Its flow.
+    pub flow: FlowId,
+    /// The backlog without this packet.
+    pub backlog: Backlog,
+    /// Two uniform draws from [0, 1), made by the host for this packet alone.
+    pub u: [f64; 2],
+}
+
+/// A packet that is about to leave.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Departure {
+    /// The present.
+    pub now: Time,
+    /// Size on the wire, bytes.
+    pub len: u32,
+    /// Its ECN bits.
+    pub ecn: Ecn,
+    /// Its flow.
+    pub flow: FlowId,
+    /// How long it was held.
+    pub sojourn: Span,
+    /// The backlog without this packet.
+    pub backlog: Backlog,
+    /// Two uniform draws from [0, 1), made by the host for this packet alone.
+    pub u: [f64; 2],
+}
+
+/// What becomes of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Let it through as it is.
+    Pass,
+    /// Let it through with congestion experienced; only for ECN-capable packets.
+    Mark,
+    /// Discard it.
+    Drop,
+}
+
+/// What a controller sees at its sampling instant.
+///
+/// Counts are `f64` because a fluid plant has fractions of packets. Everything
+/// that is counted is counted since the last update.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Observation {
+    /// The present.
+    pub now: Time,
+    /// Seconds since the last update: the real ones, also after a stall.
+    pub elapsed: f64,
+    /// Backlog now, packets.
+    pub backlog_packets: f64,
+    /// Backlog now, bytes.
+    pub backlog_bytes: f64,
+    /// How long the packet at the head has been held, s; 0 where there is none.
+    pub head_sojourn: f64,
+    /// Packets offered.
+    pub arrived_packets: f64,
+    /// Bytes offered.
+    pub arrived_bytes: f64,
+    /// Packets handed to the link.
+    pub departed_packets: f64,
+    /// Bytes handed to the link.
+    pub departed_bytes: f64,
+    /// Packets dropped, overflow included.
+    pub dropped_packets: f64,
+    /// Packets marked.
+    pub marked_packets: f64,
+    /// Seconds during which there was a backlog.
+    pub busy: f64,
+    /// The link's rate, where the host knows it.
+    pub capacity: Option<Rate>,
+    /// The configured round-trip time without queueing, where there is one.
+    pub base_rtt: Option<Span>,
+    /// Mean packet size, bytes.
+    pub mean_packet: f64,
+    /// The buffer's limit, packets; infinite where there is none.
+    pub limit: f64,
+    /// The share of arrivals that was really dropped or marked by the law.
+    pub applied: Prob,
+}
+
+/// A queue law: per-packet verdicts, and updates at times of its own choosing.
+///
+/// The host's contract: time never runs back; updates due at *t* come before
+/// packets at *t*; after a stall there is one update with the real `elapsed`;
+/// `Mark` is obeyed only for ECN-capable packets.
+pub trait Law: DynClone + Send {
+    /// A packet asks to be let in. Called for every arrival, also when the buffer is full.
+    fn on_arrival(&mut self, _arrival: &Arrival) -> Verdict {
+        Verdict::Pass
+    }
+    /// A packet is about to leave.
+    fn on_departure(&mut self, _departure: &Departure) -> Verdict {
+        Verdict::Pass
+    }
+    /// The link asked for a packet and there was none.
+    fn on_idle(&mut self, _now: Time) {}
+    /// The packet just judged did not fit and was dropped, whatever the verdict.
+    fn on_overflow(&mut self, _now: Time) {}
+    /// The link has a new rate.
+    fn on_link_change(&mut self, _now: Time, _rate: Rate) {}
+    /// When the law wants to be updated next.
+    fn next_update(&self) -> Option<Time> {
+        None
+    }
+    /// An update that was due at `due`.
+    fn on_update(&mut self, _due: Time, _seen: &Observation) {}
+    /// The backlog that the law tries to hold, packets.
+    fn target_packets(&self) -> Option<f64> {
+        None
+    }
+    /// Shows its inner values by name.
+    fn gauges(&self, _out: &mut dyn Gauges) {}
+}
+
+/// A law that is only "every so often, give me a probability".
+pub trait Controller: DynClone + Send {
+    /// The sampling period.
+    fn period(&self) -> Span;
+    /// The probability to apply until the next update.
+    fn update(&mut self, seen: &Observation) -> Prob;
+    /// Back to the state at the start.
+    fn reset(&mut self);
+    /// The link has a new rate.
+    fn on_link_change(&mut self, _rate: Rate) {}
+    /// The backlog that the controller tries to hold, packets.
+    fn target_packets(&self) -> Option<f64> {
+        None
+    }
+    /// Shows its inner values by name.
+    fn gauges(&self, _out: &mut dyn Gauges) {}
+}
+
+/// Where a law shows its inner values.
+pub trait Gauges {
+    /// One value: its name and unit, and the number.
+    fn gauge(&mut self, name: &'static str, unit: &'static str, value: f64);
+}
+
+dyn_clone::clone_trait_object!(Law);
+dyn_clone::clone_trait_object!(Controller);
+
+impl Law for Box<dyn Law> {
+    fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
+        (**self).on_arrival(arrival)
+    }
+    fn on_departure(&mut self, departure: &Departure) -> Verdict {
+        (**self).on_departure(departure)
+    }
+    fn on_idle(&mut self, now: Time) {
+        (**self).on_idle(now);
+    }
+    fn on_overflow(&mut self, now: Time) {
+        (**self).on_overflow(now);
+    }
+    fn on_link_change(&mut self, now: Time, rate: Rate) {
+        (**self).on_link_change(now, rate);
+    }
+    fn next_update(&self) -> Option<Time> {
+        (**self).next_update()
+    }
+    fn on_update(&mut self, due: Time, seen: &Observation) {
+        (**self).on_update(due, seen);
+    }
+    fn target_packets(&self) -> Option<f64> {
+        (**self).target_packets()
+    }
+    fn gauges(&self, out: &mut dyn Gauges) {
+        (**self).gauges(out);
+    }
+}

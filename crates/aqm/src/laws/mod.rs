@@ -1,0 +1,5 @@
+//! The laws, one file each.
+
+pub mod pi;
+pub mod red;
+pub mod tail_drop;

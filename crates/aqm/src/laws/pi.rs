@@ -1,0 +1,236 @@
+//! PI: proportional-integral control of the backlog.
+//!
+//! C. Hollot, V. Misra, D. Towsley, W. Gong, "Analysis and Design of
+//! Controllers for AQM Routers Supporting TCP Flows", IEEE Transactions on
+//! Automatic Control 47(6), 2002. Every period T
+//!
+//! ```text
+//! p <- p + a (q - q_ref) - b (q_old - q_ref)                          (1)
+//! ```
+//!
+//! which is C(s) = K (s/z + 1)/s by Tustin's rule, a, b = K (1/z +- T/2).
+//! Where no gains are given they follow the paper's design for N flows, link
+//! rate C (packets/s) and round-trip time R (queueing at the target included):
+//!
+//! ```text
+//! z   = 2 N / (R^2 C)                      the slow pole of TCP, cancelled  (2)
+//! K   = w_g |j w_g R + 1| / ((R C)^3 / (2N)^2),  w_g = z                    (3)
+//! ```
+//!
+//! p is clamped to [0, 1] and the clamped value is kept, so the integrator does
+//! not wind up. After a stall the integral part uses the real elapsed time.
+
+use crate::law::{Controller, Gauges, Observation};
+use crate::sampled::Sampled;
+use crate::site::Site;
+use sojourn_units::{Amount, Fault, Frequency, Prob, Span, math};
+
+sojourn_units::params! {
+    /// Parameters of PI.
+    pub struct Params {
+        /// backlog to hold
+        target: Amount = Amount::Packets(100.0), "q_ref", "within the buffer" if |_| true,
+            "the ARM-PFC paper's set-point";
+        /// gain on the present error, 1/packet; without a and b the gains are designed for the scenario
+        a: Option<f64> = None, "a", "more than b" if |a| a.is_none_or(|a| a > 0.0),
+            "designed by Hollot et al. 2002, section IV";
+        /// gain on the previous error, 1/packet
+        b: Option<f64> = None, "b", "more than 0, less than a" if |b| b.is_none_or(|b| b > 0.0),
+            "designed by Hollot et al. 2002, section IV";
+        /// sampling frequency
+        rate: Frequency = Frequency::new(160.0).expect("positive"), "f_s", "more than 0" if |_| true,
+            "Hollot et al. 2002, section VI";
+    }
+}
+
+/// The network that gains are designed for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Network {
+    /// Long flows, N.
+    pub flows: f64,
+    /// Link rate C, packets/s.
+    pub capacity: f64,
+    /// Round-trip time R at the operating point, s.
+    pub rtt: f64,
+}
+
+/// The gains of equation (1), per packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gains {
+    /// On the present error.
+    pub a: f64,
+    /// On the previous error.
+    pub b: f64,
+}
+
+/// The PI controller.
+#[derive(Clone, Debug)]
+pub struct Pi {
+    target: f64,
+    gains: Gains,
+    period: Span,
+
+    p: f64,
+    /// The previous error, packets.
+    error: f64,
+}
+
+impl Pi {
+    /// PI in front of the link at `site`, from p = 0 and an empty queue.
+    pub fn new(params: &Params, site: &Site) -> Result<Pi, Fault> {
+        let target = site.packets(params.target);
+        if target > site.limit {
+            let what = format!(
+                "{} is above the buffer of {} packets; legal: within the buffer",
+                params.target, site.limit
+            );
+            return Err(Fault::new("target", what));
+        }
+        let period = params.rate.period();
+        let gains = match (params.a, params.b) {
+            (Some(a), Some(b)) if a > b => Gains { a, b },
+            (Some(a), Some(b)) => {
+                let what = format!(
+                    "{a} is not above b = {b}, so the integral gain a - b is not positive; legal: more than b"
+                );
+                return Err(Fault::new("a", what));
+            }
+            (None, None) => design(network(site, target)?, period.seconds()),
+            (Some(_), None) => return Err(Fault::new("b", ONE_GAIN)),
+            (None, Some(_)) => return Err(Fault::new("a", ONE_GAIN)),
+        };
+        Ok(Pi { target, gains, period, p: 0.0, error: -target })
+    }
+
+    /// The law of this controller.
+    pub fn law(params: &Params, site: &Site) -> Result<Sampled<Pi>, Fault> {
+        Pi::new(params, site).map(Sampled::new)
+    }
+
+    /// The gains in use.
+    pub fn gains(&self) -> Gains {
+        self.gains
+    }
+}
+
+impl Controller for Pi {
+    fn period(&self) -> Span {
+        self.period
+    }
+
+    fn update(&mut self, seen: &Observation) -> Prob {
+        let Gains { a, b } = self.gains;
+        let error = seen.backlog_packets - self.target;
+        // The part of the integral that equation (1) does not hold when more than a period went by.
+        let late = seen.elapsed / self.period.seconds() - 1.0;
+        let stalled = if late > 0.5 { (a - b) * late * (error + self.error) / 2.0 } else { 0.0 };
+        let p = Prob::clamped(self.p + a * error - b * self.error + stalled);
+        (self.p, self.error) = (p.get(), error);
+        p
+    }
+
+    fn reset(&mut self) {
+        (self.p, self.error) = (0.0, -self.target);
+    }
+
+    fn target_packets(&self) -> Option<f64> {
+        Some(self.target)
+    }
+
+    fn gauges(&self, out: &mut dyn Gauges) {
+        out.gauge("error", "packets", self.error);
+    }
+}
+
+/// Equations (2) and (3), sampled every `period` seconds.
+pub fn design(network: Network, period: f64) -> Gains {
+    let Network { flows, capacity, rtt } = network;
+    let z = 2.0 * flows / (rtt * rtt * capacity);
+    let crossover = z;
+    let plant = math::pow_int(rtt * capacity, 3) / math::pow_int(2.0 * flows, 2);
+    let k = crossover * math::hypot(crossover * rtt, 1.0) / plant;
+    Gains { a: k * (1.0 / z + period / 2.0), b: k * (1.0 / z - period / 2.0) }
+}
+
+fn network(site: &Site, target: f64) -> Result<Network, Fault> {
+    let unknown =
+        |what: &str| Fault::new("a", format!("the gains cannot be designed without {what}; give a and b"));
+    let flows = site.flows.filter(|flows| *flows > 0.0).ok_or_else(|| unknown("the number of long flows"))?;
+    let base = site.base_rtt.ok_or_else(|| unknown("the round-trip time"))?;
+    let capacity = site.capacity();
+    if capacity <= 0.0 {
+        return Err(unknown("a link rate above 0"));
+    }
+    let rtt = base.seconds() + target / capacity;
+    if rtt <= 0.0 {
+        return Err(unknown("a round-trip time above 0"));
+    }
+    Ok(Network { flows, capacity, rtt })
+}
+
+const ONE_GAIN: &str = "is missing beside the other gain; legal: both of a and b, or neither";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_units::Rate;
+
+    fn site() -> Site {
+        let rate = Rate::from_bits_per_second(3750.0 * 8000.0);
+        Site { rate, packet: 1000.0, limit: 800.0, flows: Some(60.0), base_rtt: Some(Span::from_millis(200)) }
+    }
+
+    #[test]
+    fn one_step_is_equation_1() {
+        let params = Params { a: Some(2e-3), b: Some(1e-3), ..Params::default() };
+        let mut pi = Pi::new(&params, &site()).unwrap();
+        let period = pi.period().seconds();
+        let seen =
+            |backlog| Observation { backlog_packets: backlog, elapsed: period, ..Observation::default() };
+        assert_eq!(pi.update(&seen(150.0)).get(), 2e-3 * 50.0 + 1e-3 * 100.0);
+        assert_eq!(pi.update(&seen(140.0)).get(), 0.2 + 2e-3 * 40.0 - 1e-3 * 50.0);
+    }
+
+    #[test]
+    fn it_does_not_wind_up() {
+        let params = Params { a: Some(2e-3), b: Some(1e-3), ..Params::default() };
+        let mut pi = Pi::new(&params, &site()).unwrap();
+        let seen = |backlog| Observation {
+            backlog_packets: backlog,
+            elapsed: 1.0 / 160.0,
+            ..Observation::default()
+        };
+        for _ in 0..10_000 {
+            pi.update(&seen(800.0));
+        }
+        assert_eq!(pi.p, 1.0);
+        pi.update(&seen(0.0));
+        assert!(pi.p < 1.0, "leaves the limit at the first error of the other sign");
+    }
+
+    #[test]
+    fn a_stall_integrates_the_time_that_went_by() {
+        let params = Params { a: Some(2e-5), b: Some(1e-5), ..Params::default() };
+        let seen = |elapsed| Observation { backlog_packets: 200.0, elapsed, ..Observation::default() };
+        let period = params.rate.period().seconds();
+        let (mut steady, mut stalled) =
+            (Pi::new(&params, &site()).unwrap(), Pi::new(&params, &site()).unwrap());
+        steady.update(&seen(period));
+        stalled.update(&seen(period));
+        for _ in 0..50 {
+            steady.update(&seen(period));
+        }
+        stalled.update(&seen(50.0 * period));
+        assert!((steady.p - stalled.p).abs() < 1e-9, "{} {}", steady.p, stalled.p);
+    }
+
+    #[test]
+    fn a_target_above_the_buffer_and_a_lone_gain_are_refused() {
+        let params = Params { target: Amount::Packets(900.0), ..Params::default() };
+        assert_eq!(Pi::new(&params, &site()).unwrap_err().key, "target");
+        let params = Params { a: Some(1e-5), ..Params::default() };
+        assert_eq!(Pi::new(&params, &site()).unwrap_err().key, "b");
+        let blind = Site { flows: None, ..site() };
+        assert!(Pi::new(&Params::default(), &blind).unwrap_err().what.contains("number of long flows"));
+    }
+}

@@ -1,0 +1,88 @@
+//! A law from a controller: each packet is marked or dropped with its probability.
+
+use crate::law::{Arrival, Controller, Gauges, Law, Observation, Verdict};
+use sojourn_units::{Prob, Rate, Span, Time};
+
+/// Runs a controller every period and applies its probability to each arrival
+/// independently (Bernoulli trials).
+#[derive(Clone, Debug)]
+pub struct Sampled<C> {
+    controller: C,
+    period: Span,
+    due: Time,
+    p: Prob,
+}
+
+impl<C: Controller + Clone> Sampled<C> {
+    /// The law of `controller`; its first update is one period after the start.
+    pub fn new(controller: C) -> Sampled<C> {
+        let period = controller.period();
+        Sampled { controller, period, due: Time::ZERO + period, p: Prob::ZERO }
+    }
+}
+
+impl<C: Controller + Clone> Law for Sampled<C> {
+    fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
+        if !self.p.happens(arrival.u[0]) {
+            Verdict::Pass
+        } else if arrival.ecn.is_capable() {
+            Verdict::Mark
+        } else {
+            Verdict::Drop
+        }
+    }
+
+    fn on_link_change(&mut self, _now: Time, rate: Rate) {
+        self.controller.on_link_change(rate);
+    }
+
+    fn next_update(&self) -> Option<Time> {
+        Some(self.due)
+    }
+
+    fn on_update(&mut self, due: Time, seen: &Observation) {
+        self.p = self.controller.update(seen);
+        // Sampling instants stay on their grid; those missed in a stall are not made up for.
+        let missed = seen.now.since(due).nanos() / self.period.nanos();
+        self.due = due + self.period.saturating_mul(missed + 1);
+    }
+
+    fn target_packets(&self) -> Option<f64> {
+        self.controller.target_packets()
+    }
+
+    fn gauges(&self, out: &mut dyn Gauges) {
+        out.gauge("p", "1", self.p.get());
+        self.controller.gauges(out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone)]
+    struct Elapsed(f64);
+
+    impl Controller for Elapsed {
+        fn period(&self) -> Span {
+            Span::from_millis(10)
+        }
+        fn update(&mut self, seen: &Observation) -> Prob {
+            self.0 = seen.elapsed;
+            Prob::ZERO
+        }
+        fn reset(&mut self) {}
+    }
+
+    #[test]
+    fn after_a_stall_there_is_one_update_and_the_grid_is_kept() {
+        let mut law = Sampled::new(Elapsed(0.0));
+        let due = law.next_update().unwrap();
+        assert_eq!(due, Time::ZERO + Span::from_millis(10));
+        let late = Time::ZERO + Span::from_millis(37);
+        law.on_update(due, &Observation { now: late, elapsed: 0.037, ..Observation::default() });
+        assert_eq!(law.controller.0, 0.037);
+        assert_eq!(law.next_update(), Some(Time::ZERO + Span::from_millis(40)));
+    }
+}

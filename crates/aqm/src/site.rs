@@ -1,0 +1,30 @@
+//! Where a law is put: what it may know of its link and its traffic when it is built.
+
+use sojourn_units::{Amount, Rate, Span};
+
+/// The place of a law.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Site {
+    /// The link's rate.
+    pub rate: Rate,
+    /// Mean packet size on the wire, bytes.
+    pub packet: f64,
+    /// The buffer's limit, packets; infinite where there is none.
+    pub limit: f64,
+    /// How many long flows are expected, where that is known.
+    pub flows: Option<f64>,
+    /// The round-trip time without queueing, where that is known.
+    pub base_rtt: Option<Span>,
+}
+
+impl Site {
+    /// The link's rate, packets/s.
+    pub fn capacity(&self) -> f64 {
+        self.rate.packets_per_second(self.packet)
+    }
+
+    /// A length of queue, in packets.
+    pub fn packets(&self, amount: Amount) -> f64 {
+        amount.packets(self.packet, self.rate)
+    }
+}
