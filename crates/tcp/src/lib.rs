@@ -1,0 +1,22 @@
+//! TCP without input or output.
+//!
+//! A [`Sender`] and a [`Receiver`] are state machines: segments and time go in,
+//! segments and deadlines come out, and nothing here knows what carries them.
+//! Loss recovery, timing and ECN belong to the sender; a congestion control
+//! ([`cc`]) is only its curve. What implementations differ in is gathered in a
+//! [`Profile`], so that a difference between two simulators has a name.
+
+pub mod catalogue;
+pub mod cc;
+
+mod profile;
+mod receiver;
+mod rtt;
+mod segment;
+mod sender;
+
+pub use profile::{EcnAtOne, Halving, PROFILES, PartialAckTimer, Profile};
+pub use receiver::Receiver;
+pub use rtt::RttEstimator;
+pub use segment::{Flags, HEADER, Segment};
+pub use sender::{Config, Progress, Recovery, Sender};

@@ -1,0 +1,141 @@
+//! What implementations of TCP differ in.
+
+use sojourn_units::Span;
+
+/// The names of the profiles.
+pub const PROFILES: &[&str] = &["default", "ns2"];
+
+/// The choices of one implementation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// Its name.
+    pub name: &'static str,
+    /// Initial window, segments.
+    pub initial_window: u64,
+    /// Whether the receiver acknowledges every second segment only.
+    pub delayed_ack: bool,
+    /// How long a delayed acknowledgment may wait.
+    pub ack_delay: Span,
+    /// The granularity of the clock that times segments.
+    pub tick: Span,
+    /// Lower bound of the retransmission timeout.
+    pub min_rto: Span,
+    /// Upper bound of the retransmission timeout, back-off included.
+    pub max_rto: Span,
+    /// Retransmission timeout before the first measurement.
+    pub initial_rto: Span,
+    /// Send a new segment on each of the first two duplicate ACKs (RFC 3042).
+    pub limited_transmit: bool,
+    /// What a window is halved from, and how far down.
+    pub halving: Halving,
+    /// Whether the window grows on the ACK that ends recovery.
+    pub grow_on_exit: bool,
+    /// When the timer is restarted during NewReno's recovery.
+    pub partial_ack_timer: PartialAckTimer,
+    /// What an echo of congestion does at a window of one segment.
+    pub ecn_at_one: EcnAtOne,
+    /// Whether retransmissions are sent ECN-capable.
+    pub ect_on_retransmit: bool,
+    /// Whether a timeout reopens the window to a new ECN reduction.
+    pub ecn_after_timeout: bool,
+}
+
+/// How a window is halved at a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Halving {
+    /// To half the flight size, at least two segments (RFC 5681, equation 4).
+    FlightSize,
+    /// To half the window, fraction kept, at least one segment; ssthresh in whole segments, at least two.
+    Window,
+}
+
+/// When NewReno restarts the retransmission timer on partial ACKs (RFC 6582, sections 3.2 and 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartialAckTimer {
+    /// On the first one only ("impatient").
+    First,
+    /// On every one ("slow but steady").
+    Every,
+}
+
+/// What an echo of congestion does when the window is one segment already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EcnAtOne {
+    /// Sending waits until the retransmission timer expires (RFC 3168, section 6.1.2).
+    WaitForTimer,
+    /// Sending goes on; from the second such echo in a row the timeout is doubled.
+    BackOff,
+}
+
+impl Profile {
+    /// The profile called `name`.
+    pub fn named(name: &str) -> Option<Profile> {
+        match name {
+            "default" => Some(Profile::standard()),
+            "ns2" => Some(Profile::ns2()),
+            _ => None,
+        }
+    }
+
+    /// The RFCs' behaviour, with the values that deployed systems use where the RFCs leave room.
+    fn standard() -> Profile {
+        Profile {
+            name: "default",
+            initial_window: 10,
+            delayed_ack: true,
+            ack_delay: Span::from_millis(40),
+            tick: Span::from_nanos(1),
+            min_rto: Span::from_millis(200),
+            max_rto: Span::from_secs(60),
+            initial_rto: Span::from_secs(1),
+            limited_transmit: true,
+            halving: Halving::FlightSize,
+            grow_on_exit: false,
+            partial_ack_timer: PartialAckTimer::First,
+            ecn_at_one: EcnAtOne::WaitForTimer,
+            ect_on_retransmit: false,
+            ecn_after_timeout: false,
+        }
+    }
+
+    /// What the one-way TCP agents of ns-2 2.35 do, seen in their traces
+    /// (`docs/deviations/ns2.md` lists the packets).
+    fn ns2() -> Profile {
+        Profile {
+            name: "ns2",
+            initial_window: 2,
+            delayed_ack: false,
+            ack_delay: Span::from_millis(100),
+            tick: Span::from_millis(10),
+            min_rto: Span::from_millis(200),
+            max_rto: Span::from_secs(60),
+            initial_rto: Span::from_secs(3),
+            limited_transmit: true,
+            halving: Halving::Window,
+            grow_on_exit: true,
+            partial_ack_timer: PartialAckTimer::Every,
+            ecn_at_one: EcnAtOne::BackOff,
+            ect_on_retransmit: true,
+            ecn_after_timeout: true,
+        }
+    }
+}
+
+impl Default for Profile {
+    fn default() -> Profile {
+        Profile::standard()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_listed_profile_exists_under_its_name() {
+        for name in PROFILES {
+            assert_eq!(Profile::named(name).unwrap().name, *name);
+        }
+        assert_eq!(Profile::named("ns5"), None);
+    }
+}

@@ -1,0 +1,197 @@
+//! The receiving side: reassembly, acknowledgments, the echo of congestion.
+
+use crate::profile::Profile;
+use crate::segment::{Flags, Segment};
+use sojourn_units::{Ecn, Span, Time};
+
+/// A receiver that consumes data at once.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    delayed_ack: bool,
+    ack_delay: Span,
+    ecn: bool,
+
+    /// Next byte expected.
+    next: u64,
+    /// Blocks above `next`, in order and apart.
+    blocks: Vec<(u64, u64)>,
+    /// Whether ACKs carry ECE: from a CE packet until the sender says CWR (RFC 3168, section 6.1.3).
+    echo: bool,
+    /// Full-sized segments since the last ACK.
+    unacknowledged: u32,
+    ack_due: Option<Time>,
+}
+
+impl Receiver {
+    /// A receiver before the first segment; `ecn`: whether it agrees to use ECN.
+    pub fn new(profile: &Profile, ecn: bool) -> Receiver {
+        Receiver {
+            delayed_ack: profile.delayed_ack,
+            ack_delay: profile.ack_delay,
+            ecn,
+            next: 0,
+            blocks: Vec::new(),
+            echo: false,
+            unacknowledged: 0,
+            ack_due: None,
+        }
+    }
+
+    /// A segment arrives; the answer is an ACK to send now.
+    pub fn on_segment(&mut self, now: Time, segment: &Segment) -> Option<Segment> {
+        if segment.flags.has(Flags::SYN) {
+            let ask = Flags::ECE | Flags::CWR;
+            self.ecn &= segment.flags.has(ask);
+            let flags = (Flags::SYN | Flags::ACK).with(Flags::ECE, self.ecn);
+            return Some(Segment { ack: self.next, flags, ..Segment::default() });
+        }
+        if segment.len == 0 {
+            return None;
+        }
+        if segment.flags.has(Flags::CWR) {
+            self.echo = false;
+        }
+        if segment.ecn == Ecn::Ce && self.ecn {
+            self.echo = true;
+        }
+        let in_order = segment.seq == self.next && self.blocks.is_empty();
+        self.insert(segment.seq, segment.seq + u64::from(segment.len));
+        self.unacknowledged += 1;
+        // RFC 5681, section 4.2: at once for the second full segment, out of order, or filling a gap.
+        if !self.delayed_ack || !in_order || self.unacknowledged >= SEGMENTS_PER_ACK {
+            return Some(self.acknowledge());
+        }
+        self.ack_due = Some(now + self.ack_delay);
+        None
+    }
+
+    /// When an ACK that waits must go out.
+    pub fn next_timeout(&self) -> Option<Time> {
+        self.ack_due
+    }
+
+    /// The time of [`next_timeout`](Self::next_timeout) has come.
+    pub fn on_timeout(&mut self, now: Time) -> Option<Segment> {
+        self.ack_due.filter(|due| *due <= now).map(|_| self.acknowledge())
+    }
+
+    /// Bytes received in order since the start.
+    pub fn delivered(&self) -> u64 {
+        self.next
+    }
+
+    fn acknowledge(&mut self) -> Segment {
+        self.unacknowledged = 0;
+        self.ack_due = None;
+        Segment { ack: self.next, flags: Flags::ACK.with(Flags::ECE, self.echo), ..Segment::default() }
+    }
+
+    /// Takes in the bytes `from..to`.
+    fn insert(&mut self, from: u64, to: u64) {
+        if from <= self.next {
+            self.next = self.next.max(to);
+            while let Some(&(start, end)) = self.blocks.first() {
+                if start > self.next {
+                    break;
+                }
+                self.next = self.next.max(end);
+                self.blocks.remove(0);
+            }
+            return;
+        }
+        let first = self.blocks.partition_point(|&(_, end)| end < from);
+        let last = self.blocks.partition_point(|&(start, _)| start <= to);
+        if first == last {
+            return self.blocks.insert(first, (from, to));
+        }
+        let joined = (from.min(self.blocks[first].0), to.max(self.blocks[last - 1].1));
+        self.blocks[first] = joined;
+        self.blocks.drain(first + 1..last);
+    }
+}
+
+/// At least every second full-sized segment is acknowledged (RFC 5681, section 4.2).
+const SEGMENTS_PER_ACK: u32 = 2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const MSS: u32 = 1000;
+
+    fn receiver(profile: &str) -> Receiver {
+        Receiver::new(&Profile::named(profile).unwrap(), true)
+    }
+
+    fn data(number: u64) -> Segment {
+        Segment { seq: number * u64::from(MSS), len: MSS, flags: Flags::ACK, ..Segment::default() }
+    }
+
+    fn syn() -> Segment {
+        Segment { flags: Flags::SYN | Flags::ECE | Flags::CWR, ..Segment::default() }
+    }
+
+    #[test]
+    fn every_second_segment_is_acknowledged_or_the_timer_runs_out() {
+        let mut receiver = receiver("default");
+        assert_eq!(receiver.on_segment(Time::ZERO, &data(0)), None);
+        let due = receiver.next_timeout().unwrap();
+        assert_eq!(due, Time::ZERO + Span::from_millis(40));
+        assert_eq!(receiver.on_segment(Time::ZERO, &data(1)).unwrap().ack, 2000);
+        assert_eq!(receiver.next_timeout(), None);
+        assert_eq!(receiver.on_segment(Time::ZERO, &data(2)), None);
+        assert_eq!(receiver.on_timeout(due).unwrap().ack, 3000);
+    }
+
+    #[test]
+    fn a_gap_and_its_filling_are_acknowledged_at_once() {
+        let mut receiver = receiver("default");
+        receiver.on_segment(Time::ZERO, &data(0));
+        receiver.on_segment(Time::ZERO, &data(1));
+        assert_eq!(receiver.on_segment(Time::ZERO, &data(3)).unwrap().ack, 2000);
+        assert_eq!(receiver.on_segment(Time::ZERO, &data(5)).unwrap().ack, 2000);
+        assert_eq!(receiver.on_segment(Time::ZERO, &data(2)).unwrap().ack, 4000);
+        assert_eq!(receiver.on_segment(Time::ZERO, &data(4)).unwrap().ack, 6000);
+    }
+
+    #[test]
+    fn congestion_is_echoed_until_the_sender_has_reacted() {
+        let mut receiver = receiver("ns2");
+        assert!(
+            receiver.on_segment(Time::ZERO, &syn()).unwrap().flags.has(Flags::SYN | Flags::ACK | Flags::ECE)
+        );
+        let echoes = |receiver: &mut Receiver, segment: Segment| {
+            receiver.on_segment(Time::ZERO, &segment).unwrap().flags.has(Flags::ECE)
+        };
+        assert!(!echoes(&mut receiver, data(0)));
+        assert!(echoes(&mut receiver, Segment { ecn: Ecn::Ce, ..data(1) }));
+        assert!(echoes(&mut receiver, data(2)));
+        assert!(!echoes(&mut receiver, Segment { flags: Flags::ACK | Flags::CWR, ..data(3) }));
+        // A CWR packet that is itself marked starts a new echo.
+        assert!(echoes(&mut receiver, Segment { flags: Flags::CWR, ecn: Ecn::Ce, ..data(4) }));
+    }
+
+    #[test]
+    fn without_agreement_there_is_no_echo() {
+        let mut receiver = receiver("ns2");
+        receiver.on_segment(Time::ZERO, &Segment { flags: Flags::SYN, ..Segment::default() });
+        let ack = receiver.on_segment(Time::ZERO, &Segment { ecn: Ecn::Ce, ..data(0) }).unwrap();
+        assert!(!ack.flags.has(Flags::ECE));
+    }
+
+    proptest! {
+        #[test]
+        fn reassembly_agrees_with_a_bitmap(arrivals in prop::collection::vec((0..40_u64, 1..6_u32), 1..80)) {
+            let mut receiver = receiver("ns2");
+            let mut seen = [false; 64];
+            for (seq, len) in arrivals {
+                let ack = receiver.on_segment(Time::ZERO, &Segment { seq, len, ..Segment::default() }).unwrap();
+                (seq..seq + u64::from(len)).for_each(|byte| seen[byte as usize] = true);
+                let expected = seen.iter().position(|byte| !byte).unwrap_or(64) as u64;
+                prop_assert_eq!(ack.ack, expected);
+                prop_assert!(receiver.blocks.windows(2).all(|pair| pair[0].1 < pair[1].0));
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The round-trip time and the retransmission timeout: RFC 6298.
+
+use crate::profile::Profile;
+use sojourn_units::Span;
+
+/// Smoothed round-trip time, its variation, and the timeout that follows.
+///
+/// Times are held in seconds; a sample is rounded to the clock's tick first,
+/// and the timeout down to it, as a ticking clock would.
+#[derive(Clone, Debug)]
+pub struct RttEstimator {
+    tick: Span,
+    bounds: (Span, Span),
+    smoothed: Option<f64>,
+    variation: f64,
+    /// The timeout without back-off.
+    timeout: Span,
+    /// Doublings since the last sample.
+    backoff: u32,
+}
+
+impl RttEstimator {
+    /// Nothing measured yet.
+    pub fn new(profile: &Profile) -> RttEstimator {
+        RttEstimator {
+            tick: profile.tick,
+            bounds: (profile.min_rto, profile.max_rto),
+            smoothed: None,
+            variation: 0.0,
+            timeout: profile.initial_rto,
+            backoff: 0,
+        }
+    }
+
+    /// A new measurement; it also ends the back-off (RFC 6298, end of section 5).
+    pub fn sample(&mut self, rtt: Span) {
+        let rtt = self.in_ticks(rtt);
+        match self.smoothed {
+            // (2.2)
+            None => {
+                self.variation = rtt / 2.0;
+                self.smoothed = Some(rtt);
+            }
+            // (2.3)
+            Some(smoothed) => {
+                self.variation += BETA * ((smoothed - rtt).abs() - self.variation);
+                self.smoothed = Some(smoothed + ALPHA * (rtt - smoothed));
+            }
+        }
+        let smoothed = self.smoothed.unwrap_or(rtt);
+        let timeout = smoothed + (K * self.variation).max(self.tick.seconds());
+        self.timeout = self.whole_ticks(timeout);
+        self.backoff = 0;
+    }
+
+    /// (5.5): doubles the timeout.
+    pub fn back_off(&mut self) {
+        self.backoff = (self.backoff + 1).min(MOST_DOUBLINGS);
+        // The old measurements are likely bogus after several timeouts; the next one starts afresh.
+        if self.backoff > DOUBLINGS_KEPT {
+            if let Some(smoothed) = self.smoothed.take() {
+                self.variation += smoothed;
+            }
+        }
+    }
+
+    /// (5.7): after a lost SYN, data starts with at least this timeout.
+    pub fn restart_at_least(&mut self, timeout: Span) {
+        self.timeout = self.timeout.max(timeout);
+        self.backoff = 0;
+    }
+
+    /// The timeout in force, back-off and bounds included.
+    pub fn timeout(&self) -> Span {
+        let (least, most) = self.bounds;
+        self.timeout.max(least).saturating_mul(1 << self.backoff).min(most)
+    }
+
+    /// The smoothed round-trip time.
+    pub fn smoothed(&self) -> Option<Span> {
+        self.smoothed.map(Span::from_seconds)
+    }
+
+    /// A duration as the clock shows it, at least one tick, in seconds.
+    fn in_ticks(&self, span: Span) -> f64 {
+        let tick = self.tick.nanos().max(1);
+        let ticks = ((span.nanos() + tick / 2) / tick).max(1);
+        Span::from_nanos(ticks * tick).seconds()
+    }
+
+    fn whole_ticks(&self, seconds: f64) -> Span {
+        let tick = self.tick.nanos().max(1);
+        Span::from_nanos(Span::from_seconds(seconds).nanos() / tick * tick)
+    }
+}
+
+/// Weight of a sample in the smoothed time (RFC 6298, 2.3).
+const ALPHA: f64 = 1.0 / 8.0;
+/// Weight of a sample in the variation (RFC 6298, 2.3).
+const BETA: f64 = 1.0 / 4.0;
+/// Variations in the timeout (RFC 6298, 2.2).
+const K: f64 = 4.0;
+/// Doublings of the timeout at the most: 64 times.
+const MOST_DOUBLINGS: u32 = 6;
+/// Doublings after which the measurements are forgotten (allowed at the end of RFC 6298, section 5).
+const DOUBLINGS_KEPT: u32 = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rfc_6298_worked_by_hand() {
+        let profile = Profile { min_rto: Span::from_millis(1), ..Profile::default() };
+        let mut rtt = RttEstimator::new(&profile);
+        assert_eq!(rtt.timeout(), Span::from_secs(1));
+        rtt.sample(Span::from_millis(100));
+        // SRTT 100, RTTVAR 50: 100 + 4 x 50.
+        assert_eq!(rtt.timeout(), Span::from_millis(300));
+        rtt.sample(Span::from_millis(180));
+        // RTTVAR 3/4 50 + 1/4 80 = 57.5, SRTT 7/8 100 + 1/8 180 = 110.
+        assert_eq!(rtt.timeout(), Span::from_millis(340));
+        assert_eq!(rtt.smoothed(), Some(Span::from_millis(110)));
+    }
+
+    #[test]
+    fn back_off_doubles_up_to_the_cap_and_a_sample_ends_it() {
+        let mut rtt = RttEstimator::new(&Profile::default());
+        rtt.sample(Span::from_millis(100));
+        for doublings in 1..=3 {
+            rtt.back_off();
+            assert_eq!(rtt.timeout(), Span::from_millis(300 << doublings));
+        }
+        for _ in 0..20 {
+            rtt.back_off();
+        }
+        assert_eq!(rtt.timeout(), Span::from_millis(300 * 64));
+        rtt.sample(Span::from_millis(100));
+        assert_eq!(rtt.timeout(), Span::from_millis(300), "measured afresh");
+    }
+
+    #[test]
+    fn a_coarse_clock_rounds() {
+        let mut rtt = RttEstimator::new(&Profile::named("ns2").unwrap());
+        assert_eq!(rtt.timeout(), Span::from_secs(3));
+        rtt.sample(Span::from_millis(203));
+        assert_eq!(rtt.timeout(), Span::from_millis(600));
+    }
+}

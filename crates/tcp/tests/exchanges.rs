@@ -1,0 +1,358 @@
+//! Packet exchanges worked by hand from the RFCs, segment by segment.
+//!
+//! Segments are numbered from 1 in units of MSS; `acks(n)` acknowledges
+//! everything through segment n. What a sender may send it sends at once.
+
+use sojourn_tcp::{Config, Flags, Profile, Segment, Sender};
+use sojourn_units::{Ecn, Span, Time};
+
+const MSS: u64 = 1000;
+
+struct Exchange {
+    sender: Sender,
+    now: Time,
+}
+
+impl Exchange {
+    /// An established connection; the handshake took 100 ms.
+    fn new(cc: &str, change: impl Fn(&mut Config)) -> Exchange {
+        let mut exchange = Exchange::closed(cc, change);
+        let syn = exchange.opens();
+        exchange.passes(100);
+        exchange.answers(Flags::SYN | Flags::ACK, 0, syn.flags.has(Flags::ECE));
+        exchange
+    }
+
+    fn closed(cc: &str, change: impl Fn(&mut Config)) -> Exchange {
+        let profile = Profile { initial_window: 4, ..Profile::named("default").unwrap() };
+        let mut config = Config { profile, cc: cc.into(), mss: MSS as u32, ecn: false };
+        change(&mut config);
+        let mut sender = Sender::new(config).unwrap();
+        sender.supply(u64::MAX);
+        Exchange { sender, now: Time::ZERO }
+    }
+
+    #[track_caller]
+    fn opens(&mut self) -> Segment {
+        self.sender.open();
+        let syn = self.sender.poll_transmit(self.now).expect("a SYN");
+        assert!(syn.flags.has(Flags::SYN) && syn.ecn == Ecn::NotEct);
+        syn
+    }
+
+    fn passes(&mut self, millis: u64) {
+        self.now += Span::from_millis(millis);
+    }
+
+    fn answers(&mut self, flags: Flags, ack: u64, echo: bool) {
+        let segment = Segment { ack, flags: flags.with(Flags::ECE, echo), ..Segment::default() };
+        self.sender.on_segment(self.now, &segment);
+    }
+
+    /// An ACK through segment `last`.
+    fn acks(&mut self, last: u64) -> &mut Exchange {
+        self.answers(Flags::ACK, last * MSS, false);
+        self
+    }
+
+    /// So many ACKs through segment `last`.
+    fn acks_times(&mut self, times: u32, last: u64) {
+        (0..times).for_each(|_| {
+            self.acks(last);
+        });
+    }
+
+    /// An ACK through segment `last` that echoes congestion.
+    fn echoes(&mut self, last: u64) -> &mut Exchange {
+        self.answers(Flags::ACK, last * MSS, true);
+        self
+    }
+
+    /// The sender sends exactly these segments now.
+    #[track_caller]
+    fn sends(&mut self, expected: impl IntoIterator<Item = u64>) -> Vec<Segment> {
+        let sent: Vec<Segment> = std::iter::from_fn(|| self.sender.poll_transmit(self.now)).collect();
+        let numbers: Vec<u64> = sent.iter().map(|segment| segment.seq / MSS + 1).collect();
+        assert_eq!(numbers, expected.into_iter().collect::<Vec<u64>>());
+        sent
+    }
+
+    /// The timer runs out, so many milliseconds from now.
+    #[track_caller]
+    fn times_out_after(&mut self, millis: u64) {
+        let deadline = self.sender.next_timeout().expect("a running timer");
+        assert_eq!(deadline.since(self.now), Span::from_millis(millis));
+        self.now = deadline;
+        self.sender.on_timeout(self.now);
+    }
+
+    #[track_caller]
+    fn window(&self, segments: f64) {
+        assert_eq!(self.sender.window().get(), (segments * MSS as f64) as u64);
+    }
+}
+
+fn eight_segments(config: &mut Config) {
+    config.profile.initial_window = 8;
+}
+
+fn eight_with_ecn(config: &mut Config) {
+    config.ecn = true;
+    config.profile.initial_window = 8;
+}
+
+/// RFC 5681, section 3.1: each ACK of a full segment in slow start lets two out.
+#[test]
+fn slow_start_doubles_each_round_trip() {
+    let mut exchange = Exchange::new("newreno", |_| ());
+    exchange.sends(1..=4);
+    exchange.acks(1).sends([5, 6]);
+    exchange.acks(2).sends([7, 8]);
+    // An ACK for two segments adds one segment only: min(N, SMSS).
+    exchange.acks(4).sends([9, 10, 11]);
+    exchange.window(7.0);
+}
+
+/// RFC 5681, section 3.2; RFC 3042; equation (4).
+#[test]
+fn three_duplicates_retransmit_halve_and_inflate() {
+    let mut exchange = Exchange::new("reno", eight_segments);
+    exchange.sends(1..=8);
+    // Segment 1 is lost. Two duplicates: limited transmit, the window stays.
+    exchange.acks(0).sends([9]);
+    exchange.acks(0).sends([10]);
+    // The third: FlightSize without limited transmit is 8, so ssthresh = cwnd = 4.
+    exchange.acks(0).sends([1]);
+    exchange.window(4.0);
+    // 4 + 3 are allowed and each further duplicate adds one, but ten are in flight.
+    for _ in 4..=6 {
+        exchange.acks(0).sends([]);
+    }
+    exchange.acks(0).sends([11]);
+    exchange.acks(0).sends([12]);
+    // Everything through 10 arrives: deflate to ssthresh; 11 and 12 are in flight.
+    exchange.acks(10).sends([13, 14]);
+    exchange.window(4.0);
+}
+
+/// RFC 5681, section 3.2, step 6: any new ACK ends Reno's recovery; a second hole waits for the timer.
+#[test]
+fn reno_leaves_recovery_on_a_partial_ack() {
+    let mut exchange = Exchange::new("reno", eight_segments);
+    exchange.sends(1..=8);
+    exchange.acks_times(3, 0);
+    exchange.sends([1]);
+    // Segments 1 and 3 were lost: the ACK stops at 2, and recovery is over.
+    exchange.acks(2).sends([]);
+    exchange.window(4.0);
+    // Three more duplicates say nothing new about this window (RFC 6582, section 3.2, step 1).
+    exchange.acks_times(3, 2);
+    exchange.sends([]);
+    exchange.times_out_after(300);
+    exchange.sends([3]);
+}
+
+/// RFC 6582, section 3.2, step 3.
+#[test]
+fn newreno_repairs_a_hole_for_each_partial_ack() {
+    let mut exchange = Exchange::new("newreno", eight_segments);
+    exchange.sends(1..=8);
+    // 1, 3 and 6 are lost; 2, 4, 5, 7 and 8 make five duplicates.
+    exchange.acks_times(3, 0);
+    exchange.sends([1]);
+    exchange.window(4.0);
+    exchange.acks(0).sends([]);
+    exchange.acks(0).sends([9]);
+    // Partial ACK through 2: retransmit 3; 4 + 5 - 2 + 1 = 8 allowed, 3 to 9 are 7: one more.
+    exchange.acks(2).sends([3, 10]);
+    // Partial ACK through 5: retransmit 6; 8 - 3 + 1 = 6 allowed, 6 to 10 are 5: one more.
+    exchange.acks(5).sends([6, 11]);
+    // Through 9, beyond what was outstanding at the start: over, with min(ssthresh, flight + 1) = min(4, 3).
+    exchange.acks(9);
+    exchange.window(3.0);
+    exchange.sends([12]);
+}
+
+/// RFC 6582, section 4: the timer runs from the first partial ACK only ("impatient").
+#[test]
+fn the_first_partial_ack_alone_restarts_the_timer() {
+    let mut exchange = Exchange::new("newreno", eight_segments);
+    exchange.sends(1..=8);
+    exchange.acks_times(3, 0);
+    exchange.sends([1]);
+    exchange.passes(100);
+    exchange.acks(2).sends([3]);
+    exchange.passes(100);
+    exchange.acks(4).sends([5, 9]);
+    exchange.times_out_after(200);
+    exchange.sends([5]);
+}
+
+/// RFC 6298, (5.4) to (5.6); RFC 5681, section 3.1.
+#[test]
+fn a_timeout_starts_again_from_one_segment_and_doubles() {
+    let mut exchange = Exchange::new("newreno", |_| ());
+    exchange.sends(1..=4);
+    // The handshake's sample: RTO = 100 + 4 x 50 ms.
+    exchange.times_out_after(300);
+    exchange.sends([1]);
+    exchange.window(1.0);
+    assert_eq!(exchange.sender.ssthresh().get(), 2 * MSS);
+    exchange.times_out_after(600);
+    exchange.sends([1]);
+    exchange.times_out_after(1200);
+    exchange.sends([1]);
+    assert_eq!(exchange.sender.ssthresh().get(), 2 * MSS, "held for a segment sent by timeout already");
+    // Go-back-N in slow start, then congestion avoidance from two segments.
+    exchange.acks(1).sends([2, 3]);
+    exchange.acks(2).sends([4]);
+    exchange.window(2.5);
+}
+
+/// RFC 6298, section 3 (Karn) and the end of section 5.
+#[test]
+fn a_segment_sent_twice_gives_no_sample_and_leaves_the_back_off() {
+    let mut exchange = Exchange::new("newreno", |_| ());
+    exchange.sends(1..=4);
+    exchange.times_out_after(300);
+    exchange.sends([1]);
+    exchange.passes(100);
+    // All four were there after all. New data is timed, but the timeout is still the doubled one.
+    exchange.acks(4).sends([5, 6]);
+    assert_eq!(exchange.sender.timeout(), Span::from_millis(600));
+    exchange.passes(100);
+    exchange.acks(5);
+    assert!(exchange.sender.timeout() < Span::from_millis(300), "a new sample ends the back-off");
+}
+
+/// RFC 6582, section 3.2, step 1: no fast retransmit for what the timeout has sent again.
+#[test]
+fn duplicates_after_a_timeout_do_not_start_recovery() {
+    let mut exchange = Exchange::new("newreno", |_| ());
+    exchange.sends(1..=4);
+    exchange.times_out_after(300);
+    exchange.sends([1]);
+    exchange.acks(1).sends([2, 3]);
+    let window = exchange.sender.window();
+    exchange.acks_times(5, 1);
+    assert_eq!(exchange.sender.window(), window);
+}
+
+/// RFC 6298, (5.2) and (5.3).
+#[test]
+fn a_new_ack_restarts_the_timer_and_the_last_one_stops_it() {
+    let mut exchange = Exchange::new("newreno", |_| ());
+    exchange.sends(1..=4);
+    exchange.passes(50);
+    exchange.acks(1);
+    let deadline = exchange.sender.next_timeout().unwrap();
+    assert_eq!(deadline.since(exchange.now), exchange.sender.timeout());
+    exchange.sender.stop();
+    exchange.sends([]);
+    exchange.acks(4);
+    assert_eq!(exchange.sender.next_timeout(), None);
+}
+
+/// RFC 6298, (2.1), (5.5) and (5.7).
+#[test]
+fn a_lost_syn_is_sent_again_and_data_starts_with_three_seconds() {
+    let mut exchange = Exchange::closed("newreno", |_| ());
+    exchange.opens();
+    exchange.times_out_after(1000);
+    exchange.opens();
+    exchange.passes(100);
+    exchange.answers(Flags::SYN | Flags::ACK, 0, false);
+    exchange.sends(1..=4);
+    exchange.times_out_after(3000);
+}
+
+/// RFC 3168, sections 6.1.1 and 6.1.2.
+#[test]
+fn an_echo_halves_once_a_window_and_is_answered_by_cwr() {
+    let mut exchange = Exchange::new("newreno", eight_with_ecn);
+    let sent = exchange.sends(1..=8);
+    assert!(sent.iter().all(|segment| segment.ecn == Ecn::Ect0 && !segment.flags.has(Flags::CWR)));
+    exchange.echoes(1).sends([]);
+    exchange.window(4.0);
+    // Echoes for the rest of that window neither cut again nor let it grow.
+    exchange.echoes(4).sends([]);
+    exchange.window(4.0);
+    let sent = exchange.echoes(5).sends([9]);
+    assert!(sent[0].flags.has(Flags::CWR), "on the first new segment after the reduction");
+    let sent = exchange.acks(6).sends([10]);
+    assert!(!sent[0].flags.has(Flags::CWR), "and on that one only");
+    exchange.window(4.25);
+    // A mark in the next window is a new indication.
+    exchange.echoes(9);
+    exchange.window(2.125);
+}
+
+/// RFC 3168, section 6.1.2: at a window of one segment the timer decides when a new packet may go.
+#[test]
+fn an_echo_at_one_segment_waits_for_the_timer() {
+    let mut exchange = Exchange::new("newreno", |config| {
+        config.ecn = true;
+        config.profile.initial_window = 1;
+    });
+    exchange.sends([1]);
+    exchange.passes(100);
+    exchange.echoes(1).sends([]);
+    exchange.window(1.0);
+    // SRTT 100, RTTVAR 3/4 of 50: RTO 250 ms.
+    exchange.times_out_after(250);
+    exchange.sends([2]);
+    exchange.window(1.0);
+    assert_eq!(exchange.sender.timeout(), Span::from_millis(250), "nothing was lost: no back-off");
+}
+
+/// RFC 3168, section 6.1.2: one reduction for a window, whether dropped or marked; section 6.1.5.
+#[test]
+fn a_loss_in_a_marked_window_is_repaired_without_a_second_cut() {
+    let mut exchange = Exchange::new("newreno", eight_with_ecn);
+    exchange.sends(1..=8);
+    exchange.echoes(1);
+    exchange.window(4.0);
+    // Segment 2 was lost.
+    exchange.acks_times(3, 1);
+    let sent = exchange.sends([2]);
+    exchange.window(4.0);
+    assert_eq!(sent[0].ecn, Ecn::NotEct, "retransmissions are not ECN-capable");
+}
+
+/// RFC 3168, section 6.1.1: a receiver that does not agree.
+#[test]
+fn without_agreement_nothing_is_capable() {
+    let mut exchange = Exchange::closed("newreno", |config| config.ecn = true);
+    assert!(exchange.opens().flags.has(Flags::ECE | Flags::CWR));
+    exchange.answers(Flags::SYN | Flags::ACK, 0, false);
+    assert!(exchange.sends(1..=4).iter().all(|segment| segment.ecn == Ecn::NotEct));
+}
+
+/// ns-2 2.35 keeps the fraction of a halved window, and grows on the ACK that ends recovery
+/// (docs/deviations/ns2.md).
+#[test]
+fn the_ns2_profile_recovers_as_its_traces_do() {
+    let mut exchange = Exchange::new("reno", |config| {
+        config.profile = Profile { initial_window: 5, ..Profile::named("ns2").unwrap() };
+    });
+    exchange.sends(1..=5);
+    exchange.acks(0).sends([6]);
+    exchange.acks(0).sends([7]);
+    exchange.acks(0).sends([1]);
+    exchange.window(2.5);
+    // ssthresh is the whole part of 2.5; above it the window grows by 1/2.5.
+    exchange.acks(7);
+    exchange.window(2.9);
+}
+
+/// RFC 9293, section 3.10.7.4: old and impossible acknowledgments.
+#[test]
+fn acks_of_the_past_and_of_the_future_change_nothing() {
+    let mut exchange = Exchange::new("newreno", |_| ());
+    exchange.sends(1..=4);
+    exchange.acks(2).sends([5, 6, 7]);
+    let window = exchange.sender.window();
+    exchange.acks(1).sends([]);
+    exchange.acks(99).sends([]);
+    assert_eq!(exchange.sender.window(), window);
+}
