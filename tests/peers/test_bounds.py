@@ -1,0 +1,35 @@
+"""The judge itself: it lets through what it should and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+from bounds import Sample, verdict
+
+
+@pytest.mark.parametrize(
+    ("metric", "ours", "agrees"),
+    [
+        ("utilization", 0.985, False),
+        ("utilization", 0.995, True),
+        ("queue_mean_packets", 0.88, False),
+        ("queue_mean_packets", 0.95, True),
+        ("drop_ratio", 1.25, False),
+        ("drop_ratio", 1.15, True),
+    ],
+)
+def test_a_binding_row(metric: str, ours: float, agrees: bool) -> None:
+    base = {"utilization": 1.0, "queue_mean_packets": 100.0, "drop_ratio": 0.05}[metric]
+    peer = Sample(3, base, base * 0.01)
+    assert verdict(metric, Sample(10, ours * base, 0.001), peer, events=5000)[0] is agrees
+
+
+def test_a_noisy_row_asks_for_overlapping_intervals() -> None:
+    noisy = Sample(3, 10.0, 4.0)
+    assert verdict("queue_mean_packets", Sample(10, 19.0, 1.0), noisy, events=0)[0]
+    assert not verdict("queue_mean_packets", Sample(10, 25.0, 1.0), noisy, events=0)[0]
+
+
+def test_nothing_marked_means_nothing_marked() -> None:
+    none = Sample(3, 0.0, 0.0)
+    assert verdict("mark_ratio", Sample(10, 0.0, 0.0), none, events=0)[0]
+    assert not verdict("mark_ratio", Sample(10, 1e-6, 0.0), none, events=0)[0]

@@ -1,0 +1,82 @@
+"""Points that no table holds, run by the installed ns-2 and by Sojourn in turn.
+
+Marked `peers`: skipped by name where ns-2 is not installed. `make peers` runs them alone.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from bounds import TOLERANCES, Sample, verdict
+
+import sojourn as sj
+
+ROOT = Path(__file__).resolve().parents[2]
+NS2 = shutil.which("ns")
+SEEDS = range(1, 11)
+
+pytestmark = [
+    pytest.mark.peers,
+    pytest.mark.skipif(NS2 is None, reason="ns-2 comparison (ns2 is not installed: apt-get install ns2)"),
+]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point: what differs from scenarios/peers/s1.toml here, and the same in the words of the ns-2 script."""
+
+    name: str
+    disc: str
+    settings: dict[str, str] = field(default_factory=dict)
+    ns2: dict[str, object] = field(default_factory=dict)
+
+
+POINTS = [
+    Point(
+        "newreno, RED that drops, 40 flows",
+        "red:min=20packets,max=80packets",
+        {"flows.0.count": "40", "flows.0.cc": "newreno", "flows.0.ecn": "false"},
+        {"law": "red", "min": 20, "max": 80, "flows": 40, "cc": "newreno", "ecn": 0},
+    ),
+    Point(
+        "reno, PI that marks, 60 flows at 12 Mbit/s",
+        "pi:target=150packets,a=6e-5,b=5.9e-5,rate=170Hz",
+        {"flows.0.count": "60", "bottleneck.rate": "12 Mbit/s"},
+        {"law": "pi", "target": 150, "a": 6e-5, "b": 5.9e-5, "hertz": 170, "flows": 60, "rate": 12e6},
+    ),
+    Point(
+        "newreno, tail drop, 25 flows, a short buffer",
+        "tail_drop",
+        {"flows.0.count": "25", "flows.0.cc": "newreno", "flows.0.ecn": "false", "bottleneck.buffer": "80 packets"},
+        {"law": "tail_drop", "flows": 25, "cc": "newreno", "ecn": 0, "buffer": 81},
+    ),
+]
+
+
+def ns2(point: Point, seed: int) -> dict[str, float]:
+    words = [str(word) for pair in {**point.ns2, "seed": seed}.items() for word in pair]
+    run = subprocess.run(
+        [str(NS2), str(ROOT / "peers/ns2/dumbbell.tcl"), *words], capture_output=True, text=True, check=True, timeout=300
+    )
+    return {name: float(value) for name, value in (line.split() for line in run.stdout.splitlines())}
+
+
+@pytest.mark.parametrize("point", POINTS, ids=lambda point: point.name)
+def test_point(point: Point) -> None:
+    scenario = sj.load(ROOT / "scenarios/peers/s1.toml", point.settings)
+    ours = sj.run(scenario, discs=[point.disc], seeds=SEEDS).runs
+    with ThreadPoolExecutor(2) as pool:
+        theirs = list(pool.map(lambda seed: ns2(point, seed), SEEDS))
+    lines = []
+    for metric in TOLERANCES:
+        mine = Sample.of([run.metrics[metric] for run in ours])
+        peer = Sample.of([run[metric] for run in theirs])
+        agree, line = verdict(metric, mine, peer, events=min(run["events"] for run in theirs))
+        lines.append(line if agree else f"DISAGREES: {line}")
+    print("\n".join(lines))
+    assert not [line for line in lines if line.startswith("DISAGREES")], "\n".join(lines)

@@ -1,0 +1,52 @@
+"""Every row of tests/reference/peers.csv that the spine must meet, with ten seeds of ours."""
+
+from __future__ import annotations
+
+import csv
+from functools import cache
+from pathlib import Path
+
+import pytest
+from bounds import TOLERANCES, Sample, verdict
+
+import sojourn as sj
+
+ROOT = Path(__file__).resolve().parents[2]
+#: What the rows' scenarios and discs are called here.
+SCENARIOS = {"S1": "scenarios/peers/s1.toml", "S6_100M": "scenarios/peers/s6_100m.toml"}
+DISCS = {
+    ("S1", "droptail"): "tail_drop",
+    ("S1", "red_50_150"): "red:min=50packets,max=150packets,mark_below_p=0.1",
+    ("S1", "red_50_150_nogentle"): "red:min=50packets,max=150packets,mark_below_p=0.1,gentle=false",
+    ("S1", "pi_1.822e-5_160hz"): "pi:target=100packets,a=1.822e-5,b=1.816e-5,rate=160Hz",
+    ("S6_100M", "red"): "red:min=125packets,max=417packets",
+}
+#: Packets offered a seed after the warm-up, about: what a ratio is a ratio of.
+OFFERED = {"S1": 90_000, "S6_100M": 125_000}
+
+
+def rows() -> list[dict[str, str]]:
+    with (ROOT / "tests/reference/peers.csv").open() as file:
+        return [row for row in csv.DictReader(file) if row["issue"] == "spine" and row["scenario"] in SCENARIOS]
+
+
+@cache
+def ours(scenario: str, disc: str) -> sj.Result:
+    return sj.run(sj.load(ROOT / SCENARIOS[scenario]), discs=[DISCS[scenario, disc]], seeds=range(1, 11))
+
+
+def test_every_disc_of_the_rows_is_run() -> None:
+    assert {(row["scenario"], row["disc"]) for row in rows()} == set(DISCS)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [row for row in rows() if row["metric"] in TOLERANCES],
+    ids=lambda row: f"{row['scenario']}-{row['disc']}-{row['metric']}",
+)
+def test_row(row: dict[str, str]) -> None:
+    metric, peer = row["metric"], Sample(int(row["n"]), float(row["mean"]), float(row["sd"]))
+    values = [run.metrics[metric] for run in ours(row["scenario"], row["disc"]).runs]
+    agree, line = verdict(metric, Sample.of(values), peer, events=peer.mean * OFFERED[row["scenario"]])
+    print(line)
+    assert agree, line
