@@ -15,7 +15,7 @@ mod rtt;
 mod segment;
 mod sender;
 
-pub use profile::{EcnAtOne, Halving, PROFILES, PartialAckTimer, Profile};
+pub use profile::{EcnAtOne, Halving, PROFILES, Profile};
 pub use receiver::Receiver;
 pub use rtt::RttEstimator;
 pub use segment::{Flags, HEADER, Segment};

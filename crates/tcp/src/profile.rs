@@ -30,8 +30,6 @@ pub struct Profile {
     pub halving: Halving,
     /// Whether the window grows on the ACK that ends recovery.
     pub grow_on_exit: bool,
-    /// When the timer is restarted during NewReno's recovery.
-    pub partial_ack_timer: PartialAckTimer,
     /// What an echo of congestion does at a window of one segment.
     pub ecn_at_one: EcnAtOne,
     /// Whether retransmissions are sent ECN-capable.
@@ -47,15 +45,6 @@ pub enum Halving {
     FlightSize,
     /// To half the window, fraction kept, at least one segment; ssthresh in whole segments, at least two.
     Window,
-}
-
-/// When NewReno restarts the retransmission timer on partial ACKs (RFC 6582, sections 3.2 and 4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PartialAckTimer {
-    /// On the first one only ("impatient").
-    First,
-    /// On every one ("slow but steady").
-    Every,
 }
 
 /// What an echo of congestion does when the window is one segment already.
@@ -91,7 +80,6 @@ impl Profile {
             limited_transmit: true,
             halving: Halving::FlightSize,
             grow_on_exit: false,
-            partial_ack_timer: PartialAckTimer::First,
             ecn_at_one: EcnAtOne::WaitForTimer,
             ect_on_retransmit: false,
             ecn_after_timeout: false,
@@ -113,7 +101,6 @@ impl Profile {
             limited_transmit: true,
             halving: Halving::Window,
             grow_on_exit: true,
-            partial_ack_timer: PartialAckTimer::Every,
             ecn_at_one: EcnAtOne::BackOff,
             ect_on_retransmit: true,
             ecn_after_timeout: true,

@@ -6,7 +6,7 @@
 //! without selective acknowledgments do.
 
 use crate::cc::{self, AckSample, CongestionControl, Signal};
-use crate::profile::{EcnAtOne, Halving, PartialAckTimer, Profile};
+use crate::profile::{EcnAtOne, Halving, Profile};
 use crate::rtt::RttEstimator;
 use crate::segment::{Flags, Segment};
 use sojourn_units::{Bytes, Ecn, Span, Time};
@@ -353,7 +353,8 @@ impl Sender {
         let mut restart = true;
         match self.fast {
             Some(fast) if self.recovery == Recovery::NewReno && ack < fast.until => {
-                restart = self.profile.partial_ack_timer == PartialAckTimer::Every || !fast.partial;
+                // Section 4: "impatient", from the first partial ACK only.
+                restart = !fast.partial;
                 self.on_partial_ack(fast, acked);
             }
             Some(_) => {
@@ -380,10 +381,9 @@ impl Sender {
 
     /// RFC 6582, section 3.2, step 3, partial acknowledgment.
     fn on_partial_ack(&mut self, fast: FastRecovery, acked: u64) {
-        let mss = i64::from(self.mss);
-        let refill = if acked >= u64::from(self.mss) { mss } else { 0 };
-        self.fast =
-            Some(FastRecovery { inflation: fast.inflation - acked as i64 + refill, partial: true, ..fast });
+        let refill = if acked >= u64::from(self.mss) { i64::from(self.mss) } else { 0 };
+        let inflation = fast.inflation - acked as i64 + refill;
+        self.fast = Some(FastRecovery { inflation, partial: true, ..fast });
         self.resend = true;
     }
 

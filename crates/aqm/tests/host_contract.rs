@@ -1,0 +1,372 @@
+//! The host's contract, held by the disc under any sequence of operations.
+//!
+//! A spy stands in for the law: it answers what the test says and writes down
+//! what it was told.
+
+use proptest::prelude::*;
+use sojourn_aqm::discs::Fifo;
+use sojourn_aqm::{
+    Arrival, Backlog, Cause, Departure, Disc, FlowId, Law, Limit, Observation, Packet, Sampled, Sink, Site,
+    Verdict, catalogue,
+};
+use sojourn_units::{Ecn, Rate, Span, Stream, Time, Value};
+use std::sync::{Arc, Mutex};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Parcel {
+    number: u64,
+    len: u32,
+    ecn: Ecn,
+}
+
+impl Packet for Parcel {
+    fn len(&self) -> u32 {
+        self.len
+    }
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+    fn set_ce(&mut self) {
+        assert!(self.ecn.is_capable(), "marked a packet that is not ECN-capable");
+        self.ecn = Ecn::Ce;
+    }
+    fn flow(&self) -> FlowId {
+        FlowId(self.number as u32 % 7)
+    }
+}
+
+/// What became of packets.
+#[derive(Default)]
+struct Fate {
+    dropped: Vec<(u64, Cause)>,
+    marked: Vec<u64>,
+}
+
+impl Sink<Parcel> for Fate {
+    fn dropped(&mut self, _now: Time, packet: Parcel, cause: Cause) {
+        self.dropped.push((packet.number, cause));
+    }
+    fn marked(&mut self, _now: Time, packet: &Parcel) {
+        assert_eq!(packet.ecn, Ecn::Ce);
+        self.marked.push(packet.number);
+    }
+}
+
+/// What the spy was told.
+#[derive(Default)]
+struct Told {
+    last: Time,
+    overflows: u64,
+    idles: u64,
+    seen: Vec<Observation>,
+}
+
+#[derive(Clone)]
+struct Spy {
+    told: Arc<Mutex<Told>>,
+    answers: Vec<Verdict>,
+    asked: usize,
+    due: Time,
+}
+
+impl Spy {
+    fn new(answers: Vec<Verdict>) -> Spy {
+        Spy { told: Arc::default(), answers, asked: 0, due: Time::ZERO + PERIOD }
+    }
+
+    fn at(&self, now: Time) -> std::sync::MutexGuard<'_, Told> {
+        let mut told = self.told.lock().unwrap();
+        assert!(now >= told.last, "time ran back");
+        told.last = now;
+        told
+    }
+
+    fn answer(&mut self, u: [f64; 2]) -> Verdict {
+        assert!(u.iter().all(|u| (0.0..1.0).contains(u)));
+        self.asked += 1;
+        *self.answers.get(self.asked % self.answers.len().max(1)).unwrap_or(&Verdict::Pass)
+    }
+}
+
+const PERIOD: Span = Span::from_millis(10);
+
+impl Law for Spy {
+    fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
+        drop(self.at(arrival.now));
+        self.answer(arrival.u)
+    }
+    fn on_departure(&mut self, departure: &Departure) -> Verdict {
+        drop(self.at(departure.now));
+        self.answer(departure.u)
+    }
+    fn on_idle(&mut self, now: Time) {
+        self.at(now).idles += 1;
+    }
+    fn on_overflow(&mut self, now: Time) {
+        self.at(now).overflows += 1;
+    }
+    fn next_update(&self) -> Option<Time> {
+        Some(self.due)
+    }
+    fn on_update(&mut self, due: Time, seen: &Observation) {
+        assert_eq!(due, self.due);
+        self.at(seen.now).seen.push(*seen);
+        self.due = seen.now + PERIOD;
+    }
+}
+
+fn site() -> Site {
+    let rate = Rate::from_bits_per_second(8e6);
+    Site { rate, packet: 1000.0, limit: 8.0, flows: Some(10.0), base_rtt: Some(Span::from_millis(100)) }
+}
+
+fn parcel(number: u64, len: u32, ecn: Ecn) -> Parcel {
+    Parcel { number, len, ecn }
+}
+
+#[derive(Clone, Debug)]
+enum Op {
+    Enqueue { len: u32, capable: bool },
+    Dequeue,
+    Wait { micros: u64 },
+}
+
+fn ops() -> impl Strategy<Value = Vec<Op>> {
+    let op = prop_oneof![
+        4 => (40..1500_u32, any::<bool>()).prop_map(|(len, capable)| Op::Enqueue { len, capable }),
+        3 => Just(Op::Dequeue),
+        2 => (0..30_000_u64).prop_map(|micros| Op::Wait { micros }),
+    ];
+    prop::collection::vec(op, 1..300)
+}
+
+fn verdicts() -> impl Strategy<Value = Vec<Verdict>> {
+    let verdict = prop_oneof![3 => Just(Verdict::Pass), 1 => Just(Verdict::Mark), 1 => Just(Verdict::Drop)];
+    prop::collection::vec(verdict, 1..20)
+}
+
+fn limits() -> impl Strategy<Value = Limit> {
+    prop_oneof![
+        Just(Limit::Unlimited),
+        (1..8_u32).prop_map(Limit::Packets),
+        (1500..6000_u64).prop_map(Limit::Bytes)
+    ]
+}
+
+/// Plays the operations as a plant does: updates that are due come first.
+fn play(disc: &mut dyn Disc<Parcel>, ops: &[Op], fate: &mut Fate) -> (Time, u64) {
+    let (mut now, mut number) = (Time::ZERO, 0);
+    for op in ops {
+        match op {
+            Op::Wait { micros } => now += Span::from_micros(*micros),
+            Op::Enqueue { len, capable } => {
+                number += 1;
+                disc.enqueue(now, parcel(number, *len, if *capable { Ecn::Ect0 } else { Ecn::NotEct }), fate);
+            }
+            Op::Dequeue => {
+                disc.dequeue(now, fate);
+            }
+        }
+        assert!(disc.counts().conserve(disc.backlog().packets), "{:?}", disc.counts());
+        if let Some(due) = disc.next_update().filter(|due| *due <= now) {
+            disc.on_update(due, now);
+            assert!(disc.next_update().is_none_or(|next| next > now), "one update, whatever was missed");
+        }
+    }
+    (now, number)
+}
+
+proptest! {
+    #[test]
+    fn a_fifo_keeps_the_contract(ops in ops(), answers in verdicts(), limit in limits()) {
+        let spy = Spy::new(answers);
+        let told = spy.told.clone();
+        let mut fate = Fate::default();
+        let mut disc = Fifo::new(spy, limit, site(), Stream::named(1, "disc"));
+        play(&mut disc, &ops, &mut fate);
+        let counts = disc.counts();
+        let told = told.lock().unwrap();
+        prop_assert_eq!(counts.marked, fate.marked.len() as u64);
+        prop_assert_eq!(counts.dropped(), fate.dropped.len() as u64);
+        prop_assert_eq!(counts.overflowed, told.overflows);
+        let overflowed = fate.dropped.iter().filter(|(_, cause)| *cause == Cause::Overflow).count();
+        prop_assert_eq!(overflowed as u64, told.overflows);
+        // The windows of the observations tile the time and count every packet once.
+        let elapsed: f64 = told.seen.iter().map(|seen| seen.elapsed).sum();
+        let until = told.seen.last().map_or(0.0, |seen| seen.now.seconds());
+        prop_assert!((elapsed - until).abs() < 1e-9);
+        for seen in &told.seen {
+            prop_assert!(seen.busy <= seen.elapsed + 1e-12);
+            prop_assert!(seen.dropped_packets + seen.marked_packets <= 2.0 * (seen.arrived_packets + 8.0));
+            prop_assert!((0.0..=1.0).contains(&seen.applied.get()));
+        }
+        match limit {
+            Limit::Packets(most) => prop_assert!(disc.backlog().packets <= most),
+            Limit::Bytes(most) => prop_assert!(disc.backlog().bytes <= most),
+            Limit::Unlimited => prop_assert_eq!(counts.overflowed, 0),
+        }
+    }
+
+    #[test]
+    fn every_law_of_the_catalogue_lives_through_anything(ops in ops(), limit in limits(), seed: u64) {
+        for entry in catalogue::LAWS {
+            let site = Site { limit: limit.packets(1000.0), ..site() };
+            let given = small_parameters(entry.page.stem);
+            let Ok(law) = (entry.build)(&given, &site) else { continue };
+            let mut disc = Fifo::new(law, limit, site, Stream::named(seed, "disc"));
+            let mut fate = Fate::default();
+            play(&mut disc, &ops, &mut fate);
+            // A clone has the same future.
+            let mut twin = disc.clone();
+            let (mut left, mut right) = (Fate::default(), Fate::default());
+            let late: Vec<Op> = std::iter::once(Op::Wait { micros: 10_000_000 }).chain(ops.iter().cloned()).collect();
+            play(&mut Late(&mut disc), &late, &mut left);
+            play(&mut Late(&mut twin), &late, &mut right);
+            prop_assert_eq!(left.dropped, right.dropped);
+            prop_assert_eq!(left.marked, right.marked);
+        }
+    }
+}
+
+/// A disc that has lived 10 s already: the played times are shifted behind them.
+struct Late<'a, D>(&'a mut D);
+
+const LIVED: Span = Span::from_secs(10);
+
+impl<D: Disc<Parcel>> Disc<Parcel> for Late<'_, D> {
+    fn enqueue(&mut self, now: Time, packet: Parcel, out: &mut dyn Sink<Parcel>) {
+        self.0.enqueue(now + LIVED, packet, out);
+    }
+    fn dequeue(&mut self, now: Time, out: &mut dyn Sink<Parcel>) -> Option<(Parcel, Span)> {
+        self.0.dequeue(now + LIVED, out)
+    }
+    fn next_update(&self) -> Option<Time> {
+        self.0.next_update().map(|due| Time::ZERO + due.since(Time::ZERO + LIVED))
+    }
+    fn on_update(&mut self, due: Time, now: Time) {
+        let real = self.0.next_update().unwrap_or(due + LIVED);
+        self.0.on_update(real, now + LIVED);
+    }
+    fn link_changed(&mut self, now: Time, rate: Rate) {
+        self.0.link_changed(now + LIVED, rate);
+    }
+    fn backlog(&self) -> Backlog {
+        self.0.backlog()
+    }
+    fn counts(&self) -> sojourn_aqm::Counts {
+        self.0.counts()
+    }
+    fn target_packets(&self) -> Option<f64> {
+        self.0.target_packets()
+    }
+    fn gauges(&self, out: &mut dyn sojourn_aqm::Gauges) {
+        self.0.gauges(out);
+    }
+}
+
+/// Parameters that bring each law to act on a queue of a few packets.
+fn small_parameters(stem: &str) -> Vec<(String, Value)> {
+    let text = |key: &str, value: &str| (key.to_string(), Value::Text(value.into()));
+    let number = |key: &str, value: f64| (key.to_string(), Value::Number(value));
+    match stem {
+        "red" => vec![text("min", "1 packets"), text("max", "2 packets"), number("weight", 0.5)],
+        "pi" => vec![text("target", "1 packets"), number("a", 0.2), number("b", 0.1)],
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn a_full_buffer_is_told_to_the_law_and_drops_the_newcomer() {
+    let mut fate = Fate::default();
+    let mut disc =
+        Fifo::new(Spy::new(vec![Verdict::Pass]), Limit::Packets(2), site(), Stream::named(1, "disc"));
+    (1..=3).for_each(|number| disc.enqueue(Time::ZERO, parcel(number, 1000, Ecn::NotEct), &mut fate));
+    assert_eq!(fate.dropped, [(3, Cause::Overflow)]);
+    assert_eq!(disc.dequeue(Time::ZERO, &mut fate).unwrap().0.number, 1, "first in, first out");
+}
+
+#[test]
+fn a_mark_on_a_packet_that_cannot_carry_it_lets_it_pass() {
+    let mut fate = Fate::default();
+    let mut disc =
+        Fifo::new(Spy::new(vec![Verdict::Mark]), Limit::Unlimited, site(), Stream::named(1, "disc"));
+    disc.enqueue(Time::ZERO, parcel(1, 1000, Ecn::NotEct), &mut fate);
+    disc.enqueue(Time::ZERO, parcel(2, 1000, Ecn::Ect0), &mut fate);
+    assert_eq!((disc.backlog().packets, fate.marked.as_slice()), (2, [2].as_slice()));
+}
+
+#[test]
+fn a_dequeue_goes_on_past_condemned_packets_and_idles_at_the_end() {
+    let mut fate = Fate::default();
+    // The answers come in turn: pass for the three arrivals, then drop every departure.
+    let mut spy = Spy::new(vec![
+        Verdict::Drop,
+        Verdict::Pass,
+        Verdict::Pass,
+        Verdict::Pass,
+        Verdict::Drop,
+        Verdict::Drop,
+    ]);
+    spy.asked = 0;
+    let told = spy.told.clone();
+    let mut disc = Fifo::new(spy, Limit::Unlimited, site(), Stream::named(1, "disc"));
+    (1..=3).for_each(|number| disc.enqueue(Time::ZERO, parcel(number, 1000, Ecn::NotEct), &mut fate));
+    assert!(disc.dequeue(Time::ZERO, &mut fate).is_none());
+    assert_eq!(fate.dropped, [(1, Cause::Law), (2, Cause::Law), (3, Cause::Law)]);
+    assert_eq!(told.lock().unwrap().idles, 1);
+}
+
+#[test]
+fn an_observation_says_what_happened_since_the_last() {
+    let spy = Spy::new(vec![Verdict::Pass]);
+    let told = spy.told.clone();
+    let mut fate = Fate::default();
+    let mut disc = Fifo::new(spy, Limit::Packets(2), site(), Stream::named(1, "disc"));
+    let at = |millis| Time::ZERO + Span::from_millis(millis);
+    disc.enqueue(at(2), parcel(1, 1000, Ecn::NotEct), &mut fate);
+    disc.enqueue(at(3), parcel(2, 500, Ecn::NotEct), &mut fate);
+    disc.enqueue(at(3), parcel(3, 500, Ecn::NotEct), &mut fate);
+    disc.dequeue(at(5), &mut fate);
+    disc.dequeue(at(6), &mut fate);
+    disc.enqueue(at(9), parcel(4, 700, Ecn::NotEct), &mut fate);
+    // Due at 10 ms, and the host stalled until 25 ms.
+    disc.on_update(at(10), at(25));
+    let seen = told.lock().unwrap().seen[0];
+    assert_eq!((seen.elapsed, seen.backlog_packets, seen.backlog_bytes), (0.025, 1.0, 700.0));
+    assert_eq!((seen.arrived_packets, seen.arrived_bytes), (4.0, 2700.0));
+    assert_eq!((seen.departed_packets, seen.departed_bytes, seen.dropped_packets), (2.0, 1500.0, 1.0));
+    assert!((seen.busy - 0.020).abs() < 1e-12, "2 to 6 ms and 9 to 25 ms: {}", seen.busy);
+    assert!((seen.head_sojourn - 0.016).abs() < 1e-12);
+}
+
+/// The numbers of Hollot's design in tests/reference/maths.json.
+#[test]
+fn pi_is_designed_as_published() {
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/reference/maths.json"))
+            .unwrap();
+    let reference: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let mut compared = 0;
+    for rtt in ["0.246000", "0.246667"] {
+        // One of them is 0.2466667: 0.2 s and 175 packets at 3750 packets/s.
+        let exact = if rtt == "0.246000" { 0.246 } else { 0.2 + 175.0 / 3750.0 };
+        let network = sojourn_aqm::laws::pi::Network { flows: 60.0, capacity: 3750.0, rtt: exact };
+        let gains = sojourn_aqm::laws::pi::design(network, 1.0 / 160.0);
+        for (name, ours) in [("a", gains.a), ("b", gains.b)] {
+            let entry = &reference[format!("hollot.PI.R={rtt}.{name}")];
+            let (value, rtol) = (entry["value"].as_f64().unwrap(), entry["rtol"].as_f64().unwrap());
+            assert!((ours / value - 1.0).abs() <= rtol.max(1e-12), "{name} at {rtt}: {ours} against {value}");
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 4);
+}
+
+/// A sampled controller is a law: the compiler says so.
+#[test]
+fn a_controller_makes_a_law() {
+    fn is_law(_: impl Law) {}
+    let params = sojourn_aqm::laws::pi::Params { a: Some(0.2), b: Some(0.1), ..Default::default() };
+    let place = Site { limit: 200.0, ..site() };
+    is_law(Sampled::new(sojourn_aqm::laws::pi::Pi::new(&params, &place).unwrap()));
+}
