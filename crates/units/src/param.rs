@@ -8,7 +8,9 @@
 use crate::prob::Prob;
 use crate::quantity::{Amount, Frequency, LinkRate};
 use crate::size::{Bytes, Rate};
-use crate::text;
+use crate::text::{
+    self, FREQUENCY_UNITS, PACKET_RATE_UNITS, PACKET_UNITS, RATE_UNITS, SIZE_UNITS, TIME_UNITS,
+};
 use crate::time::Span;
 use std::fmt;
 
@@ -61,8 +63,14 @@ pub enum Kind {
     Flag,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// A time, or two times in a table under one of these words: `{ spread = ["38 ms", "42 ms"] }`.
+    Times(&'static [&'static str]),
+    /// A disc: `"red:min=50packets"`, or a table of its law and the law's parameters.
+    Disc,
     /// A table of its own.
     Table,
+    /// A list of tables.
+    Tables,
     /// Any text.
     Text,
 }
@@ -112,6 +120,59 @@ pub trait Described: Default {
             params.assign(key, value)?;
         }
         Ok(params)
+    }
+}
+
+impl Kind {
+    /// A value of this kind, as it is written.
+    pub fn example(&self) -> &'static str {
+        match self {
+            Kind::Queue => "\"300 packets\"",
+            Kind::Time | Kind::Times(_) => "\"20 ms\"",
+            Kind::Rate => "\"8 Mbit/s\"",
+            Kind::Frequency => "\"160 Hz\"",
+            Kind::Size => "\"1500 B\"",
+            Kind::Number => "0.1",
+            Kind::Whole => "50",
+            Kind::Flag => "true",
+            Kind::Disc => "\"red:min=50packets,max=150packets\"",
+            Kind::Table | Kind::Tables => "{ key = value }",
+            Kind::Word(_) | Kind::Text => "\"text\"",
+        }
+    }
+
+    /// The units that fit, where a value has one.
+    pub fn units(&self) -> Vec<&'static str> {
+        let lists: &[&[text::Unit]] = match self {
+            Kind::Queue => &[PACKET_UNITS, SIZE_UNITS, TIME_UNITS],
+            Kind::Time | Kind::Times(_) => &[TIME_UNITS],
+            Kind::Rate => &[RATE_UNITS, PACKET_RATE_UNITS],
+            Kind::Frequency => &[FREQUENCY_UNITS],
+            Kind::Size => &[SIZE_UNITS],
+            _ => &[],
+        };
+        lists.concat().into_iter().map(|(name, _)| name).collect()
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Queue => "queue",
+            Kind::Time => "time",
+            Kind::Rate => "rate",
+            Kind::Frequency => "frequency",
+            Kind::Size => "size",
+            Kind::Number => "number",
+            Kind::Whole => "whole number",
+            Kind::Flag => "true or false",
+            Kind::Word(_) => "word",
+            Kind::Times(_) => "time or times",
+            Kind::Disc => "disc",
+            Kind::Table => "table",
+            Kind::Tables => "list of tables",
+            Kind::Text => "text",
+        })
     }
 }
 
@@ -402,6 +463,18 @@ mod tests {
         let written: Vec<(String, Value)> =
             sample.values().into_iter().map(|(key, value)| (key.to_string(), value)).collect();
         assert_eq!(Sample::from_values(&written), Ok(sample));
+    }
+
+    #[test]
+    fn an_example_of_a_kind_is_read_by_its_type() {
+        fn reads<T: Quantity>() -> bool {
+            let example = T::kind().example().trim_matches('"').to_string();
+            let units = T::kind().units();
+            T::read(&Value::Text(example.clone())).is_ok() && units.iter().any(|unit| example.ends_with(unit))
+        }
+        assert!(reads::<Amount>() && reads::<Span>() && reads::<LinkRate>());
+        assert!(reads::<Frequency>() && reads::<Bytes>());
+        assert!(Kind::Flag.units().is_empty());
     }
 
     #[test]

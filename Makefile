@@ -1,0 +1,24 @@
+# Two verbs for a newcomer, and the few others. The work is done by ci.sh.
+.DEFAULT_GOAL := help
+.PHONY: help demo test bench peers dist clean
+
+help:  ## list these targets
+	@sed -n 's/^\([a-z]*\):  *## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | awk -F '\t' '{ printf "  make %-8s %s\n", $$1, $$2 }'
+
+demo:  ## set up, run a published experiment with three queue laws, write a page that compares them
+	@./ci.sh demo
+
+test:  ## set up and run every check and test
+	@./ci.sh test
+
+bench:  ## cost of a simulated packet, beside ns-2's where it is installed
+	@./ci.sh bench
+
+peers:  ## run the same scenarios in ns-2 and compare
+	@./ci.sh peers
+
+dist:  ## build a wheel, install it into a clean environment and run it
+	@./ci.sh dist
+
+clean:  ## remove everything that was built: .venv, build, dist, target
+	@./ci.sh clean

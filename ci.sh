@@ -1,0 +1,334 @@
+#!/usr/bin/env bash
+# What make and CI call: ./ci.sh VERB (`./ci.sh help` lists them).
+#
+# Each verb brings what it needs up to date first, and leaves alone what is. A
+# part that this machine cannot run is skipped by name in the closing lines.
+# Exit codes: 0 done, 1 a part failed, 2 no such verb, 3 the machine lacks
+# something, 130 interrupted.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+readonly ROOT=$PWD
+readonly PY=$ROOT/.venv/bin/python
+readonly SKIPPED=${SOJOURN_SKIPPED:-$ROOT/build/test/skipped.txt} # the tests of this file set another
+readonly LACKING=3 # the exit status of a part that this machine cannot run
+
+main() {
+  export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 PIP_ROOT_USER_ACTION=ignore PYTHONUNBUFFERED=1
+  # The extension and the checks must see one interpreter, or PyO3 is rebuilt each time.
+  export PYO3_PYTHON=$PY
+  local verb=${1:-help}
+  case $verb in
+    help) usage ;;
+    test) everything ;;
+    setup | build | demo | bench | peers | wheel | dist | lock | clean) "$verb" ;;
+    rust_format | rust_lint | rust_test | generated | python_format | python_lint | python_types | stubs | python_test)
+      "$verb" ;;
+    *)
+      echo "ci.sh: no verb \"$verb\"; ./ci.sh help lists them" >&2
+      exit 2
+      ;;
+  esac
+}
+
+usage() {
+  cat <<'TEXT'
+./ci.sh VERB
+  setup    .venv with the locked Python packages
+  build    setup, then the Rust extension, optimised, into .venv
+  demo     build, then the demonstration: the last line is the path of its page
+  test     build, then every check and test
+  bench    build, then the cost of a simulated packet
+  peers    build, then the comparison with ns-2
+  wheel    build, then dist/*.whl
+  dist     wheel, then install it into a clean environment and run it
+  lock     write requirements/*.lock anew from the .in files (needs uv)
+  clean    remove .venv, build, dist, target and the caches
+One part of `test`, after `build`:
+  rust_format rust_lint rust_test generated python_format python_lint python_types stubs python_test
+TEXT
+}
+
+# ---- The verbs a person types -------------------------------------------------------------------
+
+demo() {
+  cat <<'TEXT'
+make demo: builds Sojourn, then runs 120 TCP flows over an 8 Mbit/s link for 100 simulated seconds with
+three queue laws (tail drop, RED, PI) and five seeds each, and writes a page that compares them.
+It takes about 3 minutes on a fresh machine (packages and compiling), and well under one after that.
+TEXT
+  step "build" build
+  local sojourn=$ROOT/.venv/bin/sojourn out=build/demo
+  heading "run"
+  "$sojourn" run scenarios/arm_pfc/exp1.toml --disc tail_drop --disc red:min=50packets,max=150packets \
+    --disc pi --seeds 1..5 --out "$out"
+  heading "report"
+  "$sojourn" report "$out" -o "$out/report.html"
+  printf '\nThe page to open:\n%s\n' "$ROOT/$out/report.html"
+}
+
+everything() {
+  cat <<'TEXT'
+make test: builds Sojourn, then runs every check and test: format, lints, Rust tests, generated files,
+Python types, Python tests, the wheel, and the comparison with ns-2 where it is installed.
+It takes about 8 minutes on a fresh machine with two cores, and about 3 after that.
+TEXT
+  mkdir -p "$(dirname "$SKIPPED")"
+  : >"$SKIPPED"
+  step "build" build
+  attempt "Rust format" rust_format
+  attempt "Rust lints" rust_lint
+  attempt "Rust tests" rust_test
+  attempt "generated files" generated
+  attempt "Python format" python_format
+  attempt "Python lints" python_lint
+  attempt "Python types" python_types
+  attempt "Python stubs" stubs
+  attempt "wheel" wheel
+  attempt "Python tests" python_test
+  attempt "ns-2 comparison" peers
+  closing
+}
+
+bench() {
+  echo "make bench: builds Sojourn, then measures the cost of a simulated packet; about 2 minutes once built."
+  step "build" build
+  heading "bench"
+  "$PY" benches/packet_cost.py
+}
+
+peers() {
+  command -v ns >/dev/null || skip "ns-2 comparison" "ns2 is not installed: apt-get install ns2"
+  build
+  run_pytest peers -m peers tests/peers
+}
+
+dist() {
+  wheel
+  heading "run the wheel in a clean environment"
+  rm -rf build/dist
+  make_environment build/dist
+  install_locked build/dist requirements/run.lock
+  build/dist/bin/python -m pip install --quiet --no-deps --no-index dist/*.whl
+  # From another folder, so that only what the wheel carries is found.
+  (cd build && dist/bin/sojourn version && dist/bin/sojourn run ../scenarios/dumbbell.toml --seed 1)
+  echo "dist: $(ls dist/*.whl)"
+}
+
+wheel() {
+  build
+  rm -rf dist
+  maturin build --out "$ROOT/dist"
+  "$PY" -m pytest -q tests/house/test_wheel.py
+}
+
+lock() {
+  command -v uv >/dev/null || lacks "uv" "pip install uv"
+  local name
+  # Inside the folder, so that the locks' remarks name files by their plain names.
+  cd requirements
+  for name in bootstrap run dev; do
+    uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 "$name.in" -o "$name.lock"
+  done
+}
+
+clean() {
+  rm -rf .venv build dist target .mypy_cache .ruff_cache .pytest_cache .hypothesis python/sojourn/_core*.so
+  find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
+}
+
+# ---- The parts of `test` ------------------------------------------------------------------------
+
+rust_format() {
+  cargo fmt --version >/dev/null 2>&1 || skip "Rust format" "rustfmt is not installed: rustup component add rustfmt"
+  cargo fmt --all --check
+}
+
+rust_lint() {
+  cargo clippy --version >/dev/null 2>&1 || skip "Rust lints" "clippy is not installed: rustup component add clippy"
+  cargo clippy --locked --workspace --all-targets -- -D warnings
+}
+
+# `sojourn-py` links Python and is tested from Python.
+rust_test() { cargo test --locked --workspace --exclude sojourn-py; }
+
+generated() { cargo run --quiet --locked -p xtask -- generate --check; }
+
+python_format() { "$PY" -m ruff format --check .; }
+
+python_lint() { "$PY" -m ruff check .; }
+
+python_types() { "$PY" -m mypy; }
+
+stubs() { "$PY" -m mypy.stubtest --mypy-config-file pyproject.toml sojourn._core; }
+
+python_test() { run_pytest python tests; }
+
+# run_pytest NAME ARGUMENT...: run pytest; what it skips is named in the closing lines.
+run_pytest() {
+  local log=build/test/$1.log status=0
+  shift
+  mkdir -p build/test
+  "$PY" -m pytest -rs "$@" 2>&1 | tee "$log" || status=1
+  sed -n 's/^SKIPPED \[\([0-9]*\)\] \([^:]*\):[0-9:]* *\(.*\)$/\1 of \2 (\3)/p' "$log" >>"$SKIPPED"
+  return "$status"
+}
+
+# ---- Set-up -------------------------------------------------------------------------------------
+
+setup() {
+  check_machine
+  if [ "$(cat .venv/.sojourn-place 2>/dev/null)" != "$ROOT" ] || ! "$PY" -m pip --version >/dev/null 2>&1; then
+    make_environment .venv
+    echo "$ROOT" >.venv/.sojourn-place # scripts in it name this folder: a moved one is made anew
+  fi
+  local now
+  now=$(digest requirements/dev.lock)
+  if [ "$(cat .venv/.sojourn-packages 2>/dev/null)" != "$now" ]; then
+    install_locked .venv requirements/dev.lock
+    echo "$now" >.venv/.sojourn-packages
+  fi
+}
+
+build() {
+  setup
+  if [ "$(cat .venv/.sojourn-core 2>/dev/null)" != "$(core_state)" ]; then
+    maturin develop
+    core_state >.venv/.sojourn-core
+  fi
+}
+
+# What the extension is made from, and the extension itself: somebody may have built another in its place.
+core_state() {
+  local sources
+  sources=$(find crates -type f | LC_ALL=C sort)
+  # shellcheck disable=SC2086 # one word a file: no path in this tree holds a space
+  digest Cargo.toml Cargo.lock pyproject.toml $sources
+  rustc --version
+  [ -x .venv/bin/sojourn ] && digest python/sojourn/_core*.so 2>/dev/null || echo "not built"
+}
+
+# maturin VERB ARGUMENT...: with no path of this machine left in what is built.
+maturin() {
+  local flags verb=$1
+  shift
+  flags=$(tr -s ' ' '\037' <<<"${RUSTFLAGS:-}" | tr -d '\n')
+  flags+=${flags:+$'\037'}"--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
+  flags+=$'\037'"--remap-path-prefix=$(rustc --print sysroot)=rust"
+  flags+=$'\037'"--remap-path-prefix=${CARGO_TARGET_DIR:-$ROOT/target}=target"
+  flags+=$'\037'"--remap-path-prefix=$ROOT=."
+  env -u CONDA_PREFIX -u RUSTFLAGS PIP_QUIET=1 VIRTUAL_ENV="$ROOT/.venv" CARGO_ENCODED_RUSTFLAGS="$flags" \
+    "$ROOT/.venv/bin/maturin" "$verb" --release --locked "$@"
+}
+
+check_machine() {
+  command -v cargo >/dev/null || lacks "a Rust toolchain" "https://rustup.rs"
+  command -v cc >/dev/null || lacks "a C compiler (cc)" "apt-get install gcc libc6-dev"
+  local have need
+  have=$(rustc --version | cut -d ' ' -f 2)
+  need=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+  [ "$(printf '%s\n' "$need" "$have" | sort -V | head -n 1)" = "$need" ] ||
+    lacks "Rust $need or newer (found $have)" "rustup update stable"
+  find_python >/dev/null || lacks "Python 3.11 or newer" "apt-get install python3, or set PYTHON to one"
+}
+
+# The first interpreter that is new enough; PYTHON, if set, is asked first.
+find_python() {
+  local candidate
+  for candidate in ${PYTHON:+"$PYTHON"} python3 python python3.14 python3.13 python3.12 python3.11; do
+    if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+      echo "$candidate"
+      return
+    fi
+  done
+  return 1
+}
+
+# make_environment FOLDER: a fresh virtual environment with pip in it.
+make_environment() {
+  local python
+  python=$(find_python)
+  rm -rf "$1"
+  if command -v uv >/dev/null; then
+    UV_PYTHON_DOWNLOADS=never uv venv --quiet --seed --python "$python" "$1"
+  elif "$python" -c 'import venv, ensurepip' 2>/dev/null; then
+    "$python" -m venv "$1"
+  else
+    # Debian splits venv off. `--target` leaves the system's own packages alone.
+    "$python" -m pip --version >/dev/null 2>&1 || lacks "pip and the venv module" "apt-get install python3-pip"
+    rm -rf build/bootstrap
+    "$python" -m pip install --quiet --target build/bootstrap --require-hashes -r requirements/bootstrap.lock
+    PYTHONPATH=build/bootstrap "$python" -m virtualenv --quiet "$1"
+  fi
+}
+
+# install_locked ENVIRONMENT LOCK: every package with the hash that the lock names.
+install_locked() {
+  echo "packages of $2"
+  if command -v uv >/dev/null; then
+    uv pip install --python "$1/bin/python" --require-hashes -r "$2"
+  else
+    "$1/bin/python" -m pip install --progress-bar off --require-hashes -r "$2" |
+      awk '/^Collecting/ { print "  " $2; fflush() } /^Installing/ { print "  installing"; fflush() }'
+  fi
+}
+
+# ---- Running parts, and saying how they went ----------------------------------------------------
+
+PASSED=0
+FAILED=()
+
+heading() { printf '\n== %s (at %d s)\n' "$1" "$SECONDS"; }
+
+# step NAME VERB: a part that all the rest needs; the script ends where it fails.
+step() {
+  local began=$SECONDS
+  heading "$1"
+  "$2"
+  printf -- '-- %s: done in %d s\n' "$1" $((SECONDS - began))
+}
+
+# attempt NAME VERB: a part that may fail without ending the others. It runs in a process of its
+# own, because bash drops `set -e` inside whatever stands before `||`.
+attempt() {
+  local began=$SECONDS status=0 word
+  heading "$1"
+  "$BASH" ./ci.sh "$2" || status=$?
+  case $status in
+    0) word=passed PASSED=$((PASSED + 1)) ;;
+    "$LACKING") word=skipped ;;
+    130) exit 130 ;;
+    *) word=FAILED FAILED+=("$1") ;;
+  esac
+  printf -- '-- %s: %s in %d s\n' "$1" "$word" $((SECONDS - began))
+}
+
+# skip NAME HOW: end this part, which the machine cannot run; `test` names it at its end.
+skip() {
+  echo "skipped: $1 ($2)"
+  mkdir -p "$(dirname "$SKIPPED")"
+  echo "$1 ($2)" >>"$SKIPPED"
+  exit "$LACKING"
+}
+
+# lacks WHAT HOW: this machine cannot do it.
+lacks() {
+  echo "ci.sh: this machine lacks $1; to get it: $2" >&2
+  exit 3
+}
+
+closing() {
+  printf '\n== all parts (%d s)\n' "$SECONDS"
+  sed 's/^/skipped: /' "$SKIPPED"
+  local name
+  for name in ${FAILED[@]+"${FAILED[@]}"}; do echo "failed: $name"; done
+  echo "$PASSED passed, ${#FAILED[@]} failed"
+  [ "${#FAILED[@]}" -eq 0 ]
+}
+
+# digest FILE...: one hash of names and contents.
+digest() {
+  { printf '%s\n' "$@" && cat -- "$@"; } | { sha256sum 2>/dev/null || shasum -a 256; } | cut -c 1-64
+}
+
+main "$@"

@@ -1,0 +1,28 @@
+//! `sojourn._core`: the binding between Python and the Rust crates.
+//!
+//! Data crosses into Rust once and out once. A run goes on without Python's
+//! lock, so that runs share the processors and Python keeps watching for Ctrl-C.
+
+mod catalogue;
+mod errors;
+mod run;
+mod scenario;
+
+use pyo3::prelude::*;
+
+/// The module.
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use crate::catalogue::{catalogue_json, explain_json, schema_json};
+    #[pymodule_export]
+    use crate::errors::{Cancelled, ScenarioError};
+    #[pymodule_export]
+    use crate::run::{Run, Ticket, run};
+    #[pymodule_export]
+    use crate::scenario::Scenario;
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,147 @@
+//! Runs.
+
+use crate::errors::{Cancelled, scenario_error};
+use crate::scenario::Scenario;
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::{Map, Value, json};
+use sojourn_sim::{Metric, Outcome};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// A run's progress, and the way to stop it, from another thread.
+#[pyclass(frozen, module = "sojourn._core")]
+#[derive(Clone, Default)]
+pub(crate) struct Ticket(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    cancelled: AtomicBool,
+    /// The bits of a double.
+    progress: AtomicU64,
+}
+
+#[pymethods]
+impl Ticket {
+    #[new]
+    fn new() -> Ticket {
+        Ticket::default()
+    }
+
+    /// Stops the run at its next step.
+    fn cancel(&self) {
+        self.0.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// The share of simulated time that is done, 0 to 1.
+    #[getter]
+    fn progress(&self) -> f64 {
+        f64::from_bits(self.0.progress.load(Ordering::Relaxed))
+    }
+}
+
+/// The outcome of a run.
+#[pyclass(frozen, module = "sojourn._core")]
+pub(crate) struct Run {
+    outcome: Outcome,
+    cpu_s: f64,
+}
+
+/// Runs a scenario on the packet plant, without Python's lock.
+#[pyfunction]
+pub(crate) fn run(py: Python<'_>, scenario: &Scenario, seed: u64, ticket: &Ticket) -> PyResult<Run> {
+    let (scenario, ticket) = (&scenario.0, ticket.clone());
+    py.detach(|| {
+        let start = thread_cpu_seconds();
+        let refused =
+            |fault: sojourn_units::Fault| scenario_error(vec![fault.inside("bottleneck.disc").to_string()]);
+        let mut run = sojourn_sim::Run::new(scenario, seed).map_err(refused)?;
+        loop {
+            if ticket.0.cancelled.load(Ordering::Relaxed) {
+                return Err(Cancelled::new_err("the run was cancelled"));
+            }
+            let more = run.advance();
+            ticket.0.progress.store(run.progress().to_bits(), Ordering::Relaxed);
+            if !more {
+                break;
+            }
+        }
+        Ok(Run { outcome: run.finish(), cpu_s: thread_cpu_seconds() - start })
+    })
+}
+
+#[pymethods]
+impl Run {
+    /// The contract's metrics as a JSON object.
+    #[getter]
+    fn metrics_json(&self) -> String {
+        let entries =
+            self.outcome.metrics.iter().map(|(name, metric)| ((*name).to_string(), json_of(metric)));
+        Value::Object(entries.collect::<Map<String, Value>>()).to_string()
+    }
+
+    /// The link that was watched.
+    #[getter]
+    fn link(&self) -> &str {
+        &self.outcome.link
+    }
+
+    /// Events that happened.
+    #[getter]
+    fn events(&self) -> u64 {
+        self.outcome.events
+    }
+
+    /// CPU time of the run, s.
+    #[getter]
+    fn cpu_s(&self) -> f64 {
+        self.cpu_s
+    }
+
+    /// The series by name, `time_s` first, all equally long.
+    #[getter]
+    fn series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let columns = PyDict::new(py);
+        for (name, values) in self.outcome.series.columns() {
+            columns.set_item(name, PyArray1::from_slice(py, values))?;
+        }
+        Ok(columns)
+    }
+
+    /// Distributions by name: values, and the share at or below.
+    #[getter]
+    fn distributions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (values, shares): (Vec<f64>, Vec<f64>) =
+            self.outcome.sojourn_distribution.iter().copied().unzip();
+        let columns = PyDict::new(py);
+        columns.set_item("sojourn_s", (values.into_pyarray(py), shares.into_pyarray(py)))?;
+        Ok(columns)
+    }
+
+    /// Packets of the whole run: offered = delivered + dropped + held.
+    #[getter]
+    fn conservation<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let balance = self.outcome.balance;
+        let counts = PyDict::new(py);
+        counts.set_item("offered", balance.offered)?;
+        counts.set_item("delivered", balance.delivered)?;
+        counts.set_item("dropped", balance.dropped)?;
+        counts.set_item("held", balance.held)?;
+        Ok(counts)
+    }
+}
+
+fn json_of(metric: &Metric) -> Value {
+    match metric {
+        Metric::Absent => Value::Null,
+        Metric::Number(number) => json!(number),
+        Metric::List(items) => json!(items),
+    }
+}
+
+/// CPU time of this thread, s: Python's `time.thread_time`.
+fn thread_cpu_seconds() -> f64 {
+    let read = |py: Python<'_>| py.import("time")?.call_method0("thread_time")?.extract::<f64>();
+    Python::attach(|py| read(py).unwrap_or(f64::NAN))
+}

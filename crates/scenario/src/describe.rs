@@ -1,0 +1,124 @@
+//! A scenario in words, for people who want to see what would run.
+
+use crate::scenario::{Flows, Scenario};
+use sojourn_aqm::{Limit, catalogue};
+use sojourn_units::Value;
+use std::fmt::Write;
+
+impl Scenario {
+    /// What would run: the network drawn in text, the law with its parameters, the schedule.
+    pub fn describe(&self) -> String {
+        let mut out = format!("{}\n\n", self.title);
+        self.draw(&mut out);
+        out.push('\n');
+        for (name, text) in self.facts() {
+            // A fact of several lines goes on under its first one.
+            let mut lines = text.lines();
+            let _ = writeln!(out, "{name:<LABEL$}{}", lines.next().unwrap_or_default());
+            lines.for_each(|line| {
+                let _ = writeln!(out, "{:LABEL$}{line}", "");
+            });
+        }
+        out
+    }
+
+    /// The dumbbell: groups of flows left and right, the disc and the link between them.
+    fn draw(&self, out: &mut String) {
+        let shown = self.flows.len().min(MOST_GROUPS);
+        let left: Vec<String> = self.flows[..shown].iter().map(sources).collect();
+        let width = left.iter().map(String::len).max().unwrap_or_default();
+        let buffer = self.bottleneck.buffer.unwrap_or(Limit::Unlimited);
+        let link = format!(
+            "[ {} | {buffer} ]== {}, {} ==",
+            self.bottleneck.disc.law, self.bottleneck.rate, self.bottleneck.delay
+        );
+        let middle = (shown - 1) / 2;
+        for (place, (group, left)) in self.flows.iter().zip(&left).enumerate() {
+            let link = if place == middle { link.clone() } else { " ".repeat(link.len()) };
+            let _ = writeln!(out, "  {left:-<width$}--+{link}+-- {} sinks", group.count);
+        }
+        if self.flows.len() > shown {
+            let _ = writeln!(out, "  and {} more groups of flows", self.flows.len() - shown);
+        }
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let site = self.site();
+        let mean = site.base_rtt.unwrap_or_default();
+        let (shortest, longest) = self.base_rtts();
+        let product = site.capacity() * mean.seconds();
+        let mut facts = vec![
+            ("bottleneck", format!("{}, {} one way", self.bottleneck.rate, self.bottleneck.delay)),
+            ("buffer", self.bottleneck.buffer.unwrap_or(Limit::Unlimited).to_string()),
+            ("disc", format!("fifo under {}\n{}", self.bottleneck.disc, self.law_in_force())),
+            (
+                "flows",
+                self.flows.iter().take(MOST_GROUPS).map(|group| group_in_words(group) + "\n").collect(),
+            ),
+            ("base RTT", format!("{shortest} to {longest}, mean {mean}")),
+            ("rate x RTT", format!("{product:.1} packets of {} B", site.packet)),
+            ("changes", self.schedule()),
+        ];
+        let most = site.capacity() * self.duration.seconds();
+        let run = format!(
+            "{} simulated, measured from {}; at most {most:.0} packets through the bottleneck at its first rate",
+            self.duration, self.warmup
+        );
+        facts.push(("would run", run));
+        facts
+    }
+
+    /// One line a parameter: its value, or what stands in its stead.
+    fn law_in_force(&self) -> String {
+        let disc = &self.bottleneck.disc;
+        let Some(entry) = catalogue::law(&disc.law) else { return String::new() };
+        let mut out = String::new();
+        for field in (entry.page.fields)() {
+            let given = disc.params.iter().find(|(key, _)| key == field.key).map(|(_, value)| value);
+            let said = match (given, &field.default) {
+                (Some(value), _) => plain(value),
+                (None, Value::Absent) => format!("not given: {}", field.why),
+                (None, value) => format!("{} (default)", plain(value)),
+            };
+            let _ = writeln!(out, "  {} = {said}", field.key);
+        }
+        out
+    }
+
+    fn schedule(&self) -> String {
+        if self.at.is_empty() {
+            return "none".into();
+        }
+        self.at.iter().map(|change| format!("at {}: {}\n", change.time, change.set)).collect()
+    }
+}
+
+fn sources(group: &Flows) -> String {
+    format!("{} sources --- {}, {} ", group.count, group.access.rate, group.access.delay)
+}
+
+fn group_in_words(group: &Flows) -> String {
+    let stop = group.stop.map_or(String::new(), |stop| format!(", stop at {stop}"));
+    format!(
+        "{} x {} {}, {} profile, segments of {}, {}, start {}{stop}",
+        group.count,
+        group.cc,
+        group.app.name(),
+        group.profile.name,
+        group.segment,
+        if group.ecn { "ECN" } else { "no ECN" },
+        group.start,
+    )
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Text(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Letters before a fact.
+const LABEL: usize = 12;
+/// Groups of flows that are drawn and told one by one.
+const MOST_GROUPS: usize = 8;

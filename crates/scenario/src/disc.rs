@@ -1,0 +1,205 @@
+//! A disc and its law, as people write them.
+
+use sojourn_aqm::{Law, Site, catalogue};
+use sojourn_units::param::{Kind, Quantity};
+use sojourn_units::{Amount, Bytes, Fault, Frequency, LinkRate, Span, Value, did_you_mean};
+use std::fmt;
+
+/// A law and its given parameters: `"red:min=50 packets,max=150 packets"`.
+///
+/// What [`Display`](fmt::Display) prints is the disc's label: it reads back as
+/// the same disc, with the parameters in the catalogue's order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DiscSpec {
+    /// The law's stem.
+    pub law: String,
+    /// The parameters that are given.
+    pub params: Vec<(String, Value)>,
+}
+
+impl DiscSpec {
+    /// Reads `"red:min=50packets,max=150packets"`; parameters are checked by [`DiscSpec::law_at`].
+    pub fn parse(spec: &str) -> Result<DiscSpec, Fault> {
+        let (law, list) = match spec.split_once(':') {
+            Some((law, list)) => (law.trim(), Some(list)),
+            None => (spec.trim(), None),
+        };
+        let mut params = Vec::new();
+        for item in list.into_iter().flat_map(|list| list.split(',')) {
+            let (key, value) = item
+                .split_once('=')
+                .ok_or_else(|| Fault::new("", format!("\"{}\" is not KEY=VALUE; {SPEC}", item.trim())))?;
+            params.push((key.trim().to_string(), scalar(value.trim())));
+        }
+        DiscSpec::new(law, params).map_err(|fault| Fault { key: String::new(), ..fault })
+    }
+
+    /// The disc of a law and parameters; refuses unknown laws and keys given twice.
+    pub fn new(law: &str, params: Vec<(String, Value)>) -> Result<DiscSpec, Fault> {
+        let stems = || catalogue::LAWS.iter().map(|entry| entry.page.stem);
+        let entry = catalogue::law(law).ok_or_else(|| {
+            let legal = stems().collect::<Vec<_>>().join(", ");
+            Fault::new(
+                "law",
+                format!("\"{law}\" is not a law{} (legal: {legal})", did_you_mean(law, stems())),
+            )
+        })?;
+        if params.len() > MOST_PARAMS {
+            return Err(Fault::new("", format!("{} parameters are more than any law has", params.len())));
+        }
+        for (place, (key, _)) in params.iter().enumerate() {
+            if params[..place].iter().any(|(earlier, _)| earlier == key) {
+                return Err(Fault::new(key, format!("\"{key}\" is given twice; legal: each key once")));
+            }
+        }
+        let fields = (entry.page.fields)();
+        let rank = |key: &str| fields.iter().position(|field| field.key == key).unwrap_or(fields.len());
+        let mut params: Vec<_> = params
+            .into_iter()
+            .map(|(key, value)| match fields.get(rank(&key)) {
+                Some(field) => (key, canonical(value, &field.kind)),
+                None => (key, value),
+            })
+            .collect();
+        params.sort_by_key(|(key, _)| rank(key));
+        Ok(DiscSpec { law: law.into(), params })
+    }
+
+    /// The law, built for its place.
+    pub fn law_at(&self, site: &Site) -> Result<Box<dyn Law>, Fault> {
+        let entry = catalogue::law(&self.law)
+            .ok_or_else(|| Fault::new("law", format!("\"{}\" is not a law", self.law)))?;
+        (entry.build)(&self.params, site)
+    }
+
+    /// All that is wrong with the parameters at this place.
+    pub(crate) fn faults(&self, site: &Site) -> Vec<Fault> {
+        let mut left = self.clone();
+        let mut faults: Vec<Fault> = Vec::new();
+        // A law tells its first fault. Without the key that it names it may tell another;
+        // a fault of a key that is no longer there would only follow from those told.
+        while let Err(fault) = left.law_at(site) {
+            let given = left.params.iter().position(|(key, _)| *key == fault.key);
+            match given {
+                Some(place) => drop(left.params.remove(place)),
+                None if !faults.is_empty() => break,
+                None => {}
+            }
+            faults.push(fault);
+            if given.is_none() {
+                break;
+            }
+        }
+        faults
+    }
+}
+
+impl Default for DiscSpec {
+    fn default() -> DiscSpec {
+        DiscSpec { law: DEFAULT_LAW.into(), params: Vec::new() }
+    }
+}
+
+/// The value as its own type writes it, where it can be read at all.
+pub(crate) fn canonical(value: Value, kind: &Kind) -> Value {
+    fn rewritten<T: Quantity>(value: &Value) -> Option<Value> {
+        T::read(value).ok().map(|quantity| quantity.write())
+    }
+    let written = match kind {
+        Kind::Queue => rewritten::<Amount>(&value),
+        Kind::Time => rewritten::<Span>(&value),
+        Kind::Rate => rewritten::<LinkRate>(&value),
+        Kind::Frequency => rewritten::<Frequency>(&value),
+        Kind::Size => rewritten::<Bytes>(&value),
+        Kind::Number => rewritten::<f64>(&value),
+        _ => None,
+    };
+    written.unwrap_or(value)
+}
+
+/// A value of a SPEC: a whole number, a number, true or false, or else text.
+fn scalar(text: &str) -> Value {
+    if let Ok(whole) = text.parse() {
+        return Value::Whole(whole);
+    }
+    match text {
+        "true" => Value::Flag(true),
+        "false" => Value::Flag(false),
+        _ => text.parse().map_or_else(|_| Value::Text(text.into()), Value::Number),
+    }
+}
+
+impl fmt::Display for DiscSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.law)?;
+        for (place, (key, value)) in self.params.iter().enumerate() {
+            f.write_str(if place == 0 { ":" } else { "," })?;
+            match value {
+                Value::Text(text) => write!(f, "{key}={text}")?,
+                Value::Number(number) => {
+                    let number = format!("{number:?}");
+                    write!(f, "{key}={}", number.strip_suffix(".0").unwrap_or(&number))?;
+                }
+                other => write!(f, "{key}={other}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The law of a queue that nobody manages.
+pub(crate) const DEFAULT_LAW: &str = "tail_drop";
+
+/// More parameters than any law has.
+const MOST_PARAMS: usize = 100;
+
+const SPEC: &str = "legal: NAME or NAME:KEY=VALUE,KEY=VALUE";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_units::Rate;
+
+    fn site() -> Site {
+        let rate = Rate::from_bits_per_second(8e6);
+        Site { rate, packet: 1000.0, limit: 300.0, flows: Some(50.0), base_rtt: Some(Span::from_millis(200)) }
+    }
+
+    #[test]
+    fn a_label_is_canonical_and_reads_back() {
+        let written = "red:gentle=false, max=150packets,min= 50 packets,max_p=1e-1,weight=1";
+        let disc = DiscSpec::parse(written).unwrap();
+        assert_eq!(disc.to_string(), "red:min=50 packets,max=150 packets,weight=1,max_p=0.1,gentle=false");
+        assert_eq!(DiscSpec::parse(&disc.to_string()), Ok(disc));
+        assert_eq!(DiscSpec::parse("pi").unwrap().to_string(), "pi");
+        let tiny = DiscSpec::parse("pi:a=1.822e-5,b=1.816e-5,rate=160Hz").unwrap();
+        assert_eq!(tiny.to_string(), "pi:a=1.822e-5,b=1.816e-5,rate=160 Hz");
+        assert_eq!(DiscSpec::parse(&tiny.to_string()), Ok(tiny));
+    }
+
+    #[test]
+    fn specs_that_are_none_are_refused() {
+        for (spec, hint) in [
+            ("rde", "\"rde\" is not a law; did you mean \"red\"? (legal: tail_drop, red, pi)"),
+            ("", "\"\" is not a law (legal: tail_drop"),
+            ("red:", "\"\" is not KEY=VALUE; legal: NAME"),
+            ("red:min", "\"min\" is not KEY=VALUE"),
+            ("red:min=5packets,min=6packets", "\"min\" is given twice"),
+        ] {
+            let fault = DiscSpec::parse(spec).unwrap_err();
+            assert!(fault.key.is_empty() && fault.what.starts_with(hint), "{spec}: {fault}");
+        }
+    }
+
+    #[test]
+    fn every_fault_of_the_parameters_is_told_once() {
+        let disc = DiscSpec::parse("red:min=50,weight=7,gentel=true,max=150packets").unwrap();
+        let keys: Vec<String> = disc.faults(&site()).into_iter().map(|fault| fault.key).collect();
+        assert_eq!(keys, ["min", "weight", "gentel"]);
+        let disc = DiscSpec::parse("pi:a=-1,b=0.5").unwrap();
+        assert_eq!(disc.faults(&site()).len(), 1);
+        let disc = DiscSpec::parse("pi:a=1").unwrap();
+        assert_eq!(disc.faults(&site())[0].key, "b");
+        assert!(DiscSpec::default().faults(&site()).is_empty());
+    }
+}

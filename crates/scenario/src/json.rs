@@ -1,0 +1,75 @@
+//! A scenario as JSON: the keys of a file, every default filled in.
+
+use crate::disc::DiscSpec;
+use crate::scenario::{Flows, Scenario};
+use serde_json::{Map, Value as Json, json};
+use sojourn_units::Value;
+use sojourn_units::param::Quantity;
+
+impl Scenario {
+    /// All keys with their values as a file would have them, units included; null where nothing is set.
+    ///
+    /// Without the nulls it reads back as the same scenario.
+    pub fn to_json(&self) -> Json {
+        let changes = self.at.iter().map(|change| {
+            let target = change.set.target();
+            json!({ "time": change.time.to_string(), "set": { target: change.set.value() } })
+        });
+        json!({
+            "title": self.title,
+            "duration": self.duration.to_string(),
+            "warmup": self.warmup.to_string(),
+            "sample": self.sample.map(|step| step.to_string()),
+            "bottleneck": {
+                "rate": self.bottleneck.rate.to_string(),
+                "delay": self.bottleneck.delay.to_string(),
+                "buffer": self.bottleneck.buffer.map(|limit| limit.to_string()),
+                "disc": disc(&self.bottleneck.disc),
+            },
+            "flows": self.flows.iter().map(flows).collect::<Vec<_>>(),
+            "at": changes.collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn flows(flows: &Flows) -> Json {
+    json!({
+        "count": flows.count,
+        "app": flows.app.name(),
+        "cc": flows.cc,
+        "profile": flows.profile.name,
+        "ecn": flows.ecn,
+        "segment": flows.segment.to_string(),
+        "access": {
+            "rate": flows.access.rate.to_string(),
+            "delay": of_value(&flows.access.delay.write()),
+        },
+        "start": of_value(&flows.start.write()),
+        "stop": flows.stop.map(|stop| stop.to_string()),
+        "initial_window": flows.profile.initial_window,
+        "delayed_ack": flows.profile.delayed_ack,
+        "min_rto": flows.profile.min_rto.to_string(),
+    })
+}
+
+fn disc(disc: &DiscSpec) -> Json {
+    let mut table = Map::new();
+    table.insert("law".into(), disc.law.clone().into());
+    table.extend(disc.params.iter().map(|(key, value)| (key.clone(), of_value(value))));
+    Json::Object(table)
+}
+
+/// A value as JSON; null where none is given.
+pub(crate) fn of_value(value: &Value) -> Json {
+    match value {
+        Value::Absent => Json::Null,
+        Value::Text(text) => text.clone().into(),
+        Value::Number(number) => (*number).into(),
+        Value::Whole(number) => (*number).into(),
+        Value::Flag(flag) => (*flag).into(),
+        Value::List(items) => items.iter().map(of_value).collect(),
+        Value::Table(entries) => {
+            Json::Object(entries.iter().map(|(key, value)| (key.clone(), of_value(value))).collect())
+        }
+    }
+}

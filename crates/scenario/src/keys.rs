@@ -1,0 +1,345 @@
+//! Every key of a scenario file, in one table.
+//!
+//! Reading, defaults, the JSON schema and the help all follow from [`KEYS`].
+
+use crate::disc::DEFAULT_LAW;
+use crate::scenario::App;
+use crate::times::{Spread, Start};
+use sojourn_tcp::PROFILES;
+use sojourn_tcp::catalogue::CCS;
+use sojourn_units::param::{Kind, Quantity};
+use sojourn_units::{Amount, Bytes, LinkRate, Span, Value, did_you_mean};
+use std::fmt;
+use std::sync::LazyLock;
+
+/// A key of a scenario file.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// The table that it stands in, `"flows.access"`; empty at the top of the file.
+    pub table: &'static str,
+    /// Its name there.
+    pub name: &'static str,
+    /// What stands where it is left out.
+    pub preset: Preset,
+    /// The legal range, in words.
+    pub rule: &'static str,
+    /// What it means.
+    pub about: &'static str,
+    /// The range of a whole number.
+    pub(crate) bounds: Option<(i64, i64)>,
+    kind: fn() -> Kind,
+    /// Reads a value of the key's type; says whether it is in the legal range.
+    legal: fn(&Value) -> Result<bool, String>,
+}
+
+/// What stands where a key is left out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Preset {
+    /// It must be given.
+    Required,
+    /// This text.
+    Text(&'static str),
+    /// This whole number.
+    Whole(i64),
+    /// True or false.
+    Flag(bool),
+    /// Two times in a table under this word.
+    Times(&'static str, [&'static str; 2]),
+    /// Something that follows from other keys, or nothing; in words.
+    Words(&'static str),
+}
+
+/// All keys of a scenario file, in the order in which they are taught.
+pub fn explain() -> &'static [Key] {
+    KEYS
+}
+
+/// One row of the table: name, type, default; the legal range; the meaning.
+macro_rules! key {
+    ($table:literal, $name:literal: $type:ty = $preset:expr, $rule:literal if $legal:expr, $about:expr) => {
+        Key {
+            table: $table,
+            name: $name,
+            preset: $preset,
+            rule: $rule,
+            about: $about,
+            bounds: None,
+            kind: <$type as Quantity>::kind,
+            legal: |value| {
+                let legal: fn(&$type) -> bool = $legal;
+                <$type as Quantity>::read(value).map(|read| legal(&read))
+            },
+        }
+    };
+    ($table:literal, $name:literal: $type:ty = $preset:expr, $about:expr) => {
+        key!($table, $name: $type = $preset, "" if |_| true, $about)
+    };
+}
+
+/// A row whose value is a whole number between two bounds.
+macro_rules! whole {
+    ($table:literal, $name:literal = $preset:expr, $low:literal to $high:literal, $about:expr) => {
+        Key {
+            bounds: Some(($low, $high)),
+            ..key!($table, $name: u64 = $preset,
+                   "the bounds included" if |value| ($low..=$high).contains(value), $about)
+        }
+    };
+}
+
+use Preset::{Flag, Required, Text, Times, Whole, Words};
+
+static KEYS: &[Key] = &[
+    key!("", "title": Title = Required, "one line, not empty, at most 200 letters" if |_| true,
+        "what the scenario shows"),
+    key!("", "duration": Span = Required, "more than 0" if |span| *span > Span::ZERO,
+        "simulated time"),
+    key!("", "warmup": Span = Text("0 s"), "below duration" if |_| true,
+        "time at the start that the metrics leave out"),
+    key!("", "sample": Span = Words("chosen by the plant from the duration"),
+        "more than 0, from a millionth of duration to duration" if |span| *span > Span::ZERO,
+        "step of the series over time"),
+    key!("", "bottleneck": Section = Required, "the congested link of a dumbbell"),
+    key!("", "flows": Sections = Required, "groups of like flows; one [[flows]] each"),
+    key!("", "at": Sections = Words("no changes"), "changes during the run; one [[at]] each"),
+    key!("bottleneck", "rate": LinkRate = Required, "1 bit/s to 1 Tbit/s" if |_| true,
+        "rate of the link, both ways; in packets/s of the flows' segment (their mean where they differ)"),
+    key!("bottleneck", "delay": Span = Required, "propagation delay, one way"),
+    key!("bottleneck", "buffer": Amount = Words("no limit"),
+        "whole packets, at least one; or bytes, or a time at the link's rate, at least one segment" if |_| true,
+        "what the disc may hold; the packet on the wire is not in it"),
+    key!("bottleneck", "disc": Disc = Text(DEFAULT_LAW), "a law of the catalogue with its parameters" if |_| true,
+        "the disc: { law = NAME, KEY = VALUE, ... } or \"NAME:KEY=VALUE,KEY=VALUE\"; see `sojourn list laws`"),
+    whole!("flows", "count" = Whole(1), 1 to 1_000_000, "how many flows; a million in all groups"),
+    key!("flows", "app": App = Text("bulk"), "what they send; bulk: always has data to send"),
+    key!("flows", "cc": CongestionControl = Text("newreno"),
+        "the congestion control, with the recovery that its RFC pairs with it; see `sojourn list ccs`"),
+    key!("flows", "profile": ProfileName = Text("default"),
+        "the implementation of TCP: default (delayed ACKs, initial window 10, clock of 1 ns) or ns2 (no delayed \
+         ACKs, initial window 2, clock tick 10 ms, recovery and receivers as ns-2's)"),
+    key!("flows", "ecn": bool = Flag(false), "whether they negotiate ECN (RFC 3168)"),
+    key!("flows", "segment": Bytes = Text("1500 B"),
+        "100 B to 65535 B" if |size| (100..=65535).contains(&size.get()),
+        "the IP packet on the wire, headers (40 B) included"),
+    key!("flows", "access": Section = Words("the defaults of its keys"),
+        "the links between the flows' hosts and the bottleneck, one on each side; their buffers have no limit"),
+    key!("flows", "start": Start = Times("random", ["0 s", "1 s"]), "before the end of the run" if |_| true,
+        "when they start: all at TIME, { spread = [TIME, TIME] } evenly from the first flow to the last, \
+         { random = [TIME, TIME] } at times drawn uniformly by the run's seed (the default; cut at duration)"),
+    key!("flows", "stop": Span = Words("never"), "after every start" if |_| true, "when they stop sending"),
+    whole!("flows", "initial_window" = Words("as the profile"), 1 to 1000, "initial window, segments"),
+    key!("flows", "delayed_ack": bool = Words("as the profile"),
+        "whether receivers acknowledge every second segment only"),
+    key!("flows", "min_rto": Span = Words("as the profile"),
+        "more than 0, at most 60 s" if |span| *span > Span::ZERO && *span <= Span::from_secs(60),
+        "lower bound of the retransmission timeout"),
+    key!("flows.access", "rate": LinkRate = Words("ten times the bottleneck's rate"),
+        "1 bit/s to 10 Tbit/s" if |_| true, "rate of each access link"),
+    key!("flows.access", "delay": Spread = Text("0 s"),
+        "propagation delay of each access link, one way: TIME, or { spread = [TIME, TIME] } evenly from the \
+         first flow to the last; base RTT = 2 (bottleneck delay + 2 access delay)"),
+    key!("at", "time": Span = Required, "before duration" if |_| true, "when it happens"),
+    key!("at", "set": Section = Required, "at least one key" if |_| true, "what changes: { \"KEY\" = VALUE }"),
+    key!("at.set", "bottleneck.rate": LinkRate = Words("as it was"), "1 bit/s to 1 Tbit/s" if |_| true,
+        "the link's new rate, both ways; a buffer given as a time stays as it was"),
+    key!("at.set", "bottleneck.delay": Span = Words("as it was"), "the link's new propagation delay, one way"),
+];
+
+impl Key {
+    /// Its dotted path, `"flows.count"`.
+    pub fn path(&self) -> String {
+        if self.table.is_empty() { self.name.into() } else { format!("{}.{}", self.table, self.name) }
+    }
+
+    /// What a value looks like.
+    pub fn kind(&self) -> Kind {
+        (self.kind)()
+    }
+
+    /// What is legal, in words; empty where its kind says it all.
+    pub fn range(&self) -> String {
+        match self.bounds {
+            Some((low, high)) => format!("{low} to {high}"),
+            None => self.rule.into(),
+        }
+    }
+
+    /// Checks a value by itself; the refusal says what is legal.
+    pub(crate) fn check(&self, value: &Value) -> Result<(), String> {
+        let legal = match value {
+            Value::Whole(_) if self.bounds.is_some() => (self.legal)(value).unwrap_or(false),
+            _ => (self.legal)(value)?,
+        };
+        if legal { Ok(()) } else { Err(format!("{value} is out of range; legal: {}", self.range())) }
+    }
+
+    /// What is said where the key is missing.
+    pub(crate) fn missing(&self) -> String {
+        let range = self.range();
+        let range = if range.is_empty() { range } else { format!(" ({range})") };
+        let legal = match self.kind() {
+            Kind::Text => format!("text in quotes{range}"),
+            Kind::Table => format!("a table [{}]", self.path()),
+            Kind::Tables => format!("one or more tables [[{}]]", self.path()),
+            kind => format!("a {kind} such as {}{range}", kind.example()),
+        };
+        format!("is missing; legal: {legal}")
+    }
+}
+
+impl Preset {
+    /// The value that stands in a file's stead; None where it takes more than that.
+    pub fn value(&self) -> Option<Value> {
+        match self {
+            Preset::Required | Preset::Words(_) => None,
+            Preset::Text(text) => Some(Value::Text((*text).into())),
+            Preset::Whole(number) => Some(Value::Whole(*number)),
+            Preset::Flag(flag) => Some(Value::Flag(*flag)),
+            Preset::Times(word, ends) => {
+                let ends = ends.iter().map(|end| Value::Text((*end).into())).collect();
+                Some(Value::Table(vec![((*word).into(), Value::List(ends))]))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Preset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self, self.value()) {
+            (Preset::Words(words), _) => f.write_str(words),
+            (_, Some(value)) => value.fmt(f),
+            (_, None) => f.write_str("required"),
+        }
+    }
+}
+
+/// The keys of one table of the file.
+pub(crate) fn keys_of(table: &str) -> impl Iterator<Item = &'static Key> {
+    KEYS.iter().filter(move |key| key.table == table)
+}
+
+/// A word of a list.
+pub(crate) fn word(
+    value: &Value,
+    what: &str,
+    legal: &'static [&'static str],
+) -> Result<&'static str, String> {
+    let Value::Text(text) = value else {
+        return Err(format!("{value} is not text; legal: {}", legal.join(", ")));
+    };
+    legal.iter().find(|word| *word == text).copied().ok_or_else(|| {
+        let hint = did_you_mean(text, legal.iter().copied());
+        format!("\"{text}\" is no known {what}{hint} (legal: {})", legal.join(", "))
+    })
+}
+
+/// A line of text that can stand as a heading.
+pub(crate) struct Title(pub(crate) String);
+
+impl Quantity for Title {
+    fn kind() -> Kind {
+        Kind::Text
+    }
+    fn read(value: &Value) -> Result<Title, String> {
+        let text = String::read(value)?;
+        let said = match text.trim() {
+            "" => "is empty",
+            line if line.chars().count() > 200 => "is longer than 200 letters",
+            line if line.contains(char::is_control) => "is more than one line",
+            _ => return Ok(Title(text)),
+        };
+        Err(format!("{said}; legal: one line, not empty, at most 200 letters"))
+    }
+    fn write(&self) -> Value {
+        Value::Text(self.0.clone())
+    }
+}
+
+/// The stem of a congestion control.
+pub(crate) struct CongestionControl(pub(crate) &'static str);
+
+/// The stems of the catalogue of congestion controls.
+static CC_STEMS: LazyLock<Vec<&'static str>> = LazyLock::new(|| CCS.iter().map(|page| page.stem).collect());
+
+impl Quantity for CongestionControl {
+    fn kind() -> Kind {
+        Kind::Word(&CC_STEMS)
+    }
+    fn read(value: &Value) -> Result<CongestionControl, String> {
+        word(value, "congestion control", &CC_STEMS).map(CongestionControl)
+    }
+    fn write(&self) -> Value {
+        Value::Text(self.0.into())
+    }
+}
+
+/// The name of a profile of TCP.
+pub(crate) struct ProfileName(pub(crate) &'static str);
+
+impl Quantity for ProfileName {
+    fn kind() -> Kind {
+        Kind::Word(PROFILES)
+    }
+    fn read(value: &Value) -> Result<ProfileName, String> {
+        word(value, "profile", PROFILES).map(ProfileName)
+    }
+    fn write(&self) -> Value {
+        Value::Text(self.0.into())
+    }
+}
+
+/// Kinds that have keys or a law of their own below them: here only the outer shape is checked.
+macro_rules! shapes {
+    ($($name:ident: $kind:ident, $pattern:pat, $what:literal;)*) => {$(
+        struct $name(Value);
+
+        impl Quantity for $name {
+            fn kind() -> Kind {
+                Kind::$kind
+            }
+            fn read(value: &Value) -> Result<$name, String> {
+                match value {
+                    $pattern => Ok($name(value.clone())),
+                    _ => Err(format!("is not {}", $what)),
+                }
+            }
+            fn write(&self) -> Value {
+                self.0.clone()
+            }
+        }
+    )*};
+}
+
+shapes! {
+    Section: Table, Value::Table(_), "a table; legal: KEY = VALUE lines under a [table], or { KEY = VALUE }";
+    Sections: Tables, Value::List(_), "a list of tables; legal: [[double brackets]] before each";
+    Disc: Disc, Value::Table(_) | Value::Text(_), "a disc; write it like { law = \"red\" } or \"red:min=50packets\"";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_preset_is_a_legal_value() {
+        for key in KEYS {
+            if let Some(value) = key.preset.value() {
+                assert_eq!(key.check(&value), Ok(()), "{}", key.path());
+            }
+        }
+    }
+
+    #[test]
+    fn every_table_is_a_key_of_another() {
+        for key in KEYS.iter().filter(|key| !key.table.is_empty()) {
+            let parent = KEYS.iter().find(|parent| parent.path() == key.table).expect(key.table);
+            assert!(matches!(parent.kind(), Kind::Table | Kind::Tables), "{}", parent.path());
+        }
+    }
+
+    #[test]
+    fn the_applications_and_their_names_agree() {
+        let names: Vec<&str> = App::ALL.iter().map(|(app, _)| app.name()).collect();
+        assert_eq!(names, App::NAMES);
+    }
+}

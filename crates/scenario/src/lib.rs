@@ -1,0 +1,27 @@
+//! The scenario as data.
+//!
+//! A scenario says which link, which disc, which flows and which changes a run
+//! is made of. It is read from TOML once, checked once, and complete from then
+//! on: every default is filled in. One table of keys ([`explain`]) drives
+//! reading, defaults, the JSON schema ([`schema`]) and the help. The crate does
+//! no input or output: it is given text.
+
+pub mod metrics;
+
+mod describe;
+mod disc;
+mod faults;
+mod json;
+mod keys;
+mod read;
+mod scenario;
+mod schema;
+mod times;
+mod tree;
+
+pub use disc::DiscSpec;
+pub use faults::Faults;
+pub use keys::{Key, Preset, explain};
+pub use scenario::{Access, App, Bottleneck, Change, Flows, Scenario, Setting};
+pub use schema::schema;
+pub use times::{Spread, Start};

@@ -1,0 +1,85 @@
+//! The names and units of what runs measure.
+
+/// One metric of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// Its name in results.
+    pub name: &'static str,
+    /// Its unit; `"1"` where it has none.
+    pub unit: &'static str,
+    /// What it says.
+    pub about: &'static str,
+}
+
+/// All metrics, in the order in which they are shown. They are measured after
+/// the warm-up unless they say otherwise; one that does not apply is null.
+pub const METRICS: &[Metric] = &[
+    metric("utilization", "1", "bits delivered by the bottleneck over rate x time"),
+    metric(
+        "queue_mean_packets",
+        "packets",
+        "time-weighted mean backlog of the disc, the packet on the wire left out",
+    ),
+    metric("queue_std_packets", "packets", "time-weighted standard deviation of the backlog"),
+    metric("queue_p50_packets", "packets", "time-weighted median of the backlog"),
+    metric("queue_p95_packets", "packets", "backlog that is not exceeded 95 % of the time"),
+    metric("queue_p99_packets", "packets", "backlog that is not exceeded 99 % of the time"),
+    metric("sojourn_mean_s", "s", "mean time spent in the disc, over delivered packets"),
+    metric("sojourn_p50_s", "s", "median time spent in the disc"),
+    metric("sojourn_p95_s", "s", "time in the disc that 95 % of the packets do not exceed"),
+    metric("sojourn_p99_s", "s", "time in the disc that 99 % of the packets do not exceed"),
+    metric("rtt_p50_s", "s", "median round-trip time as the senders measured it"),
+    metric("rtt_p95_s", "s", "round-trip time that 95 % of the senders' measurements do not exceed"),
+    metric("drop_ratio", "1", "packets dropped by the law and by overflow, over packets offered"),
+    metric("overflow_ratio", "1", "packets dropped because the buffer was full, over packets offered"),
+    metric("mark_ratio", "1", "packets marked over packets offered"),
+    metric("goodput_bps", "bit/s", "application data delivered, all flows together"),
+    metric("jain_index", "1", "Jain's fairness index of the long-lived flows' goodput"),
+    metric(
+        "qacd_packets",
+        "packets",
+        "root of the mean squared deviation of the backlog from the law's target",
+    ),
+    metric(
+        "settling_s",
+        "s",
+        "time until the backlog stays near its target, from the start and from each change: a list",
+    ),
+    metric(
+        "overshoot_packets",
+        "packets",
+        "how far the backlog rose above its target, from the start and from each change: a list",
+    ),
+    metric("fct_mean_s", "s", "mean completion time of the flows that end by themselves"),
+    metric("fct_p95_s", "s", "completion time that 95 % of those flows do not exceed"),
+    metric("bottleneck_packets", "packets", "packets that the link delivered"),
+];
+
+/// The metric called `name`.
+pub fn metric_named(name: &str) -> Option<&'static Metric> {
+    METRICS.iter().find(|metric| metric.name == name)
+}
+
+const fn metric(name: &'static str, unit: &'static str, about: &'static str) -> Metric {
+    Metric { name, unit, about }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_ends_in_its_unit() {
+        for Metric { name, unit, .. } in METRICS {
+            let ending = match *unit {
+                "packets" => "_packets",
+                "s" => "_s",
+                "bit/s" => "_bps",
+                _ => "",
+            };
+            assert!(name.ends_with(ending), "{name} in {unit}");
+            assert_eq!(METRICS.iter().filter(|metric| metric.name == *name).count(), 1, "{name}");
+        }
+        assert_eq!(metric_named("goodput_bps").map(|metric| metric.unit), Some("bit/s"));
+    }
+}

@@ -1,0 +1,214 @@
+//! What a scenario is.
+
+use crate::disc::DiscSpec;
+use crate::faults::Faults;
+use crate::keys::word;
+use crate::times::{Spread, Start};
+use crate::{read, tree};
+use sojourn_aqm::{Limit, Site};
+use sojourn_tcp::Profile;
+use sojourn_units::param::{Kind, Quantity};
+use sojourn_units::{Bytes, Rate, Span, Value};
+use std::fmt;
+
+/// A link, its disc, its flows, and what changes when; checked and complete.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// What it shows, in one line.
+    pub title: String,
+    /// Simulated time.
+    pub duration: Span,
+    /// The time at the start that is not measured; below the duration.
+    pub warmup: Span,
+    /// The step of the series, where one was asked for.
+    pub sample: Option<Span>,
+    /// The congested link.
+    pub bottleneck: Bottleneck,
+    /// The traffic; at least one group.
+    pub flows: Vec<Flows>,
+    /// Changes in the order of time; those of one instant in the order of the file.
+    pub at: Vec<Change>,
+}
+
+/// The congested link of a dumbbell and the disc in front of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bottleneck {
+    /// Its rate, both ways.
+    pub rate: Rate,
+    /// Its propagation delay, one way.
+    pub delay: Span,
+    /// What the disc may hold; None: whatever comes.
+    pub buffer: Option<Limit>,
+    /// The disc and its law.
+    pub disc: DiscSpec,
+}
+
+/// A group of like flows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flows {
+    /// How many.
+    pub count: u32,
+    /// What they send.
+    pub app: App,
+    /// Their congestion control: a stem of the catalogue.
+    pub cc: String,
+    /// Their implementation of TCP, with what the file sets otherwise.
+    pub profile: Profile,
+    /// Whether they negotiate ECN.
+    pub ecn: bool,
+    /// The IP packet on the wire, headers included.
+    pub segment: Bytes,
+    /// Their access links.
+    pub access: Access,
+    /// When they start.
+    pub start: Start,
+    /// When they stop sending; None: never.
+    pub stop: Option<Span>,
+}
+
+/// The links between a flow's hosts and the bottleneck, one on each side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Access {
+    /// Rate of each.
+    pub rate: Rate,
+    /// Propagation delay of each, one way.
+    pub delay: Spread,
+}
+
+/// What flows send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum App {
+    /// There is always data to send.
+    Bulk,
+}
+
+/// Something that changes during the run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// When, from the start of the run.
+    pub time: Span,
+    /// What.
+    pub set: Setting,
+}
+
+/// What can be changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Setting {
+    /// The bottleneck's rate, both ways.
+    BottleneckRate(Rate),
+    /// The bottleneck's propagation delay, one way.
+    BottleneckDelay(Span),
+}
+
+impl Scenario {
+    /// Reads and checks a scenario file; `name` is what faults call the file.
+    ///
+    /// `overrides` are dotted keys with TOML values, `("bottleneck.rate", "\"6 Mbit/s\"")`;
+    /// a bare word that is no TOML value is a string.
+    pub fn parse(text: &[u8], name: &str, overrides: &[(String, String)]) -> Result<Scenario, Faults> {
+        let (tree, flaws) = tree::grow(text, name, overrides)?;
+        read::scenario(&tree, flaws).map_err(|flaws| Faults::of(name, flaws))
+    }
+
+    /// The same scenario under another disc, written as `"red:min=50packets,max=150packets"`.
+    pub fn with_disc(&self, spec: &str) -> Result<Scenario, Faults> {
+        let disc = DiscSpec::parse(spec).map_err(|fault| Faults::of_disc(&[fault]))?;
+        let faults = disc.faults(&self.site());
+        if !faults.is_empty() {
+            let named: Vec<_> = faults.into_iter().map(|fault| fault.inside(&disc.law)).collect();
+            return Err(Faults::of_disc(&named));
+        }
+        let bottleneck = Bottleneck { disc, ..self.bottleneck.clone() };
+        Ok(Scenario { bottleneck, ..self.clone() })
+    }
+
+    /// What the bottleneck's law may know: means are taken over the flows.
+    pub fn site(&self) -> Site {
+        let packet = self.mean_segment();
+        Site {
+            rate: self.bottleneck.rate,
+            packet,
+            limit: self.bottleneck.buffer.unwrap_or(Limit::Unlimited).packets(packet),
+            flows: Some(self.flow_count()),
+            base_rtt: Some(Span::from_seconds(self.mean_over_flows(|flows| {
+                2.0 * (self.bottleneck.delay.seconds() + 2.0 * flows.access.delay.mean_seconds(flows.count))
+            }))),
+        }
+    }
+
+    /// The shortest and the longest round-trip time without queueing and without transmission times.
+    pub fn base_rtts(&self) -> (Span, Span) {
+        let base = |access: Span| (self.bottleneck.delay + access + access).saturating_mul(2);
+        let shortest = self.flows.iter().map(|flows| flows.access.delay.earliest()).min();
+        let longest = self.flows.iter().map(|flows| flows.access.delay.latest()).max();
+        (base(shortest.unwrap_or_default()), base(longest.unwrap_or_default()))
+    }
+
+    /// Flows of all groups.
+    pub fn flow_count(&self) -> f64 {
+        self.flows.iter().map(|flows| f64::from(flows.count)).sum()
+    }
+
+    /// Mean size of the flows' segments, bytes.
+    fn mean_segment(&self) -> f64 {
+        self.mean_over_flows(|flows| flows.segment.get() as f64)
+    }
+
+    fn mean_over_flows(&self, what: impl Fn(&Flows) -> f64) -> f64 {
+        let sum: f64 = self.flows.iter().map(|flows| f64::from(flows.count) * what(flows)).sum();
+        sum / self.flow_count()
+    }
+}
+
+impl App {
+    /// All applications, with a line on each.
+    pub const ALL: &[(App, &'static str)] =
+        &[(App::Bulk, "always has data to send, from its start to its stop")];
+    /// Their names.
+    pub const NAMES: &[&'static str] = &["bulk"];
+
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            App::Bulk => "bulk",
+        }
+    }
+}
+
+impl Quantity for App {
+    fn kind() -> Kind {
+        Kind::Word(App::NAMES)
+    }
+    fn read(value: &Value) -> Result<App, String> {
+        let name = word(value, "application", App::NAMES)?;
+        let (app, _) = App::ALL.iter().find(|(app, _)| app.name() == name).ok_or("is unknown")?;
+        Ok(*app)
+    }
+    fn write(&self) -> Value {
+        Value::Text(self.name().into())
+    }
+}
+
+impl Setting {
+    /// The key that it sets.
+    pub fn target(&self) -> &'static str {
+        match self {
+            Setting::BottleneckRate(_) => "bottleneck.rate",
+            Setting::BottleneckDelay(_) => "bottleneck.delay",
+        }
+    }
+
+    /// The value that it sets, as it is written.
+    pub fn value(&self) -> String {
+        match self {
+            Setting::BottleneckRate(rate) => rate.to_string(),
+            Setting::BottleneckDelay(delay) => delay.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {}", self.target(), self.value())
+    }
+}

@@ -1,0 +1,129 @@
+//! The JSON schema of scenario files, for editors.
+
+use crate::disc::canonical;
+use crate::json::of_value;
+use crate::keys::{Key, Preset, keys_of};
+use serde_json::{Map, Value as Json, json};
+use sojourn_aqm::catalogue;
+use sojourn_units::param::{Field, Kind};
+
+/// The JSON schema (2020-12) of a scenario file, TOML tables being objects.
+pub fn schema() -> Json {
+    let mut schema = table("");
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
+    schema["title"] = "Sojourn scenario".into();
+    schema["description"] = "A link, its disc, its flows, and what changes when.".into();
+    schema
+}
+
+/// An object with the keys of one table, and no others.
+fn table(name: &str) -> Json {
+    let properties: Map<String, Json> =
+        keys_of(name).map(|key| (key.name.to_string(), property(key))).collect();
+    let required: Vec<&str> =
+        keys_of(name).filter(|key| key.preset == Preset::Required).map(|key| key.name).collect();
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+fn property(key: &Key) -> Json {
+    let mut schema = match key.kind() {
+        Kind::Table => table(&key.path()),
+        Kind::Tables => {
+            let mut list = json!({ "type": "array", "items": table(&key.path()) });
+            if key.preset == Preset::Required {
+                list["minItems"] = 1.into();
+            }
+            list
+        }
+        Kind::Disc => disc(),
+        kind => of_kind(&kind),
+    };
+    if let Some((low, high)) = key.bounds {
+        schema["minimum"] = low.into();
+        schema["maximum"] = high.into();
+    }
+    if let Some(value) = key.preset.value() {
+        schema["default"] = of_value(&value);
+    }
+    let range = key.range();
+    let legal = if range.is_empty() { range } else { format!("; legal: {range}") };
+    let default = match key.preset {
+        Preset::Words(words) => format!("; default: {words}"),
+        _ => String::new(),
+    };
+    schema["description"] = format!("{}{legal}{default}", key.about).into();
+    schema
+}
+
+/// A disc: a SPEC, or a table of a law and its parameters.
+fn disc() -> Json {
+    let laws = catalogue::LAWS.iter().map(|entry| {
+        let mut properties = Map::new();
+        properties.insert("law".into(), json!({ "const": entry.page.stem }));
+        properties
+            .extend((entry.page.fields)().iter().map(|field| (field.key.to_string(), parameter(field))));
+        json!({
+            "type": "object",
+            "description": entry.page.summary,
+            "properties": properties,
+            "required": ["law"],
+            "additionalProperties": false,
+        })
+    });
+    let stems: Vec<&str> = catalogue::LAWS.iter().map(|entry| entry.page.stem).collect();
+    let spec = json!({ "type": "string", "pattern": format!("^ *({}) *(:.+)?$", stems.join("|")) });
+    json!({ "anyOf": std::iter::once(spec).chain(laws).collect::<Vec<_>>() })
+}
+
+fn parameter(field: &Field) -> Json {
+    let mut schema = of_kind(&field.kind);
+    let default = of_value(&canonical(field.default.clone(), &field.kind));
+    if !default.is_null() {
+        schema["default"] = default;
+    }
+    schema["description"] = format!("{}; legal: {}; default: {}", field.about, field.rule, field.why).into();
+    schema
+}
+
+fn of_kind(kind: &Kind) -> Json {
+    match kind {
+        Kind::Queue | Kind::Time | Kind::Rate | Kind::Frequency | Kind::Size => {
+            json!({ "type": "string", "pattern": pattern(&kind.units()), "examples": [example(kind)] })
+        }
+        Kind::Times(words) => {
+            let tables = words.iter().map(|word| {
+                let ends =
+                    json!({ "type": "array", "items": of_kind(&Kind::Time), "minItems": 2, "maxItems": 2 });
+                json!({
+                    "type": "object",
+                    "properties": { *word: ends },
+                    "required": [word],
+                    "additionalProperties": false,
+                })
+            });
+            json!({ "anyOf": std::iter::once(of_kind(&Kind::Time)).chain(tables).collect::<Vec<_>>() })
+        }
+        Kind::Number => json!({ "type": "number" }),
+        Kind::Whole => json!({ "type": "integer" }),
+        Kind::Flag => json!({ "type": "boolean" }),
+        Kind::Word(words) => json!({ "enum": words }),
+        Kind::Text => json!({ "type": "string" }),
+        Kind::Disc => disc(),
+        Kind::Table => json!({ "type": "object" }),
+        Kind::Tables => json!({ "type": "array" }),
+    }
+}
+
+fn example(kind: &Kind) -> &'static str {
+    kind.example().trim_matches('"')
+}
+
+/// A number that is not negative, and one of these units.
+fn pattern(units: &[&str]) -> String {
+    format!(r"^\s*\+?([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)([eE][+-]?[0-9]+)?\s*({})\s*$", units.join("|"))
+}

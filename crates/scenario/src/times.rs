@@ -1,0 +1,163 @@
+//! Times that differ from flow to flow.
+
+use sojourn_units::param::{Kind, Quantity};
+use sojourn_units::{Span, Value, did_you_mean};
+use std::fmt;
+
+/// Times that run evenly from the first flow to the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spread {
+    /// The first flow's.
+    pub from: Span,
+    /// The last flow's.
+    pub to: Span,
+}
+
+/// When flows start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// Each at a time drawn uniformly from the first to the second, by the run's seed.
+    Random(Spread),
+    /// Evenly from the first flow to the last.
+    Even(Spread),
+}
+
+impl Spread {
+    /// The same time for every flow.
+    pub const fn constant(time: Span) -> Spread {
+        Spread { from: time, to: time }
+    }
+
+    /// The time of flow `index` of `count`: exact at both ends; a lone flow has the first.
+    pub fn at(&self, index: u32, count: u32) -> Span {
+        let last = u128::from(count.saturating_sub(1));
+        let index = u128::from(index).min(last);
+        if last == 0 {
+            return self.from;
+        }
+        let sum = u128::from(self.from.nanos()) * (last - index) + u128::from(self.to.nanos()) * index;
+        Span::from_nanos(((sum + last / 2) / last) as u64)
+    }
+
+    /// The mean over `count` flows, s.
+    pub fn mean_seconds(&self, count: u32) -> f64 {
+        if count <= 1 {
+            return self.from.seconds();
+        }
+        f64::midpoint(self.from.seconds(), self.to.seconds())
+    }
+
+    /// The shortest of the times.
+    pub fn earliest(&self) -> Span {
+        self.from.min(self.to)
+    }
+
+    /// The longest of the times.
+    pub fn latest(&self) -> Span {
+        self.from.max(self.to)
+    }
+}
+
+impl Start {
+    /// No flow starts later.
+    pub fn latest(&self) -> Span {
+        match self {
+            Start::Random(times) | Start::Even(times) => times.latest(),
+        }
+    }
+}
+
+impl Quantity for Spread {
+    fn kind() -> Kind {
+        Kind::Times(&["spread"])
+    }
+    fn read(value: &Value) -> Result<Spread, String> {
+        read(value, &["spread"]).map(|(_, times)| times)
+    }
+    fn write(&self) -> Value {
+        if self.from == self.to { self.from.write() } else { write("spread", *self) }
+    }
+}
+
+impl Quantity for Start {
+    fn kind() -> Kind {
+        Kind::Times(&["spread", "random"])
+    }
+    fn read(value: &Value) -> Result<Start, String> {
+        let (word, times) = read(value, &["spread", "random"])?;
+        Ok(if word == "random" { Start::Random(times) } else { Start::Even(times) })
+    }
+    fn write(&self) -> Value {
+        match self {
+            Start::Random(times) => write("random", *times),
+            Start::Even(times) => times.write(),
+        }
+    }
+}
+
+/// A time, or a table of one of `words` and two times.
+fn read(value: &Value, words: &[&'static str]) -> Result<(&'static str, Spread), String> {
+    let Value::Table(entries) = value else {
+        return Span::read(value).map(|time| ("spread", Spread::constant(time)));
+    };
+    let legal = words.iter().map(|word| format!("{{ {word} = [TIME, TIME] }}"));
+    let legal = format!("legal: TIME, {}", legal.collect::<Vec<_>>().join(", "));
+    let [(key, times)] = entries.as_slice() else {
+        return Err(format!("{value} is not one key with two times; {legal}"));
+    };
+    let unknown = || format!("\"{key}\" is unknown{} ({legal})", did_you_mean(key, words.iter().copied()));
+    let word = words.iter().find(|word| *word == key).ok_or_else(unknown)?;
+    match times {
+        Value::List(ends) if ends.len() == 2 => {
+            Ok((*word, Spread { from: Span::read(&ends[0])?, to: Span::read(&ends[1])? }))
+        }
+        other => Err(format!("{other} is not a list of two times; {legal}")),
+    }
+}
+
+fn write(word: &str, times: Spread) -> Value {
+    Value::Table(vec![(word.into(), Value::List(vec![times.from.write(), times.to.write()]))])
+}
+
+impl fmt::Display for Spread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.from == self.to { self.from.fmt(f) } else { write!(f, "{} to {}", self.from, self.to) }
+    }
+}
+
+impl fmt::Display for Start {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Start::Random(times) => write!(f, "at random within {times}"),
+            Start::Even(times) if times.from == times.to => write!(f, "at {times}"),
+            Start::Even(times) => write!(f, "evenly from {times}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spread_is_even_and_exact_at_both_ends() {
+        let spread = Spread { from: Span::from_millis(38), to: Span::from_millis(42) };
+        assert_eq!(spread.at(0, 5), Span::from_millis(38));
+        assert_eq!(spread.at(1, 5), Span::from_millis(39));
+        assert_eq!(spread.at(4, 5), Span::from_millis(42));
+        assert_eq!(spread.at(0, 1), Span::from_millis(38));
+        let back = Spread { from: spread.to, to: spread.from };
+        assert_eq!(back.at(1, 5), Span::from_millis(41));
+        let whole = Spread { from: Span::ZERO, to: Span::from_nanos(u64::MAX) };
+        assert_eq!(whole.at(u32::MAX - 1, u32::MAX).nanos(), u64::MAX);
+    }
+
+    #[test]
+    fn times_are_read_as_they_are_written() {
+        let spread = Spread { from: Span::ZERO, to: Span::from_secs(1) };
+        for start in [Start::Random(spread), Start::Even(spread), Start::Even(Spread::constant(spread.to))] {
+            assert_eq!(Start::read(&start.write()), Ok(start));
+        }
+        assert!(Spread::read(&Start::Random(spread).write()).unwrap_err().contains("\"random\" is unknown"));
+    }
+}

@@ -1,0 +1,303 @@
+//! The file as a tree of values, each with the place where it was written.
+
+use crate::disc::DiscSpec;
+use crate::faults::{Faults, Flaw, Place};
+use sojourn_units::{Fault, Value};
+use toml::de::{DeTable, DeValue};
+
+/// A value and its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) place: Place,
+    pub(crate) tree: Tree,
+}
+
+/// What a value is made of.
+#[derive(Clone, Debug)]
+pub(crate) enum Tree {
+    /// Text, a number, true or false.
+    Leaf(Value),
+    /// A list.
+    List(Vec<Node>),
+    /// Keys with values, in the order written.
+    Table(Vec<(String, Node)>),
+    /// TOML that no scenario has a use for; why.
+    Bad(String),
+}
+
+/// One step of a dotted key.
+#[derive(Clone, Debug, PartialEq)]
+enum Step {
+    Name(String),
+    Index(usize),
+}
+
+/// Reads the TOML of the file called `name` and lays the overrides over it.
+///
+/// Faults of the text as a whole end it; those of overrides are handed on with the tree.
+pub(crate) fn grow(
+    text: &[u8],
+    name: &str,
+    overrides: &[(String, String)],
+) -> Result<(Node, Vec<Flaw>), Faults> {
+    let text = readable(text).map_err(|(line, what)| Faults::of_file(name, line, &what))?;
+    let lines = Lines::of(text);
+    let (table, errors) = DeTable::parse_recoverable(text);
+    if !errors.is_empty() {
+        return Err(syntax_faults(name, text, &lines, &errors));
+    }
+    if table.get_ref().is_empty() {
+        let what = "the file holds no keys; legal: a scenario in TOML, see `sojourn explain scenario`";
+        return Err(Faults::of_file(name, 1, what));
+    }
+    let mut root = Node { place: Place::Line(1), tree: branch(table.get_ref(), &|at| lines.place(at)) };
+    let mut flaws = Vec::new();
+    for (order, (written, value)) in overrides.iter().enumerate() {
+        if let Err(flaw) = lay_over(&mut root, order, written, value) {
+            flaws.push(flaw);
+        }
+    }
+    Ok((root, flaws))
+}
+
+/// The text of a file; or its line and why it is none.
+fn readable(text: &[u8]) -> Result<&str, (usize, String)> {
+    let line_of = |at: usize| 1 + text[..at].iter().filter(|byte| **byte == b'\n').count();
+    if text.len() > LARGEST {
+        return Err((1, format!("the file has {} bytes; legal: at most {LARGEST}", text.len())));
+    }
+    if let Some(at) = text.iter().position(|byte| *byte == 0) {
+        return Err((line_of(at), "holds a NUL byte: a binary file; legal: TOML text in UTF-8".into()));
+    }
+    let utf8 = std::str::from_utf8(text).map_err(|error| {
+        let at = error.valid_up_to();
+        let what = format!("byte 0x{:02x} is not UTF-8: a binary file; legal: TOML text in UTF-8", text[at]);
+        (line_of(at), what)
+    })?;
+    Ok(utf8.strip_prefix('\u{feff}').unwrap_or(utf8))
+}
+
+fn syntax_faults(name: &str, text: &str, lines: &Lines, errors: &[toml::de::Error]) -> Faults {
+    let mut flaws: Vec<Flaw> = Vec::new();
+    for error in errors {
+        let span = error.span().unwrap_or(0..0);
+        let place = lines.place(span.start);
+        // What follows an error in the same line follows from it.
+        if flaws.last().is_none_or(|last| last.place != place) {
+            let fault = if error.message() == "duplicate key" {
+                Fault::new(text.get(span).unwrap_or("key"), "is given twice; legal: each key once")
+            } else {
+                Fault::new("", format!("is not TOML: {}", error.message()))
+            };
+            flaws.push(Flaw { place, fault });
+        }
+    }
+    Faults::of(name, flaws)
+}
+
+fn branch(table: &DeTable<'_>, place: &dyn Fn(usize) -> Place) -> Tree {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    let entries = entries.into_iter().map(|(key, value)| {
+        let node = Node { place: place(key.span().start), tree: tree(value.get_ref(), place) };
+        (cut(key.get_ref()), node)
+    });
+    Tree::Table(entries.collect())
+}
+
+fn tree(value: &DeValue<'_>, place: &dyn Fn(usize) -> Place) -> Tree {
+    match value {
+        DeValue::String(text) if text.len() > LONGEST_TEXT => {
+            Tree::Bad(format!("is a text of {} bytes; legal: at most {LONGEST_TEXT}", text.len()))
+        }
+        DeValue::String(text) => Tree::Leaf(Value::Text(text.to_string())),
+        DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
+            Ok(whole) => Tree::Leaf(Value::Whole(whole)),
+            Err(_) => Tree::Bad(format!("{number} is too large; legal: at most {}", i64::MAX)),
+        },
+        DeValue::Float(number) => match number.as_str().parse() {
+            Ok(number) => Tree::Leaf(Value::Number(number)),
+            Err(_) => Tree::Bad(format!("{number} is not a number")),
+        },
+        DeValue::Boolean(flag) => Tree::Leaf(Value::Flag(*flag)),
+        DeValue::Datetime(date) => Tree::Bad(format!("{date} is a date, which no key takes")),
+        DeValue::Array(items) => Tree::List(
+            items
+                .iter()
+                .map(|item| Node { place: place(item.span().start), tree: tree(item.get_ref(), place) })
+                .collect(),
+        ),
+        DeValue::Table(table) => branch(table, place),
+    }
+}
+
+/// No key of a scenario is longer than this; what follows could only cost time.
+fn cut(key: &str) -> String {
+    match key.char_indices().nth(LONGEST_KEY) {
+        Some((end, _)) => format!("{}...", &key[..end]),
+        None => key.into(),
+    }
+}
+
+impl Node {
+    /// The value without its places; or why it is none.
+    pub(crate) fn value(&self) -> Result<Value, String> {
+        match &self.tree {
+            Tree::Leaf(value) => Ok(value.clone()),
+            Tree::List(items) => items.iter().map(Node::value).collect::<Result<_, _>>().map(Value::List),
+            Tree::Table(entries) => {
+                let value = |(key, node): &(String, Node)| Ok((key.clone(), node.value()?));
+                entries.iter().map(value).collect::<Result<_, _>>().map(Value::Table)
+            }
+            Tree::Bad(what) => Err(what.clone()),
+        }
+    }
+}
+
+/// Puts the value of one override at its dotted key.
+fn lay_over(root: &mut Node, order: usize, written: &str, value: &str) -> Result<(), Flaw> {
+    let place = |path: &str| Place::Set { order, written: cut(written), path: path.into() };
+    let flaw = |what: String| Flaw { place: place(""), fault: Fault::new("", what) };
+    let steps = steps(written).ok_or_else(|| {
+        flaw("is not a key; write it like bottleneck.rate=\"6 Mbit/s\" or flows[0].count=20".into())
+    })?;
+    let place = place(&path_of(&steps));
+    let tree = override_value(value, &place).map_err(flaw)?;
+    insert(root, &steps, Node { place, tree }).map_err(flaw)
+}
+
+fn steps(key: &str) -> Option<Vec<Step>> {
+    let mut steps = Vec::new();
+    for part in key.split('.') {
+        let mut pieces = part.trim().split('[');
+        let name = pieces.next()?;
+        match (name.parse(), name.is_empty()) {
+            (_, true) => return None,
+            (Ok(index), _) => steps.push(Step::Index(index)),
+            _ => steps.push(Step::Name(name.into())),
+        }
+        for piece in pieces {
+            steps.push(Step::Index(piece.strip_suffix(']')?.parse().ok()?));
+        }
+    }
+    (steps.len() <= MOST_STEPS).then_some(steps)
+}
+
+fn path_of(steps: &[Step]) -> String {
+    let mut path = String::new();
+    for step in steps {
+        match step {
+            Step::Index(index) => path += &format!("[{index}]"),
+            Step::Name(name) if path.is_empty() => path += name,
+            Step::Name(name) => path += &format!(".{name}"),
+        }
+    }
+    path
+}
+
+/// A TOML value; a bare word that is none is text.
+fn override_value(text: &str, place: &Place) -> Result<Tree, String> {
+    match DeValue::parse(text) {
+        Ok(value) => Ok(tree(value.get_ref(), &|_| place.clone())),
+        Err(error) if text.trim_start().starts_with(['"', '\'', '[', '{']) => {
+            Err(format!("{text} is not a TOML value: {}", error.message()))
+        }
+        Err(_) => Ok(tree(&DeValue::String(text.trim().into()), &|_| place.clone())),
+    }
+}
+
+fn insert(node: &mut Node, steps: &[Step], leaf: Node) -> Result<(), String> {
+    let Some((step, rest)) = steps.split_first() else {
+        *node = leaf;
+        return Ok(());
+    };
+    // A disc that was written as a SPEC has its parameters inside the text.
+    if let (Tree::Leaf(Value::Text(spec)), Step::Name(_)) = (&node.tree, step) {
+        if let Ok(disc) = DiscSpec::parse(spec) {
+            node.tree = disc_table(disc, &node.place);
+        }
+    }
+    match (&mut node.tree, step) {
+        (Tree::Table(entries), Step::Name(name)) => {
+            // A key may itself hold dots, as those of [[at]] do.
+            let whole = path_of(steps);
+            if let Some((_, inner)) = entries.iter_mut().find(|(key, _)| *key == whole) {
+                *inner = leaf;
+                return Ok(());
+            }
+            let known = entries.iter().position(|(key, _)| key == name).unwrap_or_else(|| {
+                let empty = Node { place: leaf.place.clone(), tree: Tree::Table(Vec::new()) };
+                entries.push((cut(name), empty));
+                entries.len() - 1
+            });
+            insert(&mut entries[known].1, rest, leaf)
+        }
+        (Tree::List(items), Step::Index(index)) => {
+            let count = items.len();
+            let item = items.get_mut(*index).ok_or_else(|| match count {
+                0 => format!("there is no item {index}; the list is empty"),
+                _ => format!("there is no item {index}; legal: 0 to {}", count - 1),
+            })?;
+            insert(item, rest, leaf)
+        }
+        (Tree::List(_), Step::Name(name)) => {
+            Err(format!("\"{name}\" is looked for in a list; write its place, as in flows[0].count"))
+        }
+        (_, Step::Index(index)) => Err(format!("there is no item {index}: this is no list")),
+        (_, Step::Name(name)) => Err(format!("\"{name}\" is looked for in what is no table")),
+    }
+}
+
+fn disc_table(disc: DiscSpec, place: &Place) -> Tree {
+    let law = ("law".to_string(), Value::Text(disc.law));
+    let entries = std::iter::once(law).chain(disc.params);
+    let entries = entries.map(|(key, value)| (key, Node { place: place.clone(), tree: Tree::Leaf(value) }));
+    Tree::Table(entries.collect())
+}
+
+/// Where the lines of a text begin.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn of(text: &str) -> Lines {
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        Lines(std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect())
+    }
+
+    fn place(&self, at: usize) -> Place {
+        Place::Line(self.0.partition_point(|start| *start <= at))
+    }
+}
+
+/// Bytes of a scenario file.
+const LARGEST: usize = 4 << 20;
+/// Bytes of a text.
+const LONGEST_TEXT: usize = 4096;
+/// Letters of a key.
+const LONGEST_KEY: usize = 64;
+/// Steps of a dotted key on the command line.
+const MOST_STEPS: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dotted_keys_are_split_into_steps() {
+        let name = |name: &str| Step::Name(name.into());
+        let expected = vec![name("flows"), Step::Index(0), name("count")];
+        assert_eq!(steps("flows[0].count"), Some(expected.clone()));
+        assert_eq!(steps("flows.0.count"), Some(expected.clone()));
+        assert_eq!(path_of(&expected), "flows[0].count");
+        for bad in ["", ".", "a..b", "flows[", "flows[x]", "flows[0]x", "[0]"] {
+            assert_eq!(steps(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_place_is_its_line() {
+        let lines = Lines::of("a\nbc\n\nd");
+        let places: Vec<Place> = [0, 1, 2, 4, 5, 6, 99].iter().map(|at| lines.place(*at)).collect();
+        assert_eq!(places, [1, 1, 2, 2, 3, 4, 4].map(Place::Line));
+    }
+}

@@ -1,0 +1,104 @@
+//! The dumbbell: every flow has its own access links on both sides of one bottleneck.
+//!
+//! ```text
+//! sender i --access--> |disc| bottleneck --> access--> receiver i
+//!          <--access--      <-- the same rate, no disc <--access--
+//! ```
+
+use crate::network::{Change, FlowPlan, LinkChange, LinkPlan, Network, SourcePlan};
+use sojourn_aqm::discs::Fifo;
+use sojourn_aqm::{Disc, Limit, catalogue};
+use sojourn_scenario::{Flows, Scenario, Setting, Start};
+use sojourn_tcp::{Config, HEADER};
+use sojourn_units::{Fault, Span, Stream, Time};
+
+use crate::packet::Packet;
+
+/// The bottleneck's number among the links.
+pub const BOTTLENECK: u32 = 0;
+/// The bottleneck's name.
+pub const BOTTLENECK_NAME: &str = "bottleneck";
+
+/// The number of the bottleneck's other direction, which carries the ACKs.
+const RETURN: u32 = 1;
+
+/// The network of a scenario under this seed; the law may refuse its place.
+pub fn network(scenario: &Scenario, seed: u64) -> Result<Network, Fault> {
+    let bottleneck = &scenario.bottleneck;
+    let mut network = Network {
+        links: vec![
+            LinkPlan {
+                disc: Some(disc(scenario, seed)?),
+                ..plain(BOTTLENECK_NAME, bottleneck.rate, bottleneck.delay)
+            },
+            plain("bottleneck, return", bottleneck.rate, bottleneck.delay),
+        ],
+        flows: Vec::new(),
+        changes: scenario.at.iter().flat_map(changes).collect(),
+    };
+    for flows in &scenario.flows {
+        add_flows(&mut network, flows, seed);
+    }
+    Ok(network)
+}
+
+fn disc(scenario: &Scenario, seed: u64) -> Result<Box<dyn Disc<Packet>>, Fault> {
+    let bottleneck = &scenario.bottleneck;
+    let unknown = || Fault::new("law", format!("\"{}\" is not a law", bottleneck.disc.law));
+    let entry = catalogue::law(&bottleneck.disc.law).ok_or_else(unknown)?;
+    let site = scenario.site();
+    let law = (entry.build)(&bottleneck.disc.params, &site)?;
+    let draws = Stream::named(seed, "bottleneck/disc");
+    let limit = bottleneck.buffer.unwrap_or(Limit::Unlimited);
+    Ok(Box::new(Fifo::new(law, limit, site, draws)))
+}
+
+fn plain(name: impl Into<String>, rate: sojourn_units::Rate, delay: Span) -> LinkPlan {
+    LinkPlan { name: name.into(), rate, delay, disc: None }
+}
+
+fn add_flows(network: &mut Network, flows: &Flows, seed: u64) {
+    for member in 0..flows.count {
+        let number = network.flows.len();
+        let first = network.links.len() as u32;
+        let (rate, delay) = (flows.access.rate, flows.access.delay.at(member, flows.count));
+        for (place, name) in ["up", "down", "receiver's up", "receiver's down"].into_iter().enumerate() {
+            debug_assert_eq!(network.links.len() as u32, first + place as u32);
+            network.links.push(plain(format!("access {number}, {name}"), rate, delay));
+        }
+        network.flows.push(FlowPlan {
+            source: SourcePlan::Bulk(Config {
+                profile: flows.profile.clone(),
+                cc: flows.cc.clone(),
+                mss: flows.segment.get() as u32 - HEADER,
+                ecn: flows.ecn,
+            }),
+            forward: vec![first, BOTTLENECK, first + 3],
+            reverse: vec![first + 2, RETURN, first + 1],
+            start: start(flows, member, number, seed),
+            stop: flows.stop.map(|stop| Time::ZERO + stop),
+        });
+    }
+}
+
+fn start(flows: &Flows, member: u32, number: usize, seed: u64) -> Time {
+    let after = match flows.start {
+        Start::Random(within) => {
+            let draw = Stream::named(seed, &format!("flow {number}/start")).uniform();
+            let (from, to) = (within.from.seconds(), within.to.seconds());
+            Span::from_seconds(from + (to - from) * draw)
+        }
+        Start::Even(spread) => spread.at(member, flows.count),
+    };
+    Time::ZERO + after
+}
+
+/// A change of the bottleneck is a change of both its directions.
+fn changes(change: &sojourn_scenario::Change) -> [Change; 2] {
+    let what = match change.set {
+        Setting::BottleneckRate(rate) => LinkChange::Rate(rate),
+        Setting::BottleneckDelay(delay) => LinkChange::Delay(delay),
+    };
+    let time = Time::ZERO + change.time;
+    [BOTTLENECK, RETURN].map(|link| Change { time, link, what })
+}

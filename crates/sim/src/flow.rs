@@ -1,0 +1,125 @@
+//! A flow at work: its endpoints, its route, its timers.
+
+use crate::network::{FlowPlan, Poisson, SourcePlan};
+use sojourn_tcp::{Config, Receiver, Sender};
+use sojourn_units::{Span, Stream, Time};
+
+/// A flow at work.
+pub(crate) struct Flow {
+    pub(crate) source: Source,
+    pub(crate) forward: Vec<u32>,
+    pub(crate) reverse: Vec<u32>,
+    /// When the sender's entry in the event queue is due.
+    pub(crate) sender_timer: Timer,
+    /// When the receiver's entry in the event queue is due.
+    pub(crate) receiver_timer: Timer,
+    pub(crate) stopped: bool,
+}
+
+pub(crate) enum Source {
+    Tcp(Box<Connection>),
+    Datagrams(Datagrams),
+}
+
+/// The two ends of a TCP connection.
+pub(crate) struct Connection {
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+}
+
+/// A Poisson stream of datagrams, and what became of it.
+pub(crate) struct Datagrams {
+    plan: Poisson,
+    draws: Stream,
+    pub(crate) delivered_bytes: u64,
+}
+
+/// A deadline that moves often, kept by one entry in the event queue: where
+/// the deadline is put off, the entry stays and is renewed when it is due.
+#[derive(Clone, Copy)]
+pub(crate) struct Timer(Time);
+
+impl Flow {
+    pub(crate) fn new(plan: FlowPlan, seed: u64, number: usize) -> Flow {
+        let source = match plan.source {
+            SourcePlan::Bulk(config) => Source::Tcp(Box::new(Connection::new(config))),
+            SourcePlan::Poisson(plan) => {
+                let draws = Stream::named(seed, &format!("flow {number}/datagrams"));
+                Source::Datagrams(Datagrams { plan, draws, delivered_bytes: 0 })
+            }
+        };
+        Flow {
+            source,
+            forward: plan.forward,
+            reverse: plan.reverse,
+            sender_timer: Timer::OFF,
+            receiver_timer: Timer::OFF,
+            stopped: false,
+        }
+    }
+
+    /// Application bytes delivered since the start.
+    pub(crate) fn delivered_bytes(&self) -> u64 {
+        match &self.source {
+            Source::Tcp(connection) => connection.receiver.delivered(),
+            Source::Datagrams(datagrams) => datagrams.delivered_bytes,
+        }
+    }
+
+    /// The congestion window in segments; None where there is none.
+    pub(crate) fn window_packets(&self) -> Option<f64> {
+        match &self.source {
+            Source::Tcp(connection) => Some(connection.window_packets()),
+            Source::Datagrams(_) => None,
+        }
+    }
+}
+
+impl Connection {
+    fn new(config: Config) -> Connection {
+        let receiver = Receiver::new(&config.profile, config.ecn);
+        let sender = Sender::new(config).expect("the scenario names congestion controls of the catalogue");
+        Connection { sender, receiver }
+    }
+
+    fn window_packets(&self) -> f64 {
+        self.sender.window().get() as f64 / f64::from(self.sender.mss())
+    }
+}
+
+impl Datagrams {
+    /// How long until the next datagram.
+    pub(crate) fn gap(&mut self) -> Span {
+        Span::from_seconds(self.draws.exponential(1.0 / self.plan.rate))
+    }
+
+    /// The size of a datagram, bytes.
+    pub(crate) fn len(&mut self) -> u32 {
+        let len = if self.plan.exponential {
+            self.draws.exponential(self.plan.mean_len)
+        } else {
+            self.plan.mean_len
+        };
+        len.round().max(1.0) as u32
+    }
+}
+
+impl Timer {
+    pub(crate) const OFF: Timer = Timer(Time::NEVER);
+
+    /// Whether an entry for `deadline` must be made, because the present one is later.
+    pub(crate) fn needs(&mut self, deadline: Option<Time>) -> Option<Time> {
+        let deadline = deadline.filter(|deadline| *deadline < self.0)?;
+        self.0 = deadline;
+        Some(deadline)
+    }
+
+    /// Whether the entry that is due at `now` is the present one; it is spent.
+    pub(crate) fn is_due(&mut self, now: Time) -> bool {
+        let due = self.0 == now;
+        if due {
+            *self = Timer::OFF;
+        }
+        due
+    }
+}

@@ -1,0 +1,85 @@
+//! Distributions in constant memory.
+
+/// A log-linear histogram of whole numbers: exact below 2^BITS, and above it
+/// with so many buckets for each doubling.
+#[derive(Clone, Debug, Default)]
+pub struct Histogram<const BITS: u32> {
+    weights: Vec<u64>,
+    total: u64,
+}
+
+impl<const BITS: u32> Histogram<BITS> {
+    /// Adds `weight` at `value`.
+    pub fn add(&mut self, value: u64, weight: u64) {
+        let bucket = bucket_of::<BITS>(value);
+        if bucket >= self.weights.len() {
+            self.weights.resize(bucket + 1, 0);
+        }
+        self.weights[bucket] += weight;
+        self.total += weight;
+    }
+
+    /// All weight added.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// The smallest bucket's middle with at least the share `q` of all weight at or below it.
+    pub fn quantile(&self, q: f64) -> Option<f64> {
+        let wanted = (q * self.total as f64).max(f64::MIN_POSITIVE);
+        self.cumulative().find(|(_, share)| share * self.total as f64 >= wanted).map(|(value, _)| value)
+    }
+
+    /// The middle of each bucket that holds weight, and the share of all weight at or below it.
+    pub fn cumulative(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        let mut below = 0;
+        self.weights.iter().enumerate().filter(|(_, weight)| **weight > 0).map(move |(bucket, weight)| {
+            below += weight;
+            (middle_of::<BITS>(bucket), below as f64 / self.total as f64)
+        })
+    }
+}
+
+fn bucket_of<const BITS: u32>(value: u64) -> usize {
+    if value < 1 << BITS {
+        return value as usize;
+    }
+    let shift = value.ilog2() - BITS;
+    ((u64::from(shift) << BITS) + (value >> shift)) as usize
+}
+
+fn middle_of<const BITS: u32>(bucket: usize) -> f64 {
+    let bucket = bucket as u64;
+    if bucket < 1 << BITS {
+        return bucket as f64;
+    }
+    let shift = (bucket >> BITS) - 1;
+    let low = (bucket - (shift << BITS)) << shift;
+    low as f64 + ((1_u64 << shift) - 1) as f64 / 2.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_are_exact_where_promised_and_narrow_above() {
+        for value in (0..5000).chain([1 << 20, (1 << 40) + 12345, u64::MAX / 3]) {
+            let middle = middle_of::<6>(bucket_of::<6>(value));
+            assert!((middle - value as f64).abs() <= value as f64 / 128.0 + 0.5, "{value}: {middle}");
+            assert!(value >= 64 || middle == value as f64);
+            assert!(value >= 1024 || middle_of::<10>(bucket_of::<10>(value)) == value as f64);
+        }
+    }
+
+    #[test]
+    fn quantiles_of_a_uniform_spread() {
+        let mut histogram = Histogram::<6>::default();
+        (1..=10_000).for_each(|value| histogram.add(value, 1));
+        for q in [0.01, 0.5, 0.95, 0.99] {
+            let error = histogram.quantile(q).unwrap() / (q * 10_000.0) - 1.0;
+            assert!(error.abs() < 0.01, "{q}: {error}");
+        }
+        assert_eq!(Histogram::<6>::default().quantile(0.5), None);
+    }
+}

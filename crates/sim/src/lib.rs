@@ -1,0 +1,31 @@
+//! The packet plant: segments, ACKs, losses and marks, event by event.
+//!
+//! A [`Network`] is links, routes and flows as plain data ([`dumbbell`] makes
+//! one of a scenario). A [`Simulation`] runs it: links keep their packets in
+//! rings and put only their heads into the event queue, so the queue holds one
+//! entry per busy component. What is measured is a [`Probe`], a type parameter;
+//! the [`Recorder`] measures what the contract names. A run is a function of
+//! the network and the seed.
+
+pub mod dumbbell;
+pub mod network;
+
+mod engine;
+mod events;
+mod flow;
+mod histogram;
+mod link;
+mod packet;
+mod probe;
+mod recorder;
+mod results;
+mod run;
+
+pub use engine::Simulation;
+pub use histogram::Histogram;
+pub use network::Network;
+pub use packet::Packet;
+pub use probe::{NoProbe, Probe};
+pub use recorder::Recorder;
+pub use results::{Metric, Outcome, Series};
+pub use run::{Run, steps_of};

@@ -1,0 +1,98 @@
+//! One direction of a link: a queue, a transmitter, a wire.
+
+use crate::network::LinkPlan;
+use crate::packet::Packet;
+use sojourn_aqm::Disc;
+use sojourn_units::{Bytes, Rate, Span, Time};
+use std::collections::VecDeque;
+
+/// A link at work.
+pub(crate) struct Link {
+    pub(crate) rate: Rate,
+    pub(crate) delay: Span,
+    pub(crate) queue: Queue,
+    wire: Wire,
+    transmission: Transmission,
+    /// Bits of all transmissions begun so far.
+    begun_bits: f64,
+}
+
+/// What stands in front of the transmitter.
+pub(crate) enum Queue {
+    /// Unlimited and unmanaged: when a packet leaves follows from when it came, without an event.
+    Plain,
+    /// A disc.
+    Disc(Box<dyn Disc<Packet>>),
+}
+
+/// The packets on their way, in order of arrival.
+#[derive(Default)]
+struct Wire {
+    packets: VecDeque<(Time, Packet)>,
+    last: Time,
+}
+
+/// The packet being sent, or the last one.
+#[derive(Clone, Copy, Default)]
+struct Transmission {
+    until: Time,
+    rate: Rate,
+}
+
+impl Link {
+    pub(crate) fn new(plan: LinkPlan) -> Link {
+        Link {
+            rate: plan.rate,
+            delay: plan.delay,
+            queue: plan.disc.map_or(Queue::Plain, Queue::Disc),
+            wire: Wire::default(),
+            transmission: Transmission::default(),
+            begun_bits: 0.0,
+        }
+    }
+
+    /// Whether the transmitter is free.
+    pub(crate) fn is_free(&self, now: Time) -> bool {
+        self.transmission.until <= now
+    }
+
+    /// Sends a packet, after those that are being sent; says when the
+    /// transmitter is free again, and the arrival at the far end if none was
+    /// on the wire.
+    pub(crate) fn send(&mut self, now: Time, packet: Packet) -> (Time, Option<Time>) {
+        let size = Bytes::new(u64::from(packet.len));
+        let until = self.transmission.until.max(now) + self.rate.time_for(size);
+        self.transmission = Transmission { until, rate: self.rate };
+        self.begun_bits += size.bits();
+        (until, self.wire.push(until + self.delay, packet))
+    }
+
+    /// Takes the packet that has arrived; says when the next one does.
+    pub(crate) fn arrive(&mut self) -> Option<(Packet, Option<Time>)> {
+        let (_, packet) = self.wire.packets.pop_front()?;
+        Some((packet, self.wire.packets.front().map(|(time, _)| *time)))
+    }
+
+    /// Bits that have left the transmitter since the start, to the bit.
+    pub(crate) fn sent_bits(&self, now: Time) -> f64 {
+        let left = self.transmission.until.since(now).seconds();
+        self.begun_bits - left * self.transmission.rate.bits_per_second()
+    }
+
+    pub(crate) fn disc(&self) -> Option<&dyn Disc<Packet>> {
+        match &self.queue {
+            Queue::Plain => None,
+            Queue::Disc(disc) => Some(disc.as_ref()),
+        }
+    }
+}
+
+impl Wire {
+    /// Puts a packet behind the others, whom it does not overtake.
+    fn push(&mut self, arrival: Time, packet: Packet) -> Option<Time> {
+        self.last = self.last.max(arrival);
+        let alone = self.packets.is_empty();
+        self.packets.push_back((self.last, packet));
+        alone.then_some(self.last)
+    }
+}

@@ -1,0 +1,82 @@
+//! A network as plain data: what a simulation is built from.
+
+use sojourn_aqm::Disc;
+use sojourn_tcp::Config;
+use sojourn_units::{Rate, Span, Time};
+
+use crate::packet::Packet;
+
+/// Links, flows and the schedule of changes.
+pub struct Network {
+    /// The links, by number.
+    pub links: Vec<LinkPlan>,
+    /// The flows, by number.
+    pub flows: Vec<FlowPlan>,
+    /// What changes when, in order.
+    pub changes: Vec<Change>,
+}
+
+/// One direction of a link.
+pub struct LinkPlan {
+    /// Its name, and that of its random stream.
+    pub name: String,
+    /// How fast it sends.
+    pub rate: Rate,
+    /// How long a packet is on the wire after it has been sent.
+    pub delay: Span,
+    /// What stands in front of it; without a disc, an unlimited first-in-first-out queue.
+    pub disc: Option<Box<dyn Disc<Packet>>>,
+}
+
+/// A flow: its endpoints and the links between them.
+pub struct FlowPlan {
+    /// What sends.
+    pub source: SourcePlan,
+    /// Links from the sender to the receiver.
+    pub forward: Vec<u32>,
+    /// Links from the receiver to the sender.
+    pub reverse: Vec<u32>,
+    /// When it starts.
+    pub start: Time,
+    /// When it stops.
+    pub stop: Option<Time>,
+}
+
+/// What sends.
+pub enum SourcePlan {
+    /// A TCP sender that always has data.
+    Bulk(Config),
+    /// Datagrams in a Poisson stream.
+    Poisson(Poisson),
+}
+
+/// A Poisson stream of datagrams.
+#[derive(Clone, Copy, Debug)]
+pub struct Poisson {
+    /// Datagrams per second.
+    pub rate: f64,
+    /// Mean size on the wire, bytes.
+    pub mean_len: f64,
+    /// Whether sizes are exponential instead of all the same.
+    pub exponential: bool,
+}
+
+/// An entry of the schedule.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// When.
+    pub time: Time,
+    /// Which link.
+    pub link: u32,
+    /// What.
+    pub what: LinkChange,
+}
+
+/// What changes about a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LinkChange {
+    /// A new rate; the packet being sent is finished at the old one.
+    Rate(Rate),
+    /// A new delay; packets on the wire keep theirs and are not overtaken.
+    Delay(Span),
+}

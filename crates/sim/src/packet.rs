@@ -1,0 +1,35 @@
+//! What travels on links.
+
+use sojourn_aqm::{self as aqm, FlowId};
+use sojourn_tcp::Segment;
+use sojourn_units::Ecn;
+
+/// A packet on its way along the route of its flow.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet {
+    /// The segment it carries; a datagram's is empty but for the ECN bits.
+    pub segment: Segment,
+    /// Its flow.
+    pub flow: FlowId,
+    /// Size on the wire, bytes.
+    pub len: u32,
+    /// How many links of its route lie behind it.
+    pub hop: u16,
+    /// Whether it goes from the receiver to the sender.
+    pub reverse: bool,
+}
+
+impl aqm::Packet for Packet {
+    fn len(&self) -> u32 {
+        self.len
+    }
+    fn ecn(&self) -> Ecn {
+        self.segment.ecn
+    }
+    fn set_ce(&mut self) {
+        self.segment.ecn = Ecn::Ce;
+    }
+    fn flow(&self) -> FlowId {
+        self.flow
+    }
+}

@@ -1,0 +1,27 @@
+//! What a run can be watched by.
+
+use sojourn_aqm::{Backlog, Cause};
+use sojourn_units::{Span, Time};
+
+/// Told of everything that is measured. Every method does nothing unless it is
+/// overridden, and a probe is a type parameter: what is not watched costs nothing.
+pub trait Probe {
+    /// The disc in front of `link` now holds this.
+    fn backlog(&mut self, _now: Time, _link: u32, _backlog: Backlog) {}
+    /// A packet was offered to the disc in front of `link`.
+    fn offered(&mut self, _now: Time, _link: u32) {}
+    /// The disc in front of `link` handed over a packet that it held for `sojourn`.
+    fn delivered(&mut self, _now: Time, _link: u32, _sojourn: Span) {}
+    /// The disc in front of `link` dropped a packet.
+    fn dropped(&mut self, _now: Time, _link: u32, _cause: Cause) {}
+    /// The disc in front of `link` marked a packet.
+    fn marked(&mut self, _now: Time, _link: u32) {}
+    /// A sender measured the round-trip time.
+    fn rtt(&mut self, _now: Time, _rtt: Span) {}
+}
+
+/// Watches nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoProbe;
+
+impl Probe for NoProbe {}

@@ -1,0 +1,251 @@
+//! What a run gives: metrics, series, distributions.
+
+use crate::recorder::{Recorder, Tally};
+use sojourn_units::Span;
+
+/// The outcome of one run on one link.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The link's name.
+    pub link: String,
+    /// The contract's metrics, by name.
+    pub metrics: Vec<(&'static str, Metric)>,
+    /// The contract's series.
+    pub series: Series,
+    /// The distribution of the sojourn time: seconds, and the share at or below.
+    pub sojourn_distribution: Vec<(f64, f64)>,
+    /// Packets over the whole run, warm-up included.
+    pub balance: Balance,
+    /// Events that happened.
+    pub events: u64,
+}
+
+/// The value of a metric.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Metric {
+    /// It does not apply.
+    Absent,
+    /// A number.
+    Number(f64),
+    /// A number after the start and after each change of the schedule; None where there is none.
+    List(Vec<Option<f64>>),
+}
+
+/// Packets of the whole run: offered = delivered + dropped + held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Balance {
+    /// Packets that asked to be let in.
+    pub offered: u64,
+    /// Packets handed to the link.
+    pub delivered: u64,
+    /// Packets dropped.
+    pub dropped: u64,
+    /// Packets held at the end.
+    pub held: u64,
+}
+
+/// Values over time, one a step; NaN where there is none.
+#[derive(Clone, Debug, Default)]
+pub struct Series {
+    /// The end of each step, s.
+    pub time_s: Vec<f64>,
+    /// Mean backlog in the step, packets.
+    pub queue_packets: Vec<f64>,
+    /// Mean sojourn time of the packets delivered in the step, s.
+    pub sojourn_s: Vec<f64>,
+    /// The law's probability at the end of the step.
+    pub p: Vec<f64>,
+    /// Drops over offered packets in the step.
+    pub drop_ratio: Vec<f64>,
+    /// Marks over offered packets in the step.
+    pub mark_ratio: Vec<f64>,
+    /// Bits sent over what could have been sent in the step.
+    pub utilization: Vec<f64>,
+    /// Mean congestion window at the end of the step, segments.
+    pub window_packets: Vec<f64>,
+}
+
+/// What a step adds to the series.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub(crate) end_s: f64,
+    pub(crate) length_s: f64,
+    pub(crate) tally: Tally,
+    pub(crate) utilization: f64,
+    pub(crate) p: Option<f64>,
+    pub(crate) window: Option<f64>,
+}
+
+impl Series {
+    pub(crate) fn push(&mut self, step: &Step) {
+        let Tally { offered, delivered, marked, backlog, sojourn, .. } = step.tally;
+        self.time_s.push(step.end_s);
+        self.queue_packets.push(backlog / step.length_s);
+        self.sojourn_s.push(ratio(sojourn, delivered));
+        self.p.push(step.p.unwrap_or(f64::NAN));
+        self.drop_ratio.push(ratio(step.tally.dropped() as f64, offered));
+        self.mark_ratio.push(ratio(marked as f64, offered));
+        self.utilization.push(step.utilization);
+        self.window_packets.push(step.window.unwrap_or(f64::NAN));
+    }
+
+    /// The columns by name; `time_s` first.
+    pub fn columns(&self) -> [(&'static str, &[f64]); 8] {
+        [
+            ("time_s", &self.time_s),
+            ("queue_packets", &self.queue_packets),
+            ("sojourn_s", &self.sojourn_s),
+            ("p", &self.p),
+            ("drop_ratio", &self.drop_ratio),
+            ("mark_ratio", &self.mark_ratio),
+            ("utilization", &self.utilization),
+            ("window_packets", &self.window_packets),
+        ]
+    }
+}
+
+/// What the metrics are made from, besides the recorder.
+pub(crate) struct Measured<'a> {
+    pub(crate) recorder: &'a Recorder,
+    pub(crate) series: &'a Series,
+    pub(crate) span: Span,
+    pub(crate) utilization: f64,
+    pub(crate) target: Option<f64>,
+    /// The start and each change of the schedule, s.
+    pub(crate) stretches: &'a [f64],
+    /// Application bytes that each flow delivered after the warm-up.
+    pub(crate) goodput_bytes: &'a [u64],
+}
+
+/// The metrics of contract.md, in its order.
+pub(crate) fn metrics(of: &Measured<'_>) -> Vec<(&'static str, Metric)> {
+    let (whole, seconds) = (&of.recorder.whole, of.span.seconds());
+    let mean = whole.backlog / seconds;
+    let variance = (whole.backlog_squared / seconds - mean * mean).max(0.0);
+    let queue = |q| Metric::from(of.recorder.queue_lengths.quantile(q));
+    let sojourn = |q| Metric::from(of.recorder.sojourns.quantile(q).map(in_seconds));
+    let rtt = |q| Metric::from(of.recorder.rtts.quantile(q).map(in_seconds));
+    let per_offered = |count: u64| Metric::from(finite(ratio(count as f64, whole.offered)));
+    let goodput: u64 = of.goodput_bytes.iter().sum();
+    let qacd = of.target.map(|target| (variance + (mean - target) * (mean - target)).sqrt());
+    vec![
+        ("utilization", Metric::Number(of.utilization)),
+        ("queue_mean_packets", Metric::Number(mean)),
+        ("queue_std_packets", Metric::Number(variance.sqrt())),
+        ("queue_p50_packets", queue(0.5)),
+        ("queue_p95_packets", queue(0.95)),
+        ("queue_p99_packets", queue(0.99)),
+        ("sojourn_mean_s", Metric::from(finite(ratio(whole.sojourn, whole.delivered)))),
+        ("sojourn_p50_s", sojourn(0.5)),
+        ("sojourn_p95_s", sojourn(0.95)),
+        ("sojourn_p99_s", sojourn(0.99)),
+        ("rtt_p50_s", rtt(0.5)),
+        ("rtt_p95_s", rtt(0.95)),
+        ("drop_ratio", per_offered(whole.dropped())),
+        ("overflow_ratio", per_offered(whole.overflowed)),
+        ("mark_ratio", per_offered(whole.marked)),
+        ("goodput_bps", Metric::Number(goodput as f64 * 8.0 / seconds)),
+        ("jain_index", Metric::from(jain_index(of.goodput_bytes))),
+        ("qacd_packets", Metric::from(qacd)),
+        ("settling_s", per_stretch(of, settling)),
+        ("overshoot_packets", per_stretch(of, overshoot)),
+        ("fct_mean_s", Metric::Absent),
+        ("fct_p95_s", Metric::Absent),
+        ("bottleneck_packets", Metric::Number(whole.delivered as f64)),
+    ]
+}
+
+impl From<Option<f64>> for Metric {
+    fn from(value: Option<f64>) -> Metric {
+        value.map_or(Metric::Absent, Metric::Number)
+    }
+}
+
+/// Jain's index of fairness: (sum x)^2 / (n sum x^2); None where nobody got anything.
+fn jain_index(shares: &[u64]) -> Option<f64> {
+    let sum: f64 = shares.iter().map(|share| *share as f64).sum();
+    let squares: f64 = shares.iter().map(|share| *share as f64 * *share as f64).sum();
+    (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
+}
+
+/// One stretch of the run between changes: the series in it, and the target.
+struct Stretch<'a> {
+    start_s: f64,
+    time_s: &'a [f64],
+    queue: &'a [f64],
+    target: f64,
+}
+
+fn per_stretch(of: &Measured<'_>, measure: fn(&Stretch<'_>) -> Option<f64>) -> Metric {
+    let Some(target) = of.target else { return Metric::Absent };
+    let time = &of.series.time_s;
+    let index = |seconds: f64| time.partition_point(|end| *end <= seconds);
+    let ends = of.stretches[1..].iter().map(|start| index(*start)).chain([time.len()]);
+    let values = of.stretches.iter().zip(ends).map(|(start, end)| {
+        let range = index(*start)..end;
+        let queue = &of.series.queue_packets[range.clone()];
+        measure(&Stretch { start_s: *start, time_s: &time[range], queue, target })
+    });
+    Metric::List(values.collect())
+}
+
+/// How long until the backlog, averaged over `SMOOTHING_S`, stays within the band about the target.
+fn settling(stretch: &Stretch<'_>) -> Option<f64> {
+    let band = (SETTLED_SHARE * stretch.target).max(SETTLED_PACKETS);
+    let step = stretch.time_s.first()? - stretch.start_s;
+    let width = ((SMOOTHING_S / step).round() as usize).clamp(1, stretch.queue.len());
+    let smooth = stretch.queue.windows(width).map(|window| window.iter().sum::<f64>() / width as f64);
+    let outside = smooth.enumerate().filter(|(_, mean)| (mean - stretch.target).abs() > band).last();
+    let first = outside.map_or(0, |(last, _)| last + 1);
+    // The window that starts the settled part ends `width` steps on.
+    stretch.time_s.get(first + width - 1).map(|end| end - stretch.start_s)
+}
+
+/// How far above the target the backlog gets, packets.
+fn overshoot(stretch: &Stretch<'_>) -> Option<f64> {
+    let highest = stretch.queue.iter().copied().reduce(f64::max)?;
+    Some((highest - stretch.target).max(0.0))
+}
+
+fn in_seconds(nanos: f64) -> f64 {
+    nanos * 1e-9
+}
+
+fn ratio(part: f64, whole: u64) -> f64 {
+    if whole > 0 { part / whole as f64 } else { f64::NAN }
+}
+
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+/// Settled means within this share of the target ...
+const SETTLED_SHARE: f64 = 0.1;
+/// ... or within so many packets, where that is more,
+const SETTLED_PACKETS: f64 = 5.0;
+/// averaged over so many seconds.
+const SMOOTHING_S: f64 = 1.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jain_of_equals_is_one_and_of_one_in_n_is_a_share() {
+        assert_eq!(jain_index(&[5, 5, 5, 5]), Some(1.0));
+        assert_eq!(jain_index(&[9, 0, 0, 0]), Some(0.25));
+        assert_eq!(jain_index(&[0, 0]), None);
+    }
+
+    #[test]
+    fn settling_is_when_the_smoothed_queue_stays_in_the_band() {
+        let time_s: Vec<f64> = (1..=200).map(|step| f64::from(step) * 0.1).collect();
+        let queue: Vec<f64> = time_s.iter().map(|t| if *t < 5.05 { 200.0 } else { 101.0 }).collect();
+        let stretch = Stretch { start_s: 0.0, time_s: &time_s, queue: &queue, target: 100.0 };
+        // One step of 200 in a window of ten is a mean of 110.9, outside; none is inside.
+        assert!((settling(&stretch).unwrap() - 6.0).abs() < 0.11, "{:?}", settling(&stretch));
+        assert_eq!(overshoot(&stretch), Some(100.0));
+        let never = Stretch { target: 300.0, ..stretch };
+        assert_eq!(settling(&never), None);
+    }
+}

@@ -1,0 +1,186 @@
+//! One run, from the first packet to the metrics.
+
+use crate::dumbbell;
+use crate::engine::Simulation;
+use crate::recorder::Recorder;
+use crate::results::{self, Balance, Measured, Outcome, Series, Step};
+use sojourn_aqm::Gauges;
+use sojourn_scenario::Scenario;
+use sojourn_units::{Fault, Span, Time};
+
+/// A run of a scenario under one seed, advanced step by step.
+pub struct Run {
+    simulation: Simulation<Recorder>,
+    scenario: Scenario,
+    step: Span,
+    series: Series,
+    /// Bits sent and bits that could have been sent at the last step.
+    last: (f64, f64),
+    /// The same, and each flow's bytes, at the end of the warm-up.
+    warm: Option<Baseline>,
+}
+
+/// What had been counted at the end of the warm-up.
+struct Baseline {
+    bits: (f64, f64),
+    delivered_bytes: Vec<u64>,
+}
+
+impl Run {
+    /// The run at its start; the law may refuse its place.
+    pub fn new(scenario: &Scenario, seed: u64) -> Result<Run, Fault> {
+        let network = dumbbell::network(scenario, seed)?;
+        let recorder = Recorder::new(dumbbell::BOTTLENECK, Time::ZERO + scenario.warmup);
+        Ok(Run {
+            simulation: Simulation::new(network, seed, recorder),
+            step: scenario.sample.unwrap_or_else(|| step_for(scenario.duration)),
+            scenario: scenario.clone(),
+            series: Series::default(),
+            last: (0.0, 0.0),
+            warm: None,
+        })
+    }
+
+    /// The share of simulated time that is done.
+    pub fn progress(&self) -> f64 {
+        self.simulation.now().seconds() / self.scenario.duration.seconds()
+    }
+
+    /// Goes on to the end of the next step; says whether there is more.
+    pub fn advance(&mut self) -> bool {
+        let start = self.simulation.now();
+        let end = Time::ZERO + self.scenario.duration;
+        let stop = (start + self.step).min(end);
+        let warm = Time::ZERO + self.scenario.warmup;
+        if self.warm.is_none() && warm <= stop {
+            self.simulation.advance(warm);
+            self.warm = Some(self.baseline());
+        }
+        self.simulation.advance(stop);
+        self.end_step(start, stop);
+        stop < end
+    }
+
+    /// The outcome, when there is no more.
+    pub fn finish(mut self) -> Outcome {
+        self.simulation.assert_conservation();
+        let before = self.warm.take().unwrap_or_else(|| self.baseline());
+        let after = self.baseline();
+        let goodput = after.delivered_bytes.iter().zip(&before.delivered_bytes);
+        let goodput: Vec<u64> = goodput.map(|(after, before)| after - before).collect();
+        let starts = self.scenario.at.iter().map(|change| change.time.seconds());
+        let mut stretches: Vec<f64> = std::iter::once(0.0).chain(starts).collect();
+        stretches.dedup();
+        let target = self.simulation.disc(dumbbell::BOTTLENECK).and_then(|disc| disc.target_packets());
+        let events = self.simulation.events();
+        let balance = self.balance();
+        let recorder = self.simulation.probe();
+        let metrics = results::metrics(&Measured {
+            recorder,
+            series: &self.series,
+            span: self.scenario.duration - self.scenario.warmup,
+            utilization: utilization(before.bits, after.bits),
+            target,
+            stretches: &stretches,
+            goodput_bytes: &goodput,
+        });
+        let sojourn_distribution = recorder.sojourns.cumulative().map(|(nanos, share)| (nanos * 1e-9, share));
+        Outcome {
+            link: dumbbell::BOTTLENECK_NAME.into(),
+            metrics,
+            sojourn_distribution: sojourn_distribution.collect(),
+            series: self.series,
+            balance,
+            events,
+        }
+    }
+
+    fn end_step(&mut self, start: Time, stop: Time) {
+        let bits = self.bits();
+        let mut p = ProbabilityGauge(None);
+        if let Some(disc) = self.simulation.disc(dumbbell::BOTTLENECK) {
+            disc.gauges(&mut p);
+        }
+        let step = Step {
+            end_s: stop.seconds(),
+            length_s: stop.since(start).seconds(),
+            tally: self.simulation.probe().end_step(stop),
+            utilization: utilization(self.last, bits),
+            p: p.0,
+            window: self.simulation.mean_window_packets(),
+        };
+        self.series.push(&step);
+        self.last = bits;
+    }
+
+    fn bits(&self) -> (f64, f64) {
+        let link = dumbbell::BOTTLENECK;
+        (self.simulation.sent_bits(link), self.simulation.capacity_bits(link))
+    }
+
+    fn baseline(&self) -> Baseline {
+        Baseline { bits: self.bits(), delivered_bytes: self.simulation.delivered_bytes().collect() }
+    }
+
+    fn balance(&self) -> Balance {
+        let disc = self.simulation.disc(dumbbell::BOTTLENECK).expect("the bottleneck has a disc");
+        let counts = disc.counts();
+        Balance {
+            offered: counts.offered,
+            delivered: counts.delivered,
+            dropped: counts.dropped(),
+            held: u64::from(disc.backlog().packets),
+        }
+    }
+}
+
+/// How many steps a run of this scenario has.
+pub fn steps_of(scenario: &Scenario) -> u64 {
+    let step = scenario.sample.unwrap_or_else(|| step_for(scenario.duration));
+    scenario.duration.nanos().div_ceil(step.nanos())
+}
+
+/// Picks the gauge `p` out of a law's.
+struct ProbabilityGauge(Option<f64>);
+
+impl Gauges for ProbabilityGauge {
+    fn gauge(&mut self, name: &'static str, _unit: &'static str, value: f64) {
+        if name == "p" {
+            self.0 = Some(value);
+        }
+    }
+}
+
+fn utilization(before: (f64, f64), after: (f64, f64)) -> f64 {
+    (after.0 - before.0) / (after.1 - before.1)
+}
+
+/// The shortest of 1, 2, 5, 10 ... ms with at most `MOST_STEPS` steps in `duration`:
+/// so many points whatever the duration.
+fn step_for(duration: Span) -> Span {
+    let mut unit = Span::from_millis(1);
+    loop {
+        for factor in [1, 2, 5] {
+            let step = unit.saturating_mul(factor);
+            if step.saturating_mul(MOST_STEPS) >= duration {
+                return step;
+            }
+        }
+        unit = unit.saturating_mul(10);
+    }
+}
+
+/// Points of a series whose step is not given.
+const MOST_STEPS: u64 = 2000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_series_has_at_most_2000_points() {
+        assert_eq!(step_for(Span::from_secs(100)), Span::from_millis(50));
+        assert_eq!(step_for(Span::from_secs(2)), Span::from_millis(1));
+        assert_eq!(step_for(Span::from_secs(3600)), Span::from_secs(2));
+    }
+}

@@ -1,0 +1,61 @@
+"""Sojourn: active queue management, from the equation to the wire.
+
+>>> import sojourn as sj
+>>> sc = sj.load("scenarios/dumbbell.toml", {"duration": "41 s"})
+>>> result = sj.run(sc, discs=["tail_drop", sj.laws.Pi(target="100 packets")], seeds=range(1, 3))
+>>> result.summary().columns
+['plant', 'disc', 'link', 'metric', 'n', 'mean', 'ci95_low', 'ci95_high']
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sojourn import laws
+    from sojourn._core import __version__
+    from sojourn.errors import InputError, Interrupted, MissingError, RunFailed
+    from sojourn.result import Result
+    from sojourn.scenario import Scenario, load
+    from sojourn.simulate import run
+
+__all__ = [
+    "InputError",
+    "Interrupted",
+    "MissingError",
+    "Result",
+    "RunFailed",
+    "Scenario",
+    "__version__",
+    "laws",
+    "load",
+    "run",
+]
+
+# Every name is imported when it is first used: importing the package costs nothing.
+_HOMES = {
+    "InputError": "sojourn.errors",
+    "Interrupted": "sojourn.errors",
+    "MissingError": "sojourn.errors",
+    "RunFailed": "sojourn.errors",
+    "Result": "sojourn.result",
+    "Scenario": "sojourn.scenario",
+    "load": "sojourn.scenario",
+    "run": "sojourn.simulate",
+    "__version__": "sojourn._core",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "laws":
+        return importlib.import_module("sojourn.laws")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'sojourn' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,245 @@
+"""The command line. It reads options, calls the package and prints; it decides nothing else.
+
+Only typer is imported here at the top: what a command needs, it imports when it runs.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, ParamSpec
+
+import typer
+
+from sojourn import errors
+from sojourn.cli import options, printing
+
+__all__ = ["main"]
+
+app = typer.Typer(
+    help="Sojourn: active queue management, from the equation to the wire.",
+    epilog="\b\nExample:\n  sojourn run scenarios/dumbbell.toml --disc tail_drop --disc pi --seeds 1..5",
+    add_completion=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+P = ParamSpec("P")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; return its exit code. `argv` leaves the program's name out."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = app(arguments, prog_name="sojourn", standalone_mode=False, obj=arguments)
+    except Exception as fault:
+        return options.explain_usage(fault, arguments)
+    return code if isinstance(code, int) else errors.DONE
+
+
+def door(command: Callable[P, None]) -> Callable[P, int]:
+    """Every command leaves through here: errors become lines on stderr and an exit code."""
+    name = f"sojourn {command.__name__.removesuffix('_')}"
+
+    @functools.wraps(command)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> int:
+        try:
+            command(*args, **kwargs)
+        except printing.ReaderGone:
+            return errors.DONE
+        except BaseException as error:
+            code, lines = errors.settle(error, name)
+            printing.complain(lines, name)
+            return code
+        return errors.DONE
+
+    return guarded
+
+
+File = Annotated[str, typer.Argument(metavar="FILE", help="A scenario file (TOML).", show_default=False)]
+Discs = Annotated[
+    list[str],
+    typer.Option(
+        "--disc",
+        metavar="SPEC",
+        help="A disc instead of the scenario's own: NAME or NAME:KEY=VALUE,KEY=VALUE. "
+        "Give it again to compare several.",
+        default_factory=list,
+        show_default=False,
+    ),
+]
+Sets = Annotated[
+    list[str],
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a key of the scenario: a dotted key and a TOML value (a bare word is a string).",
+        default_factory=list,
+        show_default=False,
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+
+
+@app.command(
+    epilog="\b\nExample:\n  sojourn run scenarios/dumbbell.toml --disc tail_drop \\\n"
+    "      --disc red:min=50packets,max=150packets --disc pi --seeds 1..5 --out results/dumbbell"
+)
+@door
+def run(
+    context: typer.Context,
+    file: File,
+    disc: Discs,
+    assign: Sets,
+    seed: Annotated[
+        list[str],
+        typer.Option(
+            "--seed",
+            metavar="N",
+            help="The seed, a whole number from 0 (default: 1).",
+            default_factory=list,
+            show_default=False,
+        ),
+    ],
+    seeds: Annotated[
+        list[str],
+        typer.Option(
+            "--seeds",
+            metavar="A..B",
+            help="All seeds from A to B, both included.",
+            default_factory=list,
+            show_default=False,
+        ),
+    ],
+    plant: Annotated[
+        str, typer.Option("--plant", metavar="NAME", help="Where to run it: packet.")
+    ] = "packet",
+    out: Annotated[
+        str | None,
+        typer.Option("--out", metavar="DIR", help="Write a result folder.", show_default=False),
+    ] = None,
+    jobs: Annotated[
+        str | None,
+        typer.Option(
+            "--jobs", metavar="N", help="Runs at a time (default: one per processor).", show_default=False
+        ),
+    ] = None,
+    as_json: Json = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no notes.")] = False,
+) -> None:
+    """Run a scenario; several discs are compared side by side."""
+    asked = options.Asked(
+        file=file,
+        discs=tuple(disc),
+        overrides=options.overrides(assign),
+        seeds=options.seeds(seed, seeds),
+        plants=tuple(plant.split(",")),
+        jobs=options.jobs(jobs),
+        folder=None if out is None else options.folder(out),
+        as_json=as_json,
+        quiet=quiet,
+        command=tuple(context.obj),
+    )
+    _run(asked)
+
+
+@app.command(epilog="\b\nExample:\n  sojourn report results/dumbbell -o dumbbell.html")
+@door
+def report(
+    folder: Annotated[
+        str,
+        typer.Argument(metavar="DIR", help="A folder that 'sojourn run --out' wrote.", show_default=False),
+    ],
+    output: Annotated[
+        str | None,
+        typer.Option("-o", "--output", metavar="FILE.html", help="The page (default: DIR/report.html)."),
+    ] = None,
+) -> None:
+    """Write one self-contained offline page from a result folder."""
+    from sojourn.result import Result
+
+    result = Result.read(folder)
+    printing.say(str(result.report(Path(output) if output is not None else Path(folder) / "report.html")))
+
+
+@app.command("list", epilog="\b\nExample:\n  sojourn list laws --json")
+@door
+def list_(
+    kind: Annotated[
+        str, typer.Argument(metavar="KIND", help=f"One of {', '.join(options.LISTS)}.", show_default=False)
+    ],
+    as_json: Json = False,
+) -> None:
+    """List laws, discs, ccs (congestion controls), apps or scenarios."""
+    entries = options.listed(kind)
+    if as_json:
+        printing.say(json.dumps(entries, indent=1, ensure_ascii=False))
+    elif entries:
+        printing.say(printing.listing(entries))
+    else:
+        printing.note(f"sojourn list: there are no {kind} in this folder")
+
+
+@app.command(epilog="\b\nExample:\n  sojourn explain red")
+@door
+def explain(
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="A name from 'sojourn list', or scenario.", show_default=False),
+    ],
+) -> None:
+    """Explain one law, disc, congestion control or app: idea, equation, parameters, source."""
+    from sojourn import catalogue
+
+    printing.say(printing.explanation(catalogue.explain(name)))
+
+
+@app.command(epilog="\b\nExample:\n  sojourn check scenarios/dumbbell.toml --set bottleneck.rate='6 Mbit/s'")
+@door
+def check(file: File, disc: Discs, assign: Sets) -> None:
+    """Validate a scenario and print what would run."""
+    from sojourn.scenario import load, with_disc
+
+    scenario = load(file, options.overrides(assign))
+    variants = [with_disc(scenario, one) for one in disc] or [scenario]
+    printing.say("\n\n".join(variant.describe().rstrip() for variant in variants))
+
+
+@app.command(epilog="\b\nExample:\n  sojourn version")
+@door
+def version() -> None:
+    """Print the version."""
+    from sojourn.catalogue import core_version
+
+    printing.say(f"sojourn {core_version}")
+
+
+def _run(asked: options.Asked) -> None:
+    from sojourn import simulate
+    from sojourn.result.folder import check_place
+    from sojourn.scenario import load
+
+    simulate.check_plants(asked.plants)
+    if asked.folder is not None:
+        check_place(asked.folder)
+    request = simulate.Request(
+        scenario=load(asked.file, asked.overrides),
+        discs=asked.discs,
+        seeds=asked.seeds,
+        jobs=asked.jobs,
+        plants=asked.plants,
+        command=["sojourn", *asked.command],
+    )
+    runs = max(1, len(asked.discs)) * len(asked.seeds)
+    try:
+        with printing.progress(runs, show=sys.stderr.isatty() and not asked.quiet) as watch:
+            result = simulate.carry_out(request, watch)
+    except (errors.Interrupted, errors.RunFailed) as stop:
+        if stop.result is not None:
+            printing.deliver(stop.result, asked)
+        raise
+    printing.deliver(result, asked)

@@ -1,0 +1,154 @@
+"""Options as the user typed them, read and checked; a fault names the flag and what is legal."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sojourn.errors import BAD_INPUT, DONE, InputError
+
+#: What `sojourn list` lists.
+LISTS = ("laws", "discs", "ccs", "apps", "scenarios")
+
+# The most seeds that --seeds may name.
+_MOST_SEEDS = 100_000
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What `sojourn run` was asked for."""
+
+    file: str
+    discs: tuple[str, ...]
+    overrides: dict[str, str]
+    seeds: Sequence[int]
+    plants: tuple[str, ...]
+    jobs: int | None
+    folder: Path | None
+    as_json: bool
+    quiet: bool
+    command: tuple[str, ...]
+
+
+def seeds(single: Sequence[str], ranges: Sequence[str]) -> Sequence[int]:
+    """The seeds of --seed and --seeds; seed 1 where neither is given."""
+    if single and ranges:
+        raise InputError("sojourn run: --seed, --seeds: both are given; legal: one of them")
+    if len(single) > 1 or len(ranges) > 1:
+        flag = "--seed" if single else "--seeds"
+        raise InputError(f"sojourn run: {flag}: is given {len(single) + len(ranges)} times; legal: once")
+    if single:
+        return [_seed(single[0])]
+    return _range(ranges[0]) if ranges else [1]
+
+
+def jobs(text: str | None) -> int | None:
+    """The number of --jobs; None where it is not given."""
+    if text is None:
+        return None
+    if not re.fullmatch(r"[0-9]{1,6}", text) or int(text) < 1:
+        raise InputError(f'sojourn run: --jobs: "{text}" is not a number of workers; legal: 1 or more')
+    return int(text)
+
+
+def overrides(given: Sequence[str]) -> dict[str, str]:
+    """The keys and values of --set."""
+    found: dict[str, str] = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        key = key.strip()
+        if not equals or not key:
+            raise InputError(
+                f'--set: "{text}" has no key or no "="; legal: KEY=VALUE such as duration="60 s"'
+            )
+        if key in found:
+            raise InputError(f"--set: {key} is given twice; legal: each key once")
+        found[key] = value.strip()
+    return found
+
+
+def folder(text: str) -> Path:
+    """The folder of --out."""
+    if not text.strip() or "\0" in text:
+        raise InputError(f'--out: "{text}" is not a name; legal: a folder, new or with an earlier result')
+    return Path(text)
+
+
+def listed(kind: str) -> list[dict[str, Any]]:
+    """What `sojourn list KIND` lists: objects with at least `name` and `summary`."""
+    if kind not in LISTS:
+        raise InputError(f'sojourn list: "{kind}" is not a list; legal: {", ".join(LISTS)}')
+    if kind == "scenarios":
+        return [_scenario_entry(path) for path in sorted(Path("scenarios").rglob("*.toml"))]
+    from sojourn import catalogue
+
+    return catalogue.entries(kind)
+
+
+def explain_usage(fault: Exception, arguments: Sequence[str]) -> int:
+    """Print one line for a command line that cannot be understood; return the exit code."""
+    if not hasattr(fault, "format_message"):
+        raise fault
+    context = getattr(fault, "ctx", None)
+    named = arguments[0] if arguments and not arguments[0].startswith("-") else ""
+    place = context.command_path if context is not None else f"sojourn {named}".rstrip()
+    if type(fault).__name__ == "NoArgsIsHelpError":
+        print(fault.format_message())
+        return DONE
+    print(f"{place}: {_usage(fault, context, place)}", file=sys.stderr)
+    return BAD_INPUT
+
+
+def _usage(fault: Any, context: Any, place: str) -> str:
+    """What is wrong with a command line, and what is legal."""
+    parameter = getattr(fault, "param", None)
+    if parameter is not None:
+        return f"{parameter.metavar or parameter.name} is missing; legal: see {place} --help"
+    option = getattr(fault, "option_name", None)
+    if option is None:
+        message = " ".join(fault.format_message().split()).rstrip(".?").replace("'", '"')
+        commands = getattr(getattr(context, "command", None), "commands", None)
+        return f"{message}; legal: {', '.join(commands) if commands else f'see {place} --help'}"
+    if "argument" in fault.format_message():
+        return f"{option}: has no value; legal: {option} VALUE"
+    if "take a value" in fault.format_message():
+        return f"{option}: takes no value; legal: {option} alone"
+    near = getattr(fault, "possibilities", None)
+    return f"{option}: is not an option; " + (
+        f"nearest: {', '.join(near)}" if near else f"see {place} --help"
+    )
+
+
+def _seed(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,20}", text) or int(text) >= 2**64:
+        raise InputError(f'sojourn run: --seed: "{text}" is not a seed; legal: 0 to {2**64 - 1}')
+    return int(text)
+
+
+def _range(text: str) -> Sequence[int]:
+    found = re.fullmatch(r"([0-9]{1,20})\.\.([0-9]{1,20})", text)
+    if not found:
+        raise InputError(f'sojourn run: --seeds: "{text}" is not a range; legal: A..B such as 1..5')
+    first, last = int(found[1]), int(found[2])
+    if last >= 2**64:
+        raise InputError(f"sojourn run: --seeds: {last} is not a seed; legal: 0 to {2**64 - 1}")
+    if first > last:
+        raise InputError(f'sojourn run: --seeds: "{text}" is empty; legal: A..B with A not above B')
+    if last - first >= _MOST_SEEDS:
+        raise InputError(f'sojourn run: --seeds: "{text}" is too many; legal: at most {_MOST_SEEDS} seeds')
+    return range(first, last + 1)
+
+
+def _scenario_entry(path: Path) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        title = tomllib.loads(path.read_text(encoding="utf-8")).get("title")
+        summary = str(title) if title else "(no title)"
+    except (OSError, ValueError):
+        summary = "(cannot be read: see 'sojourn check')"
+    return {"name": path.as_posix(), "summary": summary}

@@ -1,0 +1,162 @@
+"""What the commands print: results on stdout, all else on stderr."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sojourn.cli.options import Asked
+    from sojourn.result import Result
+    from sojourn.simulate import Watch
+
+
+class ReaderGone(Exception):
+    """Whoever read our output has closed it: nothing more is worth printing."""
+
+
+def say(text: str) -> None:
+    """Print on stdout; a reader that has gone away is no fault."""
+    try:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The interpreter flushes stdout once more at its end: give it somewhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise ReaderGone from None
+
+
+def note(text: str) -> None:
+    """Print on stderr."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def complain(lines: Sequence[str], command: str) -> None:
+    """Print the lines of an error; a line that begins with a flag gets the command before it."""
+    for line in lines:
+        note(f"{command}: {line}" if line.startswith("--") else line)
+
+
+@contextmanager
+def progress(runs: int, *, show: bool) -> Iterator[Watch | None]:
+    """A progress bar on stderr, gone when the work is done."""
+    if not show:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"))
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(f"0 of {runs} runs", total=1.0)
+
+        def watch(done: int, fraction: float) -> None:
+            bar.update(task, completed=fraction, description=f"{done} of {runs} runs")
+
+        yield watch
+
+
+def deliver(result: Result, asked: Asked) -> None:
+    """Write the folder, then print the result."""
+    if asked.folder is not None:
+        result.write(asked.folder)
+    if asked.as_json:
+        say(result.to_json(cost=True))
+    else:
+        say(summary(result))
+    if asked.folder is not None and not asked.quiet:
+        note(f"wrote {asked.folder}")
+
+
+def summary(result: Result) -> str:
+    """The summary as a table of metrics by discs: mean and half-width of the 95 % interval."""
+    from sojourn.result.words import COLUMNS, cell
+
+    width = max(72, shutil.get_terminal_size((110, 24)).columns)
+    # Beside the metrics' names there is room for so many discs.
+    room = max(1, (width - 22) // 22)
+    seeds = result.seeds
+    many = f"{len(seeds)} seeds; mean ± half-width of the 95 % interval"
+    head = f"{result.title}\n{many if len(seeds) > 1 else f'seed {seeds[0]}'}\n"
+    discs = result.discs
+    tables = []
+    for start in range(0, len(discs), room):
+        chosen = discs[start : start + room]
+        rows = [[column.long, *(cell(result, disc, column) for disc in chosen)] for column in COLUMNS]
+        tables.append(_table(["", *chosen], [row for row in rows if any(row[1:])], width))
+    return head + "\n".join(tables)
+
+
+def listing(entries: Sequence[dict[str, Any]]) -> str:
+    """Names and what each is, in two columns."""
+    left = max(len(entry["name"]) for entry in entries) + 2
+    lines = []
+    for entry in entries:
+        wrapped = textwrap.wrap(entry["summary"], max(30, _width() - left)) or [""]
+        lines.append(entry["name"].ljust(left) + wrapped[0])
+        lines += [" " * left + more for more in wrapped[1:]]
+    return "\n".join(lines)
+
+
+def explanation(entry: dict[str, Any]) -> str:
+    """One entry of the catalogue as a page of text."""
+    parts = [f"{entry['name']} ({entry['kind']}): {entry['summary']}"]
+    if entry.get("idea"):
+        parts.append(_paragraphs(entry["idea"]))
+    if entry.get("equation"):
+        parts.append(textwrap.indent(entry["equation"].strip("\n"), "    "))
+    if entry.get("fields"):
+        heading = "Keys" if entry["kind"] == "scenario" else "Parameters"
+        parts.append(f"{heading}\n" + "\n".join(_field(field) for field in entry["fields"]))
+    elif entry["kind"] != "scenario":
+        parts.append("No parameters.")
+    if entry.get("source"):
+        parts.append(_wrapped(f"Source: {entry['source']}", ""))
+    return "\n\n".join(parts)
+
+
+def _field(field: dict[str, Any]) -> str:
+    symbol = f" ({field['symbol']})" if field.get("symbol") else ""
+    default = field.get("default")
+    shown = default if isinstance(default, str) else json.dumps(default, ensure_ascii=False)
+    value = "no default" if default is None else f"default {shown}"
+    head = f"  {field['key']}{symbol}: {field['kind']}, {value}"
+    about = [field.get("about"), f"Legal: {field['rule']}" if field.get("rule") else None]
+    if field.get("why"):
+        about.append(f"Why this default: {field['why']}")
+    text = " ".join(part.rstrip(".") + "." for part in about if part)
+    return head + ("\n" + _wrapped(text, "      ") if text else "")
+
+
+def _paragraphs(text: str) -> str:
+    return "\n\n".join(_wrapped(part, "") for part in text.split("\n\n"))
+
+
+def _wrapped(text: str, indent: str) -> str:
+    return textwrap.fill(" ".join(text.split()), _width(), initial_indent=indent, subsequent_indent=indent)
+
+
+def _width() -> int:
+    return min(100, max(60, shutil.get_terminal_size((88, 24)).columns))
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for place, name in enumerate(header):
+        table.add_column(name, justify="left" if place == 0 else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    console = Console(width=width, force_terminal=sys.stdout.isatty(), highlight=False)
+    with console.capture() as captured:
+        console.print(table)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())

@@ -1,0 +1,92 @@
+"""What can go wrong, and the exit code of each: the only place that ties the two together."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sojourn.result import Result
+
+DONE = 0
+FAILED = 1
+BAD_INPUT = 2
+MISSING = 3
+INTERRUPTED = 130
+
+
+class SojournError(Exception):
+    """Base of Sojourn's own errors; `lines` are what a user is told, one line a fault."""
+
+    exit_code = FAILED
+
+    def __init__(self, *lines: str) -> None:
+        super().__init__("\n".join(lines))
+        self.lines = lines
+
+
+class InputError(SojournError, ValueError):
+    """The input is wrong: each line says what, where, and what is legal (exit code 2)."""
+
+    exit_code = BAD_INPUT
+
+
+class MissingError(SojournError):
+    """The machine lacks something: the line says what, and how to get it (exit code 3)."""
+
+    exit_code = MISSING
+
+
+def missing_core(fault: ImportError) -> MissingError:
+    """The error for a Sojourn whose compiled half cannot be loaded."""
+    return MissingError(
+        f"sojourn: the compiled part sojourn._core cannot be loaded ({fault}); "
+        "install Sojourn with pip, or build it with 'maturin develop --release'"
+    )
+
+
+class RunFailed(SojournError):
+    """A run failed (exit code 1). `result` holds the runs that had finished, or None."""
+
+    exit_code = FAILED
+
+    def __init__(self, line: str, result: Result | None) -> None:
+        super().__init__(line)
+        self.result = result
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a run (exit code 130). `result` holds the runs that had finished, or None."""
+
+    exit_code = INTERRUPTED
+
+    def __init__(self, line: str, result: Result | None) -> None:
+        super().__init__(line)
+        self.lines = (line,)
+        self.result = result
+
+
+def settle(error: BaseException, command: str) -> tuple[int, list[str]]:
+    """The exit code of an error and the lines to print for it.
+
+    `command` (such as ``sojourn run``) stands before lines that do not name a place themselves.
+    Set the environment variable ``SOJOURN_TRACEBACK=1`` to see where an unexpected error arose.
+    """
+    if isinstance(error, SojournError | Interrupted):
+        before = "" if isinstance(error, InputError | MissingError) else f"{command}: "
+        return error.exit_code, [f"{before}{line}" for line in error.lines]
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED, [f"{command}: interrupted; nothing was written"]
+    if isinstance(error, MemoryError):
+        return MISSING, [f"{command}: this machine ran out of memory; try fewer --jobs or fewer seeds"]
+    if os.environ.get("SOJOURN_TRACEBACK") == "1":
+        raise error
+    return FAILED, [f"{command}: {_unforeseen(error)}"]
+
+
+def _unforeseen(error: BaseException) -> str:
+    if isinstance(error, OSError):
+        place = f"{error.filename}: " if error.filename else ""
+        return f"{place}{error.strerror or error}"
+    what = " ".join(str(error).split())
+    return f"internal fault: {type(error).__name__}: {what} (SOJOURN_TRACEBACK=1 shows where)"

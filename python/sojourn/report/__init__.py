@@ -1,0 +1,31 @@
+"""The report: one offline HTML page of a result. It reads results only."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from sojourn.errors import InputError
+from sojourn.report.page import page
+from sojourn.result import Result
+
+__all__ = ["page", "write"]
+
+
+def write(result: Result, path: Path) -> Path:
+    """Write the page, whole or not at all. Raises `InputError` where it cannot be written."""
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; legal: the name of a file, such as report.html")
+    text = page(result)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError as fault:
+        why = fault.strerror or str(fault)
+        raise InputError(f"{path}: cannot be written ({why}); legal: a file in a writable folder") from None
+    finally:
+        with suppress(OSError):
+            part.unlink()
+    return path

@@ -1,0 +1,46 @@
+"""Matplotlib figures as inline SVG that follows the page: its fonts, its colours, its width."""
+
+from __future__ import annotations
+
+import io
+import re
+from html import escape
+
+import matplotlib
+from matplotlib.figure import Figure
+
+from sojourn.plot import style
+
+# Colours of the print palette become the page's own, which change with the reader's theme.
+_VARIABLES = {
+    style.INK: "var(--ink)",
+    style.MUTED: "var(--muted)",
+    style.RULE: "var(--rule)",
+    **{colour: f"var(--disc-{place})" for place, colour in enumerate(style.PALETTE)},
+}
+
+
+def svg(figure: Figure, name: str, spoken: str) -> str:
+    """The figure as an `<svg>` element.
+
+    `name` makes its ids its own; `spoken` is read to those who cannot see it.
+    """
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
+        drawn = io.StringIO()
+        figure.savefig(
+            drawn, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}
+        )
+    text = drawn.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", text, flags=re.S)
+    text = re.sub(r'id="([^"]+)"', rf'id="{name}-\1"', text)
+    text = re.sub(r'(url\(#|href="#)', rf"\g<1>{name}-", text)
+    # The page's font stands in; its size stays.
+    text = re.sub(r"font: (?:[a-z0-9]+ )*?([0-9.]+px) [^;\"]*", r"font-size: \1", text)
+    for colour, variable in _VARIABLES.items():
+        text = text.replace(colour, variable)
+    text = re.sub(r"(\d+\.\d\d)\d+", r"\1", text)
+    text = re.sub(r"\n\s*", "\n", text)
+    head = re.compile(r"<svg[^>]*?viewBox=\"([^\"]+)\"[^>]*>", re.S)
+    told = escape(spoken).replace("\\", "")
+    return head.sub(rf'<svg viewBox="\1" role="img" aria-label="{told}">', text, count=1)

@@ -1,0 +1,58 @@
+"""The scenario in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def sentences(scenario: dict[str, Any]) -> list[str]:
+    """What ran, in a few sentences; what the scenario does not say is left out."""
+    link = scenario.get("bottleneck") or {}
+    found = [f"{_flows(scenario)} {_link(link)}.", _time(scenario)]
+    found += [_change(change) for change in scenario.get("at") or []]
+    return [sentence for sentence in found if sentence]
+
+
+def _flows(scenario: dict[str, Any]) -> str:
+    groups = scenario.get("flows") or []
+    if not groups:
+        return "Traffic meets"
+    parts = [_group(group) for group in groups]
+    text = parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
+    one = len(groups) == 1 and groups[0].get("count", 1) == 1
+    return f"{text} {'shares' if one else 'share'}"
+
+
+def _group(group: dict[str, Any]) -> str:
+    count = group.get("count", 1)
+    kind = "long" if group.get("app", "bulk") == "bulk" else str(group["app"])
+    details = [str(group["cc"])] if group.get("cc") else []
+    if group.get("profile", "default") != "default":
+        details.append(f"{group['profile']} profile")
+    details.append("with ECN" if group.get("ecn") else "without ECN")
+    if group.get("segment"):
+        details.append(f"packets of {group['segment']}")
+    return f"{count} {kind} {'flow' if count == 1 else 'flows'} ({', '.join(details)})"
+
+
+def _link(link: dict[str, Any]) -> str:
+    rate = link.get("rate")
+    parts = [f"a link of {rate}" if rate else "one link"]
+    if link.get("delay"):
+        parts.append(f"{link['delay']} one way")
+    if link.get("buffer"):
+        parts.append(f"a buffer of {link['buffer']}")
+    return parts[0] if len(parts) == 1 else f"{parts[0]} with {' and '.join(parts[1:])}"
+
+
+def _time(scenario: dict[str, Any]) -> str:
+    duration, warmup = scenario.get("duration"), scenario.get("warmup")
+    if not duration:
+        return ""
+    first = f", the first {warmup} not measured" if warmup and not str(warmup).startswith("0 ") else ""
+    return f"The run lasts {duration}{first}."
+
+
+def _change(change: dict[str, Any]) -> str:
+    what = ", ".join(f"{key} becomes {value}" for key, value in (change.get("set") or {}).items())
+    return f"At {change.get('time')}, {what}." if what else ""

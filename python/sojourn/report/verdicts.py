@@ -1,0 +1,188 @@
+"""What the numbers say, in one sentence each. A difference is claimed only where the seeds show it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from sojourn.result import Result, words
+from sojourn.result.statistics import Estimate, difference
+from sojourn.result.words import Column
+
+#: A law that keeps the link this close to the busiest one, in percentage points, counts as equally busy.
+BUSY_MARGIN = 1.0
+#: A sentence names so many laws; of more it names the ends.
+NAMED = 4
+
+Ranking = list[tuple[str, Estimate]]
+
+
+def names(discs: Sequence[str]) -> dict[str, str]:
+    """What to call each disc in a sentence: its law where that is enough, else all of it."""
+    laws = [disc.split(":", 1)[0] for disc in discs]
+    return {disc: law if laws.count(law) == 1 else disc for disc, law in zip(discs, laws, strict=True)}
+
+
+def headline(result: Result) -> str:
+    """Which law does best on this link, and what it pays."""
+    busy = _ranking(result, words.UTILIZATION)
+    delay = _ranking(result, words.SOJOURN)
+    if not busy or not delay:
+        return "The runs delivered no packets after the warm-up."
+    called = names(result.discs)
+    if len(delay) == 1:
+        disc, found = delay[0]
+        lost = words.scaled(result, disc, words.DROPS)
+        loss = f" and drops {_percent(lost)} of the packets" if lost else ""
+        used = _percent(busy[0][1])
+        return f"{called[disc]} keeps the link {used} busy at a mean delay of {_ms(found)}{loss}."
+    most = busy[-1][1].mean
+    level = {disc for disc, found in busy if found.mean >= most - BUSY_MARGIN}
+    rivals = [(disc, found) for disc, found in delay if disc in level]
+    first = _winner(result, rivals, everyone=len(level) == len(delay))
+    return f"{first} {_price(result, rivals)}".strip()
+
+
+def queue(result: Result) -> str:
+    """Who holds the shortest queue, and who the steadiest."""
+    called = names(result.discs)
+    length = _ranking(result, words.QUEUE)
+    swing = _ranking(result, words.QUEUE_STD)
+    if not length or not swing:
+        return "No queue was measured."
+    if len(length) == 1:
+        disc, found = length[0]
+        return (
+            f"{called[disc]} holds {words.mean(found)} packets on average, "
+            f"with a standard deviation of {words.mean(swing[0][1])}."
+        )
+    listed = _listing(length, called, lambda found: f"{words.mean(found)} packets")
+    if not _apart(result, swing[0][0], swing[1][0], words.QUEUE_STD):
+        return f"Mean queue: {listed}. How steady they are cannot be told apart."
+    disc, found = swing[0]
+    worst = swing[-1]
+    return (
+        f"Mean queue: {listed}. {called[disc]} is the steadiest, with a standard deviation of "
+        f"{words.mean(found)} packets; {called[worst[0]]} swings most, with {words.mean(worst[1])}."
+    )
+
+
+def delay(result: Result) -> str:
+    """How long nearly all packets wait."""
+    found = _ranking(result, words.SOJOURN_P95)
+    if not found:
+        return "No delay was measured."
+    return f"95 of 100 packets wait no longer than {_listing(found, names(result.discs), _ms, 'under')}."
+
+
+def marks(result: Result) -> str:
+    """How many packets each law drops and marks."""
+    called = names(result.discs)
+    parts = []
+    for disc, drops in _ranking(result, words.DROPS):
+        marked = words.scaled(result, disc, words.MARKS)
+        and_marks = f" and marks {_percent(marked)}" if marked is not None and marked.mean > 0 else ""
+        parts.append(f"{called[disc]} drops {_percent(drops)}{and_marks}")
+    if not parts:
+        return "No drops or marks were measured."
+    if len(parts) > NAMED:
+        parts = [parts[0], parts[-1]]
+    return "; ".join(parts) + (" of the packets offered." if len(parts) == 1 else ", of the packets offered.")
+
+
+def utilization(result: Result) -> str:
+    """How busy the link is kept."""
+    found = _ranking(result, words.UTILIZATION)
+    if not found:
+        return "No utilisation was measured."
+    called = names(result.discs)
+    (worst, low), (_, high) = found[0], found[-1]
+    if len(found) == 1:
+        return f"{called[worst]} keeps the link {_percent(low)} busy."
+    if high.mean - low.mean < BUSY_MARGIN:
+        return f"Every law keeps the link at least {math.floor(low.mean * 10) / 10:.1f} % busy."
+    return f"The link is kept busy {_listing(found, called, _percent, 'of the time under')}."
+
+
+def _winner(result: Result, rivals: Ranking, *, everyone: bool) -> str:
+    """The law with the lowest delay among `rivals`, which are about equally busy."""
+    called = names(result.discs)
+    disc, found = rivals[0]
+    if len(rivals) == 1:
+        return (
+            f"{called[disc]} alone keeps the link within one percentage point of full use by any law, "
+            f"at a mean delay of {_ms(found)}."
+        )
+    among = (
+        "All laws keep the link about equally busy; "
+        if everyone
+        else "Among the laws that keep the link busiest, "
+    )
+    second, next_found = rivals[1]
+    if not _apart(result, disc, second, words.SOJOURN):
+        seeds = len(result.seeds)
+        many = f"{seeds} seeds do" if seeds > 1 else "one seed does"
+        return (
+            f"{among}{many} not tell {called[disc]} and {called[second]} apart on delay "
+            f"({_ms(found)} and {_ms(next_found)} on average)."
+        )
+    others = _listing(rivals[1:], called, _ms, "under")
+    return f"{among}{called[disc]} has the lowest delay: {_ms(found)} on average, against {others}."
+
+
+def _price(result: Result, rivals: Ranking) -> str:
+    """What the law with the lowest delay pays, or saves, in lost packets."""
+    called = names(result.discs)
+    disc = rivals[0][0]
+    losses = _ranking(result, words.DROPS)
+    own = next((found for name, found in losses if name == disc), None)
+    if own is None or len(losses) < 2 or not _apart(result, disc, rivals[-1][0], words.SOJOURN):
+        return ""
+    least, lowest = losses[0]
+    lost = _percent(own)
+    if least == disc:
+        other, loss = losses[1]
+        if not _apart(result, disc, other, words.DROPS):
+            return ""
+        return f"It also drops the fewest packets: {lost}, against {_percent(loss)} under {called[other]}."
+    if not _apart(result, disc, least, words.DROPS):
+        return ""
+    return (
+        f"The price is loss: it drops {lost} of the packets, where {called[least]} drops {_percent(lowest)}."
+    )
+
+
+def _ranking(result: Result, column: Column) -> Ranking:
+    """The discs to which the metric applies, lowest first."""
+    found = [(disc, words.scaled(result, disc, column)) for disc in result.discs]
+    applies = [(disc, estimate) for disc, estimate in found if estimate is not None]
+    return sorted(applies, key=lambda pair: pair[1].mean)
+
+
+def _apart(result: Result, left: str, right: str, column: Column) -> bool:
+    """Whether the 95 % interval of the difference, seed by seed, leaves zero out."""
+    found = difference(result.values(left, column.metric), result.values(right, column.metric))
+    if found is None or found.low is None or found.high is None:
+        return False
+    return found.low > 0 or found.high < 0
+
+
+def _listing(
+    ranking: Ranking, called: dict[str, str], say: Callable[[Estimate], str], between: str = "under"
+) -> str:
+    """Such as ``149 ms under red, 220 ms under pi and 286 ms under tail_drop``."""
+    chosen = ranking if len(ranking) <= NAMED else [ranking[0], ranking[-1]]
+    parts = [f"{say(found)} {between} {called[disc]}" for disc, found in chosen]
+    if len(parts) == 1:
+        return parts[0]
+    joint = " and " if len(ranking) <= NAMED else " to "
+    return f"{', '.join(parts[:-1])}{joint}{parts[-1]}"
+
+
+def _percent(found: Estimate) -> str:
+    digits = 2 if 0 < abs(found.mean) < 0.1 or abs(found.mean - 100) < 0.1 else 1
+    return f"{found.mean:.{digits}f} %"
+
+
+def _ms(found: Estimate) -> str:
+    return f"{found.mean:.{0 if found.mean >= 10 else 1}f} ms"

@@ -1,0 +1,183 @@
+"""Results: what runs measured, as named records that are read without Sojourn."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from sojourn.result.statistics import estimate
+
+if TYPE_CHECKING:
+    from sojourn.plot import Plots
+
+__all__ = ["SCHEMA", "Result", "Run"]
+
+#: The schema number written into result.json; every earlier one is read too.
+SCHEMA = 1
+
+Metric = float | list[float | None] | None
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: a scenario in one plant with one disc and one seed, seen at one link."""
+
+    plant: str
+    disc: str
+    seed: int
+    link: str
+    #: Metric name -> number, list of numbers (one for each change), or None where it does not apply.
+    metrics: dict[str, Metric]
+    #: Packets offered, delivered, dropped and held at the end, over the whole run.
+    conservation: dict[str, int]
+    #: What the run cost on this machine; not a function of scenario and seed.
+    cost: dict[str, float | int | None] = field(default_factory=dict, compare=False)
+
+    def document(self, *, cost: bool) -> dict[str, Any]:
+        """The run as it stands in result.json, with its cost where asked for."""
+        row = {
+            "plant": self.plant,
+            "disc": self.disc,
+            "seed": self.seed,
+            "link": self.link,
+            "metrics": self.metrics,
+            "conservation": self.conservation,
+        }
+        return row | {"cost": self.cost} if cost else row
+
+
+@dataclass(frozen=True)
+class Result:
+    """The runs of one scenario, ordered by disc (as given) and seed.
+
+    `series` has the columns time (s), plant, link, disc, seed, name, value: every sampled quantity over
+    steps of a fixed length, each at its end, null where nothing happened. `distributions` has plant,
+    link, disc, seed, name, value, cumulative (0..1). `provenance` says where, when and by which command
+    the result was made.
+    """
+
+    scenario: dict[str, Any]
+    runs: tuple[Run, ...]
+    series: pl.DataFrame
+    distributions: pl.DataFrame
+    provenance: dict[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def discs(self) -> list[str]:
+        """The discs, in the order in which they were given."""
+        return list(dict.fromkeys(run.disc for run in self.runs))
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds, in order."""
+        return sorted({run.seed for run in self.runs})
+
+    @property
+    def title(self) -> str:
+        """The scenario's title."""
+        return str(self.scenario.get("title") or "Untitled scenario")
+
+    def values(self, disc: str, metric: str) -> dict[int, float]:
+        """The metric of every seed in which it applies: seed -> value, in the metric's own unit."""
+        found = {run.seed: run.metrics.get(metric) for run in self.runs if run.disc == disc}
+        return {seed: float(value) for seed, value in found.items() if isinstance(value, int | float)}
+
+    def summary(self) -> pl.DataFrame:
+        """Mean and 95 % interval (Student's t) of every metric over the seeds.
+
+        One row for each plant, disc, link and metric: `n` seeds, `mean`, `ci95_low`, `ci95_high` in
+        the metric's own unit; the interval is null for one seed. An entry of a list is named
+        ``settling_s[0]``. Metrics that are null in every run are left out.
+        """
+        kinds = pl.Schema(
+            {
+                "plant": pl.String,
+                "disc": pl.String,
+                "link": pl.String,
+                "metric": pl.String,
+                "n": pl.Int64,
+                "mean": pl.Float64,
+                "ci95_low": pl.Float64,
+                "ci95_high": pl.Float64,
+            }
+        )
+        return pl.DataFrame(_summary_rows(self.runs), schema=kinds)
+
+    def to_json(self, *, cost: bool = False) -> str:
+        """The result as one JSON document; `cost` adds what each run cost on this machine."""
+        document = {
+            "schema": SCHEMA,
+            "scenario": self.scenario,
+            "runs": [run.document(cost=cost) for run in self.runs],
+            "summary": _summary_rows(self.runs),
+        }
+        return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def write(self, folder: str | Path) -> Path:
+        """Write the result folder, whole or not at all; an earlier result there is replaced.
+
+        Raises `InputError` when the folder holds anything else or cannot be written.
+        """
+        from sojourn.result import folder as folders
+
+        return folders.write(self, Path(folder))
+
+    @classmethod
+    def read(cls, folder: str | Path) -> Result:
+        """Read a result folder. Raises `InputError` with one line when it is not whole."""
+        from sojourn.result import folder as folders
+
+        return folders.read(Path(folder))
+
+    @property
+    def plot(self) -> Plots:
+        """Pictures of this result: ``result.plot.queue()`` gives a Matplotlib axes."""
+        from sojourn.plot import Plots
+
+        return Plots(self)
+
+    def report(self, path: str | Path) -> Path:
+        """Write the report: one HTML page that needs nothing else. Returns its path."""
+        from sojourn import report
+
+        return report.write(self, Path(path))
+
+
+def _summary_rows(runs: tuple[Run, ...]) -> list[dict[str, Any]]:
+    groups: dict[tuple[str, str, str], dict[str, list[float]]] = {}
+    for run in runs:
+        columns = groups.setdefault((run.plant, run.disc, run.link), {})
+        for name, value in _scalars(run.metrics):
+            columns.setdefault(name, []).append(value)
+    rows = []
+    for (plant, disc, link), columns in groups.items():
+        for name, values in columns.items():
+            found = estimate(values)
+            rows.append(
+                {
+                    "plant": plant,
+                    "disc": disc,
+                    "link": link,
+                    "metric": name,
+                    "n": found.n,
+                    "mean": found.mean,
+                    "ci95_low": found.low,
+                    "ci95_high": found.high,
+                }
+            )
+    return rows
+
+
+def _scalars(metrics: dict[str, Metric]) -> list[tuple[str, float]]:
+    """The numbers among the metrics; the entries of a list by their place."""
+    found: list[tuple[str, float]] = []
+    for name, value in metrics.items():
+        if isinstance(value, list):
+            found += [(f"{name}[{place}]", float(one)) for place, one in enumerate(value) if one is not None]
+        elif value is not None:
+            found.append((name, float(value)))
+    return found

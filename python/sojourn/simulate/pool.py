@@ -1,0 +1,79 @@
+"""Runs in background threads, watched from the calling thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+
+from sojourn import _core
+from sojourn.scenario import Scenario
+
+#: Called with the number of finished runs and the fraction of all work that is done, 0 to 1.
+Watch = Callable[[int, float], None]
+
+# Seconds between two looks at the runs; Ctrl-C waits no longer than this.
+LOOK_S = 0.1
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run to do."""
+
+    scenario: Scenario
+    seed: int
+
+
+@dataclass
+class Outcome:
+    """What became of the jobs, in their order; None for a run that did not finish."""
+
+    jobs: Sequence[Job]
+    runs: list[_core.Run | None]
+    interrupted: bool = False
+    fault: tuple[Job, str] | None = None
+
+
+def drive(jobs: Sequence[Job], workers: int, watch: Watch | None) -> Outcome:
+    """Run all jobs on `workers` threads; stop all of them on Ctrl-C or when one fails."""
+    outcome = Outcome(jobs, [None] * len(jobs))
+    tickets = [_core.Ticket() for _ in jobs]
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="sojourn")
+    futures: list[Future[_core.Run]] = []
+    try:
+        for job, ticket in zip(jobs, tickets, strict=True):
+            futures.append(pool.submit(_core.run, job.scenario, job.seed, ticket))
+        _watch(futures, tickets, watch)
+    except KeyboardInterrupt:
+        outcome.interrupted = True
+    finally:
+        for ticket in tickets:
+            ticket.cancel()
+        pool.shutdown(wait=True, cancel_futures=True)
+    _collect(futures, outcome)
+    return outcome
+
+
+def _watch(
+    futures: Sequence[Future[_core.Run]], tickets: Sequence[_core.Ticket], watch: Watch | None
+) -> None:
+    """Return when all runs are done, or as soon as one has failed."""
+    pending = set(futures)
+    while pending:
+        done, pending = wait(pending, timeout=LOOK_S, return_when=FIRST_COMPLETED)
+        if watch is not None:
+            finished = len(futures) - len(pending)
+            watch(finished, sum(ticket.progress for ticket in tickets) / len(tickets))
+        if any(future.exception() is not None for future in done):
+            return
+
+
+def _collect(futures: Sequence[Future[_core.Run]], outcome: Outcome) -> None:
+    for place, future in enumerate(futures):
+        if future.cancelled():
+            continue
+        fault = future.exception()
+        if fault is None:
+            outcome.runs[place] = future.result()
+        elif not isinstance(fault, _core.Cancelled) and outcome.fault is None:
+            outcome.fault = (outcome.jobs[place], " ".join(str(fault).split()) or type(fault).__name__)

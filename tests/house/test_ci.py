@@ -1,0 +1,78 @@
+"""The verbs behind make: what a person reads first, and what happens on a machine that lacks something."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+
+def ci(root: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = ["bash", "ci.sh", *words]
+    # A `make` above us would hand its own flags down.
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
+    return subprocess.run(
+        command,
+        cwd=root,
+        env=inherited | environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """A folder of commands that holds the shell's own tools and no compiler, cargo, Python or ns-2."""
+    for tool in ("bash", "cat", "cut", "dirname", "head", "mkdir", "sed", "sort"):
+        found = next(Path(p, tool) for p in os.environ["PATH"].split(os.pathsep) if Path(p, tool).exists())
+        (tmp_path / tool).symlink_to(found)
+    return tmp_path
+
+
+def test_every_target_of_make_is_a_verb_and_has_its_line(root: Path) -> None:
+    makefile = (root / "Makefile").read_text()
+    targets = re.findall(r"^([a-z]+):  ## \S", makefile, flags=re.MULTILINE)
+    assert {"help", "demo", "test", "bench", "peers", "dist", "clean"} == set(targets)
+    listed = ci(root, "help").stdout
+    for target in set(targets) - {"help"}:
+        assert f"./ci.sh {target}\n" in makefile
+        assert re.search(rf"^  {target} ", listed, flags=re.MULTILINE), target
+
+
+def test_an_unknown_verb_is_one_line_and_exit_2(root: Path) -> None:
+    done = ci(root, "demmo")
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == ['ci.sh: no verb "demmo"; ./ci.sh help lists them']
+
+
+def test_a_missing_toolchain_is_named_with_its_remedy(root: Path, bare: Path) -> None:
+    done = ci(root, "setup", PATH=str(bare))
+    assert done.returncode == 3
+    assert done.stderr.splitlines() == [
+        "ci.sh: this machine lacks a Rust toolchain; to get it: https://rustup.rs"
+    ]
+
+
+def test_a_missing_ns2_is_skipped_by_name(root: Path, bare: Path, tmp_path: Path) -> None:
+    done = ci(root, "peers", PATH=str(bare), SOJOURN_SKIPPED=str(tmp_path / "skipped"))
+    assert done.returncode == 3
+    assert done.stdout.splitlines() == [
+        "skipped: ns-2 comparison (ns2 is not installed: apt-get install ns2)"
+    ]
+    assert "ns-2 comparison" in (tmp_path / "skipped").read_text()
+
+
+@pytest.mark.parametrize("verb", ["demo", "test"])
+def test_it_says_first_what_it_does_and_how_long_it_takes(
+    root: Path, bare: Path, verb: str, tmp_path: Path
+) -> None:
+    done = ci(root, verb, PATH=str(bare), SOJOURN_SKIPPED=str(tmp_path / "skipped"))
+    assert done.returncode == 3
+    head = done.stdout.partition("\n== ")[0]
+    assert head.startswith(f"make {verb}: ")
+    assert re.search(r"takes about \d+ minutes", head)

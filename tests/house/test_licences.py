@@ -1,0 +1,138 @@
+"""Every dependency has a licence that goes with `MIT OR Apache-2.0`."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+ALLOWED = {
+    "0BSD",
+    "Apache-2.0",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "BSL-1.0",
+    "CC0-1.0",
+    "ISC",
+    "MIT",
+    "MIT-CMU",
+    "PSF-2.0",
+    "Unicode-3.0",
+    "Zlib",
+}
+# File-level copyleft: fine in a tool that checks or tests, not in what a user runs.
+TOOLS_ONLY = {"MPL-2.0"}
+
+# What packages wrote before licence expressions existed.
+CLASSIFIERS = {
+    "Apache Software License": "Apache-2.0",
+    "BSD License": "BSD-3-Clause",
+    "ISC License (ISCL)": "ISC",
+    "MIT License": "MIT",
+    "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
+    "Python Software Foundation License": "PSF-2.0",
+}
+
+
+def test_rust_dependencies(root: Path) -> None:
+    command = ["cargo", "metadata", "--format-version", "1", "--locked"]
+    packages = json.loads(subprocess.run(command, cwd=root, capture_output=True, check=True).stdout)[
+        "packages"
+    ]
+    assert packages
+    faults = [
+        f"{package['name']} {package['version']}: licence {package['license']!r}"
+        for package in packages
+        if not permits(package["license"], ALLOWED)
+    ]
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize(("lock", "legal"), [("run", ALLOWED), ("dev", ALLOWED | TOOLS_ONLY)])
+def test_python_dependencies(root: Path, lock: str, legal: set[str]) -> None:
+    packages = locked(root / "requirements" / f"{lock}.lock")
+    assert packages
+    faults = [f"{name}: {licence!r}" for name in packages if not permits(licence := licence_of(name), legal)]
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize(
+    ("expression", "good"),
+    [
+        ("MIT", True),
+        ("MIT/Apache-2.0", True),
+        ("GPL-3.0-only", False),
+        ("LGPL-2.1-or-later", False),
+        ("MIT OR LGPL-2.1-or-later", True),
+        ("MIT AND LGPL-2.1-or-later", False),
+        ("(MIT OR Apache-2.0) AND Unicode-3.0", True),
+        ("(MIT OR Apache-2.0) AND AGPL-3.0", False),
+        ("Apache-2.0 WITH LLVM-exception", True),
+        ("Unlicense OR MIT", True),
+        ("Unlicense", False),
+        ("", False),
+        (None, False),
+    ],
+)
+def test_expressions(expression: str | None, good: bool) -> None:
+    assert permits(expression, ALLOWED) is good
+
+
+def permits(expression: str | None, legal: set[str]) -> bool:
+    """Whether an SPDX expression can be met with legal licences alone; OR leaves the choice to us."""
+    words = re.findall(r"[()]|[^\s()]+", (expression or "").replace("/", " OR "))
+    return bool(words) and either(words, legal) and not words
+
+
+def either(words: list[str], legal: set[str]) -> bool:
+    good = both(words, legal)
+    while words and words[0].upper() == "OR":
+        words.pop(0)
+        good = both(words, legal) or good
+    return good
+
+
+def both(words: list[str], legal: set[str]) -> bool:
+    good = single(words, legal)
+    while words and words[0].upper() == "AND":
+        words.pop(0)
+        good = single(words, legal) and good
+    return good
+
+
+def single(words: list[str], legal: set[str]) -> bool:
+    if not words:
+        return False
+    if words[0] != "(":
+        good = words.pop(0) in legal
+        if words and words[0].upper() == "WITH":  # an exception only adds permissions
+            del words[:2]
+        return good
+    words.pop(0)
+    good = either(words, legal)
+    return bool(words) and words.pop(0) == ")" and good
+
+
+def locked(lock: Path) -> list[str]:
+    """Names that a lock pins for this interpreter and machine."""
+    lines = re.findall(r"^([a-zA-Z0-9][^\\\n#]*?) *\\?$", lock.read_text(), flags=re.MULTILINE)
+    pins = [Requirement(line) for line in lines]
+    return sorted({pin.name for pin in pins if pin.marker is None or pin.marker.evaluate()})
+
+
+def licence_of(name: str) -> str:
+    """The SPDX expression of an installed package, from whichever field carries it."""
+    about = importlib.metadata.metadata(name)
+    if expression := about.get("License-Expression"):
+        return expression
+    classifiers = [
+        c.rpartition(" :: ")[2] for c in about.get_all("Classifier", []) if c.startswith("License ::")
+    ]
+    named = [CLASSIFIERS[c] for c in classifiers if c in CLASSIFIERS]
+    # The old free field holds a short name, or a whole text that says nothing to a program.
+    return " AND ".join(named) or about.get("License", "").partition("\n")[0]

@@ -1,0 +1,79 @@
+"""What the pages say can be done, can be done; what they link to exists."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+README = ROOT / "README.md"
+PAGES = [README, *(ROOT / name for name in ("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"))]
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+def commands(page: Path, program: str) -> list[str]:
+    lines = [line.partition("#")[0].strip() for block in blocks(page, "sh") for line in block.splitlines()]
+    return [line for line in lines if line.split(" ")[0] == program]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder with the gallery, every scenario of it cut down to a few simulated seconds."""
+    for file in sorted((ROOT / "scenarios").rglob("*.toml")):
+        copy = tmp_path / file.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(shortened(file.read_text()))
+    (tmp_path / "build").mkdir()
+    return tmp_path
+
+
+def shortened(text: str) -> str:
+    text = re.sub(r'(?m)^(duration\s*=\s*)".*?"', r'\1"3 s"', text)
+    text = re.sub(r'(?m)^(warmup\s*=\s*)".*?"', r'\1"1 s"', text)
+    return re.sub(r'(?m)^(time\s*=\s*)".*?"', r'\1"2 s"', text)
+
+
+def run(command: list[str], place: Path) -> None:
+    done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+
+
+def test_the_readme_shows_commands_and_python() -> None:
+    assert commands(README, "make")
+    assert commands(README, ".venv/bin/sojourn")
+    assert blocks(README, "python")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_make_targets_exist(page: Path) -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    targets = set(re.findall(r"^([a-z]+):", makefile, flags=re.MULTILINE))
+    named = set(re.findall(r"`make ([a-z]+)`", page.read_text()))
+    named |= {line.split()[1] for line in commands(page, "make")}
+    assert named <= targets
+
+
+def test_the_readme_s_commands_run(place: Path) -> None:
+    # In their order and in one folder: a later one may read what an earlier one wrote.
+    for line in commands(README, ".venv/bin/sojourn"):
+        run([sys.executable, "-m", "sojourn", *shlex.split(line)[1:]], place)
+
+
+@pytest.mark.parametrize("block", blocks(README, "python"))
+def test_the_readme_s_python_runs(block: str, place: Path) -> None:
+    run([sys.executable, "-c", block], place)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text())
+    missing = [t for t in targets if "://" not in t and not (page.parent / t).exists()]
+    assert not missing, f"{page.name} links to {missing}"

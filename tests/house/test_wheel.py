@@ -1,0 +1,47 @@
+"""The wheel carries what it needs and nothing of the machine that built it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def wheel(root: Path) -> zipfile.ZipFile:
+    wheels = list((root / "dist").glob("*.whl"))
+    if not wheels:
+        pytest.skip("there is no wheel in dist: ./ci.sh wheel builds it")
+    assert len(wheels) == 1
+    return zipfile.ZipFile(wheels[0])
+
+
+def test_it_serves_every_python_from_3_11(wheel: zipfile.ZipFile) -> None:
+    assert "-cp311-abi3-" in str(wheel.filename)
+
+
+def test_it_carries_types_and_licences(wheel: zipfile.ZipFile) -> None:
+    names = {name.split("/", 1)[1] for name in wheel.namelist()}
+    wanted = {"py.typed", "_core.pyi", "_core.abi3.so", "laws.py"}
+    wanted |= {f"licenses/{name}" for name in ("LICENSE", "LICENSE-MIT", "LICENSE-APACHE")}
+    assert not wanted - names
+    assert not [name for name in names if "sboms" in name or "__pycache__" in name]
+
+
+def test_it_names_no_path_of_this_machine(wheel: zipfile.ZipFile, root: Path) -> None:
+    sysroot = subprocess.run(
+        ["rustc", "--print", "sysroot"], capture_output=True, text=True, check=True
+    ).stdout
+    cargo = os.environ.get("CARGO_HOME", str(Path.home() / ".cargo"))
+    target = os.environ.get("CARGO_TARGET_DIR", str(root / "target"))
+    places = [place.strip().encode() for place in (str(root), cargo, target, sysroot)]
+    faults = [
+        f"{name} holds {place.decode()}"
+        for name in wheel.namelist()
+        for place in places
+        if place in wheel.read(name)
+    ]
+    assert not faults, "\n".join(faults)

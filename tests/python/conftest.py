@@ -1,0 +1,100 @@
+"""What the Python tests share: a short scenario, and the command as a user runs it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCENARIO = """\
+title    = "Eight flows on a small link"
+duration = "6 s"
+warmup   = "1 s"
+
+[bottleneck]
+rate   = "2 Mbit/s"
+delay  = "5 ms"
+buffer = "40 packets"
+disc   = { law = "tail_drop" }
+
+[[flows]]
+count   = 8
+cc      = "newreno"
+ecn     = true
+segment = "1000 B"
+access  = { rate = "20 Mbit/s", delay = { spread = ["8 ms", "12 ms"] } }
+"""
+
+RED = "red:min=5packets,max=15packets"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder that holds small.toml, as a user's working folder."""
+    (tmp_path / "small.toml").write_text(SCENARIO)
+    return tmp_path
+
+
+@pytest.fixture
+def scenario(folder):
+    """The small scenario, loaded."""
+    import sojourn as sj
+
+    return sj.load(folder / "small.toml")
+
+
+@pytest.fixture
+def sojourn(folder):
+    """Run `sojourn` with arguments in the user's folder; gives exit code, stdout and stderr."""
+
+    def command(*arguments, **more):
+        return subprocess.run(
+            [sys.executable, "-m", "sojourn", *map(str, arguments)],
+            cwd=more.pop("cwd", folder),
+            env=os.environ | {"COLUMNS": "120"} | more.pop("env", {}),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+            stdin=subprocess.DEVNULL,
+            **more,
+        )
+
+    return command
+
+
+@pytest.fixture
+def refused(folder, monkeypatch, capsys):
+    """Give a command wrong input, in this process: exit 2, nothing on stdout; gives the lines on stderr."""
+    from sojourn.cli import main
+
+    monkeypatch.chdir(folder)
+
+    def command(*arguments):
+        capsys.readouterr()
+        assert main([*map(str, arguments)]) == 2
+        said = capsys.readouterr()
+        assert said.out == ""
+        assert "Usage" not in said.err
+        return said.err.splitlines()
+
+    return command
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory):
+    """A result of two discs and three seeds, as written and read back."""
+    import sojourn as sj
+
+    place = tmp_path_factory.mktemp("made")
+    (place / "small.toml").write_text(SCENARIO)
+    result = sj.run(sj.load(place / "small.toml"), discs=["tail_drop", RED], seeds=range(1, 4))
+    result.write(place / "out")
+    return sj.Result.read(place / "out")
+
+
+@pytest.fixture(scope="session")
+def root():
+    """The repository."""
+    return Path(__file__).resolve().parents[2]

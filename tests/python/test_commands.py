@@ -1,0 +1,437 @@
+"""The commands as a user types them: what they print, where, and with which exit code."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from sojourn.cli import main
+
+RED = "red:min=5packets,max=15packets"
+
+
+def test_help_lists_exactly_the_commands_that_exist(sojourn):
+    done = sojourn("--help")
+    assert done.returncode == 0
+    listed = done.stdout.split("Commands:")[1].split("Example:")[0]
+    assert [line.split()[0] for line in listed.splitlines() if line.strip()] == [
+        "run",
+        "report",
+        "list",
+        "explain",
+        "check",
+        "version",
+    ]
+    assert "completion" not in done.stdout
+
+
+@pytest.mark.parametrize("command", ["run", "report", "list", "explain", "check", "version"])
+def test_every_help_has_an_example(sojourn, command):
+    done = sojourn(command, "--help")
+    assert done.returncode == 0
+    assert f"Example:\n    sojourn {command}" in done.stdout
+
+
+def test_the_command_line_imports_nothing_heavy():
+    check = (
+        "import sys, sojourn, sojourn.cli;"
+        "heavy = {'numpy', 'scipy', 'polars', 'matplotlib', 'rich', 'sojourn._core'} & set(sys.modules);"
+        "sys.exit(', '.join(sorted(heavy)) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_run_prints_a_table_on_stdout_and_nothing_else(sojourn):
+    done = sojourn("run", "small.toml", "--disc", "tail_drop", "--disc", RED, "--seeds", "1..2")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert "Eight flows on a small link" in done.stdout
+    assert "tail_drop" in done.stdout
+    row = next(line for line in done.stdout.splitlines() if line.startswith("queue mean"))
+    assert row.count("±") == 2
+
+
+def test_many_discs_fit_a_narrow_terminal(sojourn):
+    discs = [f"red:min={low}packets,max=30packets" for low in (5, 6, 7, 8, 9)]
+    flags = [word for disc in discs for word in ("--disc", disc)]
+    done = sojourn("run", "small.toml", *flags, env={"COLUMNS": "80"})
+    assert done.returncode == 0
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert all(f"min={low}" in done.stdout for low in (5, 6, 7, 8, 9))
+
+
+def test_run_json_is_one_document_with_costs(sojourn):
+    done = sojourn("run", "small.toml", "--seeds", "3..4", "--json", "--out", "out")
+    document = json.loads(done.stdout)
+    assert list(document) == ["schema", "scenario", "runs", "summary"]
+    assert document["schema"] == 1
+    assert document["scenario"]["bottleneck"]["rate"] == "2 Mbit/s"
+    assert [run["seed"] for run in document["runs"]] == [3, 4]
+    assert {"plant", "disc", "seed", "link", "metrics", "cost"} <= set(document["runs"][0])
+    assert document["runs"][0]["cost"]["events"] > 0
+    assert set(document["summary"][0]) == {
+        *("plant", "disc", "link", "metric", "n", "mean", "ci95_low", "ci95_high")
+    }
+    assert "wrote out" in done.stderr
+
+
+def test_every_metric_of_the_contract_is_there(sojourn):
+    done = sojourn("run", "small.toml", "--json")
+    metrics = json.loads(done.stdout)["runs"][0]["metrics"]
+    for name in (
+        *("utilization", "queue_mean_packets", "queue_std_packets", "queue_p50_packets", "queue_p95_packets"),
+        *("queue_p99_packets", "sojourn_mean_s", "sojourn_p50_s", "sojourn_p95_s", "sojourn_p99_s"),
+        *("rtt_p50_s", "rtt_p95_s", "drop_ratio", "mark_ratio", "overflow_ratio", "goodput_bps"),
+        *("jain_index", "qacd_packets", "settling_s", "overshoot_packets", "fct_mean_s", "fct_p95_s"),
+        "bottleneck_packets",
+    ):
+        assert name in metrics, name
+    assert 0 < metrics["utilization"] <= 1
+
+
+def test_quiet_says_nothing_beside_the_table(sojourn):
+    done = sojourn("run", "small.toml", "--out", "out", "--quiet")
+    assert done.returncode == 0
+    assert done.stderr == ""
+
+
+def test_set_changes_the_scenario(sojourn):
+    done = sojourn(
+        *("run", "small.toml", "--json", "--set", "bottleneck.rate=1 Mbit/s"),
+        *("--set", "flows.0.count=3", "--set", "duration='4 s'"),
+    )
+    scenario = json.loads(done.stdout)["scenario"]
+    assert scenario["bottleneck"]["rate"] == "1 Mbit/s"
+    assert scenario["flows"][0]["count"] == 3
+    assert scenario["duration"] == "4 s"
+
+
+def test_out_writes_a_folder_that_others_can_read(sojourn, folder):
+    done = sojourn("run", "small.toml", "--disc", RED, "--seeds", "1..2", "--out", "deep/out")
+    assert done.returncode == 0
+    out = folder / "deep" / "out"
+    assert {path.name for path in out.iterdir()} == {
+        *("result.json", "provenance.json", "series.parquet", "distributions.parquet")
+    }
+    assert "cost" not in json.loads((out / "result.json").read_text())["runs"][0]
+    provenance = json.loads((out / "provenance.json").read_text())
+    assert provenance["command"][:3] == ["sojourn", "run", "small.toml"]
+    assert provenance["versions"]["sojourn"]
+    assert provenance["cost"][0]["cpu_s"] > 0
+    series = pl.read_parquet(out / "series.parquet")
+    assert {"time", "link", "disc", "seed", "name", "value"} <= set(series.columns)
+    assert {"queue_packets", "sojourn_s", "utilization"} <= set(series["name"].unique())
+    assert not list((folder / "deep").glob(".*"))
+
+
+def test_an_earlier_result_is_replaced(sojourn, folder):
+    sojourn("run", "small.toml", "--out", "out")
+    assert sojourn("report", "out").returncode == 0
+    assert sojourn("run", "small.toml", "--seed", "9", "--out", "out").returncode == 0
+    assert json.loads((folder / "out" / "result.json").read_text())["runs"][0]["seed"] == 9
+    assert not (folder / "out" / "report.html").exists()
+    assert not list(folder.glob(".*"))
+
+
+def test_a_foreign_folder_is_left_alone(refused, folder):
+    (folder / "mine").mkdir()
+    (folder / "mine" / "notes.txt").write_text("dear diary")
+    (line,) = refused("run", "small.toml", "--out", "mine")
+    assert line.startswith("sojourn run: --out: mine holds notes.txt")
+    assert [path.name for path in (folder / "mine").iterdir()] == ["notes.txt"]
+
+
+def test_a_file_beside_an_earlier_result_is_never_removed(sojourn, refused, folder):
+    sojourn("run", "small.toml", "--out", "out")
+    (folder / "out" / "notes.txt").write_text("dear diary")
+    (line,) = refused("run", "small.toml", "--out", "out")
+    assert "notes.txt" in line
+
+
+@pytest.mark.parametrize("place", ["small.toml", "small.toml/out", ".", "/proc/nowhere/out", ""])
+def test_an_unwritable_place_is_found_before_the_run(refused, folder, place):
+    (line,) = refused("run", "small.toml", "--set", "duration=100000 s", "--out", place)
+    assert line.startswith("sojourn run: --out: ")
+    assert "legal: " in line
+    assert [path.name for path in folder.iterdir()] == ["small.toml"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "begins"),
+    [
+        (["--seeds", "x"], '--seeds: "x" is not a range; legal: A..B'),
+        (["--seeds", "5..1"], '--seeds: "5..1" is empty; legal: '),
+        (["--seeds", "1..9999999"], '--seeds: "1..9999999" is too many; legal: '),
+        (["--seeds", "-1..3"], '--seeds: "-1..3" is not a range; legal: '),
+        (["--seed", "1.5"], '--seed: "1.5" is not a seed; legal: '),
+        (["--seed", "18446744073709551616"], '--seed: "18446744073709551616" is not a seed; legal: '),
+        (["--seed", "1", "--seed", "1"], "--seed: is given 2 times; legal: "),
+        (["--seed", "1", "--seeds", "1..2"], "--seed, --seeds: both are given; legal: "),
+        (["--jobs", "0"], '--jobs: "0" is not a number of workers; legal: '),
+        (["--jobs", "two"], '--jobs: "two" is not a number of workers; legal: '),
+        (["--plant", "fluid"], '--plant: "fluid" does not exist; legal: packet'),
+        (["--plant", "packet,packet"], "--plant: each plant once; legal: packet"),
+        (["--set", "duration"], '--set: "duration" has no key or no "="; legal: '),
+        (["--set", "duration=3 s", "--set", "duration=4 s"], "--set: duration is given twice; legal: "),
+        (["--disc", RED, "--disc", RED], "--disc: red:min=5 packets,max=15 packets is given twice; legal: "),
+        (["--disc", "redd"], "--disc: "),
+        (["--disc", "red:minimum=5packets"], "--disc: "),
+        (["--disc", "red:min=5"], "--disc: "),
+        (["--disc", ""], "--disc: "),
+        (["--set", "bottleneck.rate=-3 Mbit/s"], "--set bottleneck.rate: "),
+        (["--set", "bottleneck.ratee=3 Mbit/s"], "--set bottleneck.ratee: "),
+        (["--set", "duration=nan s"], "--set duration: "),
+        (["--dics", "pi"], "--dics: is not an option; nearest: --disc"),
+        (["--disc"], "--disc: has no value; legal: --disc VALUE"),
+        (["--json=yes"], "--json: takes no value; legal: --json alone"),
+        (["another.toml"], "Got unexpected extra argument"),
+    ],
+)
+def test_wrong_options_of_run_are_one_line(refused, flags, begins):
+    (line,) = refused("run", "small.toml", *flags)
+    assert line.removeprefix("sojourn run: ").startswith(begins), line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["rnu"], 'sojourn: No such command "rnu". Did you mean "run"; legal: run, report, '),
+        (["run"], "sojourn run: FILE is missing; legal: see sojourn run --help"),
+        (["report"], "sojourn report: DIR is missing; legal: see sojourn report --help"),
+        (["--verbose"], "sojourn: --verbose: is not an option; see sojourn --help"),
+        (["list", "lwas"], 'sojourn list: "lwas" is not a list; legal: laws, discs, ccs, apps, scenarios'),
+        (["explain", "redd"], 'sojourn explain: "redd" is not known; nearest: red'),
+        (["explain", "\u2603"], 'sojourn explain: "\u2603" is not known; legal: '),
+        (["report", "nowhere"], "nowhere: there is no such folder; legal: "),
+        (["check", "nowhere.toml"], "nowhere.toml: there is no such file; legal: "),
+        (["check", "."], ".: is a folder; legal: "),
+    ],
+)
+def test_wrong_command_lines_are_one_line(refused, arguments, line):
+    assert [found[: len(line)] for found in refused(*arguments)] == [line]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"\x00\x01\xff\xfe",
+        b"title = ",
+        b"title = 'x'\nduration = '5 s'\n",
+        b"\xef\xbb\xbf[[[",
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_files_that_are_no_scenario_are_refused_with_file_and_line(refused, folder, text, command):
+    (folder / "bad.toml").write_bytes(text)
+    lines = refused(command, "bad.toml")
+    assert lines
+    assert all(line.startswith("bad.toml:") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ('rate   = "2 Mbit/s"', 'rtae   = "2 Mbit/s"', 6, ["rtae", "rate"]),
+        ('rate   = "2 Mbit/s"', "rate   = 2", 6, ["bottleneck.rate", "unit"]),
+        ('rate   = "2 Mbit/s"', 'rate   = "2 ms"', 6, ["bottleneck.rate", "bit/s"]),
+        ('rate   = "2 Mbit/s"', 'rate   = "-2 Mbit/s"', 6, ["bottleneck.rate"]),
+        ('duration = "6 s"', 'duration = "nan s"', 2, ["duration"]),
+        ('law = "tail_drop"', 'law = "tail_dorp"', 9, ["tail_dorp", "tail_drop"]),
+        ('law = "tail_drop"', 'law = "pi", target = "400 packets"', 9, ["target"]),
+        ('cc      = "newreno"', 'cc      = "newrino"', 13, ["newrino", "newreno"]),
+        ("count   = 8", "count   = 0", 12, ["count"]),
+    ],
+)
+def test_a_fault_names_file_line_and_key(refused, folder, old, new, line, words):
+    path = folder / "small.toml"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    lines = refused("run", "small.toml", "--out", "out")
+    found = [one for one in lines if one.startswith(f"small.toml:{line}: ")]
+    assert found, lines
+    assert all(word in found[0] for word in words), found
+    assert not (folder / "out").exists()
+
+
+def test_list_is_text_or_json(sojourn):
+    names = [line.split()[0] for line in sojourn("list", "laws").stdout.splitlines()]
+    assert {"tail_drop", "red", "pi"} <= set(names)
+    for kind in ("laws", "discs", "ccs", "apps"):
+        entries = json.loads(sojourn("list", kind, "--json").stdout)
+        assert entries, kind
+        assert all(entry["name"] and entry["summary"] for entry in entries)
+
+
+def test_list_scenarios_gives_files_that_check(sojourn, root):
+    entries = json.loads(sojourn("list", "scenarios", "--json", cwd=root).stdout)
+    assert "scenarios/arm_pfc/exp1.toml" in [entry["name"] for entry in entries]
+    for entry in entries:
+        assert entry["summary"]
+        assert sojourn("check", entry["name"], cwd=root).returncode == 0
+
+
+def test_list_scenarios_without_a_gallery_says_so(sojourn):
+    done = sojourn("list", "scenarios")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "no scenarios" in done.stderr
+
+
+def test_explain_gives_idea_equation_parameters_and_source(sojourn):
+    text = sojourn("explain", "red").stdout
+    assert text.startswith("red (law): ")
+    assert "Parameters\n" in text
+    assert "  max_p" in text
+    assert "default 0.1" in text
+    assert "Source: " in text
+    assert max(map(len, text.splitlines())) <= 120
+
+
+def test_explain_scenario_documents_the_keys(sojourn):
+    text = sojourn("explain", "scenario").stdout
+    for key in ("duration", "bottleneck.rate", "flows", "warmup"):
+        assert key in text
+
+
+def test_every_entry_of_the_catalogue_is_explained(sojourn):
+    for kind in ("laws", "discs", "ccs", "apps"):
+        for entry in json.loads(sojourn("list", kind, "--json").stdout):
+            done = sojourn("explain", entry["name"])
+            assert done.returncode == 0, entry
+            assert entry["summary"][:20] in done.stdout
+
+
+def test_check_shows_what_would_run(sojourn):
+    done = sojourn("check", "small.toml", "--disc", RED, "--set", "bottleneck.rate=3 Mbit/s")
+    assert done.returncode == 0
+    assert "3 Mbit/s" in done.stdout
+    assert "red" in done.stdout
+
+
+def test_version_is_one_line(sojourn):
+    done = sojourn("version")
+    name, number = done.stdout.split()
+    assert name == "sojourn"
+    assert number[0].isdigit()
+
+
+def test_a_reader_that_goes_away_is_no_fault(folder):
+    done = subprocess.run(
+        f"{sys.executable} -m sojourn run small.toml --json | head -c 1; exit ${{PIPESTATUS[0]}}",
+        shell=True,
+        executable="/bin/bash",
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_main_works_inside_a_process(folder, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
+    assert main(["check", "small.toml"]) == 0
+    assert "2 Mbit/s" in capsys.readouterr().out
+    assert main(["check", "nowhere.toml"]) == 2
+    assert capsys.readouterr().err.startswith("nowhere.toml: ")
+
+
+def test_an_unexpected_fault_is_one_line_and_exit_1(folder, capsys, monkeypatch):
+    import sojourn.scenario
+
+    def fail(*_):
+        raise RuntimeError("boom\nwith two lines")
+
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sojourn.scenario, "load", fail)
+    assert main(["check", "small.toml"]) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        "sojourn check: internal fault: RuntimeError: boom with two lines (SOJOURN_TRACEBACK=1 shows where)"
+    ]
+
+
+def test_a_missing_compiled_part_is_exit_3(sojourn, folder):
+    blocker = folder / "block"
+    blocker.mkdir()
+    (blocker / "sitecustomize.py").write_text("import sys\nsys.modules['sojourn._core'] = None\n")
+    done = sojourn("version", env={"PYTHONPATH": str(blocker)})
+    assert done.returncode == 3
+    assert "sojourn._core cannot be loaded" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def interrupted(folder: Path, flags: list[str], ready) -> tuple[int, str, str]:
+    """Start `sojourn run`, send Ctrl-C once `ready` says so."""
+    # A shell's background jobs ignore SIGINT, and so would their children: take it up again.
+    start = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "from sojourn.cli import main; sys.exit(main())"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", start, "run", "small.toml", *flags],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        ready(process)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    return process.returncode, out, err
+
+
+def busy(seconds: float):
+    """Wait until the process has used so much CPU time."""
+
+    def ready(process):
+        tick = os.sysconf("SC_CLK_TCK")
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and process.poll() is None:
+            fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+            if (int(fields[11]) + int(fields[12])) / tick > seconds:
+                return
+            time.sleep(0.01)
+
+    return ready
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see when a run is at work")
+def test_ctrl_c_keeps_what_has_finished(folder):
+    # Short runs, and more of them than anybody would wait for.
+    flags = ["--set", "duration=100 s", "--seeds", "1..4000", "--jobs", "1", "--out", "out", "--json"]
+    code, out, err = interrupted(folder, flags, busy(3.0))
+    assert code == 130, err
+    assert "sojourn run: interrupted; kept the " in err
+    assert "Traceback" not in err
+    kept = json.loads(out)["runs"]
+    assert 0 < len(kept) < 4000
+    assert [run["seed"] for run in kept] == list(range(1, len(kept) + 1))
+    from sojourn import Result
+
+    result = Result.read(folder / "out")
+    assert len(result.runs) == len(kept)
+    assert result.provenance["interrupted"] is True
+    assert result.provenance["runs_asked"] == 4000
+    page = result.report(folder / "page.html").read_text()
+    assert f"Not whole: {len(kept)} of 4000 runs finished." in page
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see when a run is at work")
+def test_ctrl_c_before_the_first_result_leaves_nothing(folder):
+    flags = ["--set", "duration=100000 s", "--set", "bottleneck.rate=1 Gbit/s", "--out", "out"]
+    code, out, err = interrupted(folder, flags, busy(2.0))
+    assert code == 130, err
+    assert out == ""
+    assert "sojourn run: interrupted; none of 1 runs had finished; nothing is kept" in err
+    assert [path.name for path in folder.iterdir()] == ["small.toml"]

@@ -1,0 +1,269 @@
+"""Pictures and the report: they show the result's numbers, and nothing from elsewhere."""
+
+import re
+import sys
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sojourn as sj
+from sojourn.plot import bands
+from sojourn.report import setting, verdicts
+from sojourn.result import Run, words
+from sojourn.result.statistics import Estimate
+
+RED = "red:min=5packets,max=15packets"
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("queue", "queue, packets"),
+        ("delay", "packets that wait no longer, %"),
+        ("utilization", "utilisation, %"),
+        ("window", "congestion window, packets"),
+    ],
+)
+def test_a_plot_has_a_line_and_a_band_for_each_disc_and_one_legend(made, name, label):
+    axes = getattr(made.plot, name)()
+    assert axes.get_ylabel() == label
+    assert axes.get_xlabel().endswith(("s", "ms"))
+    assert [line.get_label() for line in axes.get_lines()] == made.discs
+    assert len(axes.collections) == len(made.discs)
+    assert len(axes.figure.legends) == 1
+
+
+def test_marks_are_two_axes_of_one_scale(made):
+    drops, marks = made.plot.marks()
+    assert (drops.get_ylabel(), marks.get_ylabel()) == ("drops, %", "marks, %")
+    assert drops.get_ylim() == marks.get_ylim()
+    assert len(drops.figure.legends) == 1
+
+
+def test_plots_leave_pyplot_alone(made):
+    made.plot.queue()
+    assert "matplotlib.pyplot" not in sys.modules
+
+
+def test_the_line_is_the_mean_of_the_seeds_and_the_band_their_range(made):
+    found = bands.over_time(made, "queue_packets", 10)[0]
+    step = bands.step_s(made, 10)
+    table = made.series.filter(
+        (pl.col("name") == "queue_packets") & (pl.col("disc") == found.disc) & (pl.col("time") < step + 1e-9)
+    )
+    means = table.group_by("seed").agg(pl.col("value").mean())["value"]
+    assert found.mean[0] == pytest.approx(means.mean())
+    assert found.low[0] == pytest.approx(means.min())
+    assert found.high[0] == pytest.approx(means.max())
+    assert np.all(found.low[1:] <= found.high[1:])
+
+
+def test_the_delay_curve_rises_to_one(made):
+    for band in bands.distribution(made, "sojourn_s", np.linspace(0, 10, 100)):
+        assert np.all(np.diff(band.mean) >= 0)
+        assert band.mean[-1] == 1.0
+
+
+class Page(HTMLParser):
+    """Collects what a page asks for from elsewhere, its ids, and its text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.outside, self.ids, self.words, self.tags = [], [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        for name, value in attrs:
+            if name in ("src", "href", "xlink:href", "action") and not (value or "").startswith("#"):
+                self.outside.append(value)
+            if name == "id":
+                self.ids.append(value)
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+@pytest.fixture(scope="module")
+def page(made, tmp_path_factory):
+    """The page's text."""
+    return made.report(tmp_path_factory.mktemp("page") / "report.html").read_text()
+
+
+def test_the_page_needs_nothing_from_elsewhere(page):
+    seen = Page(page)
+    assert seen.outside == []
+    assert "script" not in seen.tags
+    assert "link" not in seen.tags
+    assert "@import" not in page
+    assert not re.findall(r"url\((?!#)", page)
+    hosts = set(re.findall(r"https?://[^\s\"'<>]+", page))
+    assert hosts <= {"http://www.w3.org/1999/xlink", "http://www.w3.org/2000/svg"}
+
+
+def test_ids_are_unique_and_references_find_them(page):
+    ids = Page(page).ids
+    assert len(ids) == len(set(ids))
+    for name in re.findall(r"url\(#([^)]+)\)|href=\"#([^\"]+)\"", page):
+        assert (name[0] or name[1]) in ids
+
+
+def test_every_figure_is_well_formed_and_follows_the_theme(page):
+    pictures = re.findall(r"<svg (?!class=\"chip\").*?</svg>", page, flags=re.S)
+    assert len(pictures) == 8, "four figures, each for wide and for narrow pages"
+    for picture in pictures:
+        ElementTree.fromstring(picture.replace("<svg ", '<svg xmlns:xlink="x" ', 1))
+        assert "var(--disc-0)" in picture
+        assert "var(--muted)" in picture
+        assert "<style" not in picture
+        assert 'role="img"' in picture
+        colours = set(re.findall(r"#[0-9a-f]{6}\b", picture))
+        assert colours <= {"#000000", "#ffffff"}, "every visible colour comes from the style sheet"
+
+
+def test_the_page_shows_the_table_the_command_and_the_scenario(page, made):
+    text = " ".join(" ".join(Page(page).words).split())
+    assert "Eight flows on a small link" in text
+    assert "8 long flows (newreno, with ECN, packets of 1000 B) share a link of 2 Mbit/s" in text
+    for disc in made.discs:
+        mean, _, half = words.cell(made, disc, words.QUEUE).partition(" ± ")
+        assert mean in text
+        assert f"± {half}" in text
+    for section in ("summary", "queue", "delay", "marks", "utilization", "repeat"):
+        assert f'id="{section}"' in page
+    assert "1 to 3" in text
+    assert "prefers-color-scheme: dark" in page
+    assert "@media print" in page
+
+
+def test_the_command_to_repeat_it_is_on_the_page(sojourn, folder):
+    sojourn(
+        "run", "small.toml", "--disc", "red:min=5 packets,max=15 packets", "--seeds", "1..2", "--out", "out"
+    )
+    done = sojourn("report", "out", "-o", "page.html")
+    assert done.stdout == "page.html\n"
+    text = " ".join(Page((folder / "page.html").read_text()).words)
+    assert "sojourn run small.toml --disc 'red:min=5 packets,max=15 packets' --seeds 1..2 --out out" in text
+
+
+def test_the_report_goes_into_the_folder_unless_told_otherwise(sojourn, folder):
+    sojourn("run", "small.toml", "--out", "out")
+    assert sojourn("report", "out").stdout == "out/report.html\n"
+    assert (folder / "out" / "report.html").is_file()
+
+
+def test_a_page_is_the_same_each_time(made, page, tmp_path):
+    assert made.report(tmp_path / "again.html").read_text() == page
+
+
+@pytest.mark.parametrize("place", ["out", "nowhere/page.html", "small.toml/page.html"])
+def test_an_unwritable_page_is_one_line(sojourn, refused, place):
+    sojourn("run", "small.toml", "--out", "out")
+    (line,) = refused("report", "out", "-o", place)
+    assert line.startswith(f"{place}: ")
+    assert "legal: " in line
+
+
+def test_what_a_user_wrote_cannot_break_the_page(sojourn, folder):
+    path = folder / "small.toml"
+    path.write_text(path.read_text().replace("Eight flows", "<script>alert(1)</script> & flows"))
+    sojourn("run", "small.toml", "--out", "out")
+    sojourn("report", "out")
+    page = (folder / "out" / "report.html").read_text()
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; flows" in page
+
+
+def invented(table):
+    """A result with given metrics: disc -> metric -> values by seed."""
+    runs = tuple(
+        Run("packet", disc, seed, "bottleneck", {name: column[seed] for name, column in columns.items()}, {})
+        for disc, columns in table.items()
+        for seed in range(len(next(iter(columns.values()))))
+    )
+    return sj.Result({}, runs, pl.DataFrame(), pl.DataFrame())
+
+
+def columns(delay, drops, busy=0.99):
+    """Metrics of three seeds about a mean delay, a drop ratio and a utilisation."""
+    return {
+        "utilization": [busy, busy, busy],
+        "sojourn_mean_s": [delay, delay + 0.001, delay + 0.002],
+        "sojourn_p95_s": [2 * delay, 2 * delay, 2 * delay],
+        "drop_ratio": [drops, drops * 1.01, drops * 1.02],
+        "mark_ratio": [0.0, 0.0, 0.0],
+    }
+
+
+def test_the_headline_names_the_lowest_delay_and_its_price():
+    said = verdicts.headline(invented({"red": columns(0.02, 0.06), "pi": columns(0.05, 0.01)}))
+    assert said == (
+        "All laws keep the link about equally busy; red has the lowest delay: 21 ms on average, "
+        "against 51 ms under pi. The price is loss: it drops 6.1 % of the packets, where pi drops 1.0 %."
+    )
+
+
+def test_the_headline_leaves_out_laws_that_starve_the_link():
+    said = verdicts.headline(
+        invented({"tiny": columns(0.001, 0.2, 0.5), "red": columns(0.02, 0.06), "pi": columns(0.05, 0.06)})
+    )
+    assert said.startswith("Among the laws that keep the link busiest, red has the lowest delay: 21 ms")
+
+
+def test_the_headline_claims_no_difference_that_the_seeds_do_not_show():
+    left, right = columns(0.02, 0.01), columns(0.02, 0.01)
+    right["sojourn_mean_s"] = [0.025, 0.018, 0.022]
+    said = verdicts.headline(invented({"red": left, "pi": right}))
+    assert "3 seeds do not tell red and pi apart on delay" in said
+    one = {name: column[:1] for name, column in columns(0.02, 0.01).items()}
+    two = {name: column[:1] for name, column in columns(0.09, 0.01).items()}
+    assert "one seed does not tell" in verdicts.headline(invented({"red": one, "pi": two}))
+
+
+def test_verdicts_of_one_disc_compare_nothing():
+    said = verdicts.headline(invented({"pi": columns(0.02, 0.06)}))
+    assert said == "pi keeps the link 99.0 % busy at a mean delay of 21 ms and drops 6.1 % of the packets."
+
+
+def test_sentences_call_two_variants_of_a_law_by_their_whole_names():
+    assert verdicts.names(["pi", "red:min=1", "red:min=2"]) == {
+        "pi": "pi",
+        "red:min=1": "red:min=1",
+        "red:min=2": "red:min=2",
+    }
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "says"),
+    [
+        (285.844, 1.33, "285.8 ± 1.3"),
+        (0.98823, 0.00034, "0.988 ± <0.001"),
+        (12345.6, 987.0, "12346 ± 987"),
+        (0.0, 0.0, "0 ± 0"),
+        (99.95, None, "99.95"),
+        (0.0, None, "0"),
+    ],
+)
+def test_numbers_have_the_digits_that_they_deserve(mean, half, says):
+    low, high = (None, None) if half is None else (mean - half, mean + half)
+    assert words.with_half(Estimate(3, mean, low, high)) == says
+
+
+def test_the_setting_tells_the_schedule():
+    said = setting.sentences(
+        {
+            "duration": "60 s",
+            "warmup": "0 s",
+            "bottleneck": {"rate": "10 Mbit/s"},
+            "flows": [{"count": 1, "cc": "reno"}],
+            "at": [{"time": "40 s", "set": {"bottleneck.rate": "6 Mbit/s"}}],
+        }
+    )
+    assert said == [
+        "1 long flow (reno, without ECN) shares a link of 10 Mbit/s.",
+        "The run lasts 60 s.",
+        "At 40 s, bottleneck.rate becomes 6 Mbit/s.",
+    ]

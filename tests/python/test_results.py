@@ -1,0 +1,210 @@
+"""Results: the same for any number of workers, honest statistics, folders that survive."""
+
+import json
+import math
+import threading
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import sojourn as sj
+from sojourn.result.statistics import difference, estimate, student_t95
+
+RED = "red:min=5packets,max=15packets"
+FILES = ("result.json", "series.parquet", "distributions.parquet")
+
+
+def test_one_and_two_workers_write_the_same_bytes(scenario, tmp_path):
+    for jobs in (1, 2):
+        result = sj.run(
+            scenario, discs=["tail_drop", RED, "pi:target=10packets"], seeds=range(1, 4), jobs=jobs
+        )
+        result.write(tmp_path / f"jobs{jobs}")
+    for name in FILES:
+        assert (tmp_path / "jobs1" / name).read_bytes() == (tmp_path / "jobs2" / name).read_bytes(), name
+
+
+def test_a_seed_alone_gives_what_it_gives_among_others(scenario):
+    alone = sj.run(scenario, seeds=[2]).runs[0]
+    among = sj.run(scenario, seeds=[3, 2, 1]).runs
+    assert [run.seed for run in among] == [1, 2, 3]
+    assert among[1] == alone
+    assert among[0].metrics != alone.metrics
+
+
+def test_packets_are_conserved_in_every_run(made):
+    for run in made.runs:
+        count = run.conservation
+        assert count["offered"] == count["delivered"] + count["dropped"] + count["held"]
+        assert count["delivered"] > 0
+
+
+def test_runs_are_ordered_by_disc_as_given_and_seed(made):
+    assert [(run.disc.split(":")[0], run.seed) for run in made.runs] == [
+        (law, seed) for law in ("tail_drop", "red") for seed in (1, 2, 3)
+    ]
+
+
+def test_a_result_reads_back_as_it_was_written(scenario, tmp_path):
+    result = sj.run(scenario, seeds=[1, 2])
+    again = sj.Result.read(result.write(tmp_path / "out"))
+    assert again.runs == result.runs
+    assert again.runs[0].cost == result.runs[0].cost
+    assert again.scenario == result.scenario
+    assert_frame_equal(again.series, result.series)
+    assert_frame_equal(again.distributions, result.distributions)
+    assert again.to_json() == result.to_json()
+
+
+def test_the_summary_has_student_t_intervals(made):
+    table = made.summary()
+    row = table.filter((pl.col("metric") == "queue_mean_packets") & (pl.col("disc") == "tail_drop")).row(
+        0, named=True
+    )
+    values = list(made.values("tail_drop", "queue_mean_packets").values())
+    mean = sum(values) / 3
+    # 4.302652729911275 is the 97.5 % point of Student's t with 2 degrees of freedom (tables).
+    half = 4.302652729911275 * math.sqrt(sum((v - mean) ** 2 for v in values) / 2 / 3)
+    assert row["n"] == 3
+    assert row["mean"] == pytest.approx(mean, rel=1e-12)
+    assert row["ci95_low"] == pytest.approx(mean - half, rel=1e-9)
+    assert row["ci95_high"] == pytest.approx(mean + half, rel=1e-9)
+
+
+def test_one_seed_has_no_interval(scenario):
+    row = sj.run(scenario).summary().row(0, named=True)
+    assert row["n"] == 1
+    assert row["ci95_low"] is None
+
+
+def test_metrics_that_do_not_apply_are_left_out_of_the_summary():
+    runs = tuple(_run(seed, {"a": 1.0 * seed, "b": None, "c": [seed, None]}) for seed in (1, 2))
+    table = sj.Result({}, runs, pl.DataFrame(), pl.DataFrame()).summary()
+    assert table["metric"].to_list() == ["a", "c[0]"]
+
+
+def test_student_t_is_that_of_the_tables():
+    assert student_t95(1) == pytest.approx(12.7062, abs=1e-4)
+    assert student_t95(9) == pytest.approx(2.26216, abs=1e-5)
+
+
+def test_differences_are_taken_seed_by_seed():
+    left, right = {1: 10.0, 2: 20.0, 3: 30.0}, {1: 9.0, 2: 19.1, 3: 28.9, 4: 0.0}
+    found = difference(left, right)
+    assert found.n == 3
+    assert found.low > 0, "the seeds differ a lot, the laws by one each time"
+    assert difference(left, {7: 1.0}) is None
+    assert estimate([5.0]).half is None
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("result.json", None, "result.json: is missing; legal: "),
+        ("result.json", "", "result.json: is not JSON ("),
+        ("result.json", "[1]", "result.json: is not a JSON object"),
+        ("result.json", "\x00\x01", "result.json: is not JSON ("),
+        ("result.json", "{}", "result.json: schema: None is no schema number; legal: 1 to 1"),
+        ("result.json", '{"schema": true}', "result.json: schema: True is no schema number"),
+        ("result.json", '{"schema": 7}', "result.json: schema: 7 is newer than this Sojourn knows"),
+        ("result.json", '{"schema": 1}', "result.json: is not whole ("),
+        ("result.json", '{"schema": 1, "scenario": {}, "runs": []}', "result.json: is not whole ("),
+        ("result.json", '{"schema": 1, "scenario": {}, "runs": [3]}', "result.json: is not whole ("),
+        ("provenance.json", None, "provenance.json: is missing; legal: "),
+        ("series.parquet", None, "series.parquet: is missing; legal: "),
+        ("series.parquet", "not parquet", "series.parquet: is not Parquet ("),
+        ("distributions.parquet", "", "distributions.parquet: is not Parquet ("),
+    ],
+)
+def test_a_broken_folder_is_refused_with_one_line(scenario, refused, folder, name, text, says):
+    path = sj.run(scenario).write(folder / "out") / name
+    path.unlink()
+    if text is not None:
+        path.write_text(text)
+    (line,) = refused("report", "out")
+    assert line.startswith(f"out/{says}"), line
+    assert not (folder / "out" / "report.html").exists()
+
+
+def test_an_older_result_without_conservation_is_read(made, tmp_path):
+    place = made.write(tmp_path / "out")
+    document = json.loads((place / "result.json").read_text())
+    for run in document["runs"]:
+        del run["conservation"]
+    (place / "result.json").write_text(json.dumps(document))
+    assert sj.Result.read(place).discs == made.discs
+
+
+def test_a_write_that_fails_leaves_the_earlier_result(made, tmp_path, monkeypatch):
+    place = made.write(tmp_path / "out")
+    before = {path.name: path.read_bytes() for path in place.iterdir()}
+
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", fail)
+    with pytest.raises(sj.InputError, match="No space left on device"):
+        made.write(place)
+    assert {path.name: path.read_bytes() for path in place.iterdir()} == before
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_discs_are_texts_or_parameter_classes(scenario):
+    by_text = sj.run(scenario, discs=["pi:target=10 packets"])
+    by_class = sj.run(scenario, discs=[sj.laws.Pi(target="10 packets")])
+    assert by_text.runs == by_class.runs
+    assert sj.run(scenario, discs=[sj.laws.TailDrop()]).discs == ["tail_drop"]
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"seeds": []}, "--seeds: no seed is given"),
+        ({"seeds": [1, 1]}, "--seeds: 1 is given twice"),
+        ({"seeds": [-1]}, "--seeds: -1 is not a seed"),
+        ({"seeds": range(200_000)}, "--seeds: more than 100000 seeds"),
+        ({"jobs": 0}, "--jobs: 0 is not a number of workers"),
+        ({"discs": ["nonsense"]}, "--disc: "),
+    ],
+)
+def test_wrong_arguments_are_input_errors(scenario, more, says):
+    with pytest.raises(sj.InputError, match=says):
+        sj.run(scenario, **more)
+
+
+def test_an_input_error_is_a_value_error(folder):
+    with pytest.raises(ValueError, match="no such file"):
+        sj.load(folder / "nowhere.toml")
+
+
+def test_a_failing_run_names_itself_and_keeps_the_others(scenario, monkeypatch):
+    from sojourn import _core
+
+    real, lock = _core.run, threading.Lock()
+
+    def run(one, seed, ticket):
+        if seed == 2:
+            with lock:
+                raise RuntimeError("the queue\nburst")
+        return real(one, seed, ticket)
+
+    monkeypatch.setattr(_core, "run", run)
+    with pytest.raises(sj.RunFailed, match="tail_drop, seed 2: the run failed: the queue burst") as caught:
+        sj.run(scenario, seeds=[1, 2, 3], jobs=1)
+    assert [one.seed for one in caught.value.result.runs] == [1]
+
+
+def test_progress_is_told_and_ends_at_one(scenario):
+    from sojourn.simulate import Request, carry_out
+
+    told = []
+    carry_out(Request(scenario, seeds=range(3)), lambda done, fraction: told.append((done, fraction)))
+    assert told[-1] == (3, 1.0)
+    assert all(0 <= fraction <= 1 for _, fraction in told)
+
+
+def _run(seed, metrics):
+    from sojourn.result import Run
+
+    return Run("packet", "tail_drop", seed, "bottleneck", metrics, {})
