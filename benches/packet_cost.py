@@ -28,7 +28,10 @@ Measure = Callable[[int], tuple[float, float]]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """Measure, and print medians."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rounds", type=int, default=5, help="how often each is measured (default 5)")
     rounds = parser.parse_args().rounds
     ns2 = shutil.which("ns")
@@ -61,15 +64,17 @@ def slope(measure: Measure) -> float:
 
 
 def measure_sojourn(seconds: int) -> tuple[float, float]:
+    """CPU seconds and bottleneck packets of a run of ours."""
     run = sj.run(sj.load(SCENARIO, {"duration": f"{seconds} s"}), seeds=[1], jobs=1).runs[0]
     return float(run.cost["cpu_s"] or 0), run.conservation["delivered"]
 
 
 def measure_ns2(binary: str, seconds: int) -> tuple[float, float]:
+    """CPU seconds of a run of ns-2 and the packets it had acknowledged."""
     settings = {
-        "flows": 100, "rate": 100e6, "buffer": 833, "packet": 1500, "access_rate": 100e6, "access_from": 0.014,
-        "access_to": 0.016, "cc": "newreno", "ecn": 0, "law": "red", "min": 125, "max": 417, "mark_below_p": 1.1,
-        "quiet": 1, "duration": seconds,
+        "flows": 100, "rate": 100e6, "buffer": 833, "packet": 1500, "access_rate": 100e6,
+        "access_from": 0.014, "access_to": 0.016, "cc": "newreno", "ecn": 0, "law": "red", "min": 125,
+        "max": 417, "mark_below_p": 1.1, "quiet": 1, "duration": seconds,
     }  # fmt: skip
     words = [str(word) for pair in settings.items() for word in pair]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -54,7 +54,9 @@ def verdict(metric: str, ours: Sample, peers: Sample, events: float) -> tuple[bo
     quiet = ratio and events < FEWEST_EVENTS
     binds = not quiet and peers.sd < 0.1 * abs(peers.mean)
     difference = ours.mean - peers.mean
-    line = f"{metric}: {ours.mean:.6g} against {peers.mean:.6g} +- {peers.sd:.2g}, differs by {difference:+.3g}"
+    line = (
+        f"{metric}: {ours.mean:.6g} against {peers.mean:.6g} +- {peers.sd:.2g}, differs by {difference:+.3g}"
+    )
     if peers.mean == 0 and peers.sd == 0 and ratio:
         return ours.mean == 0, f"{line}; both must be 0"
     if binds:

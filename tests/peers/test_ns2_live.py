@@ -28,7 +28,7 @@ pytestmark = [
 
 @dataclass(frozen=True)
 class Point:
-    """One point: what differs from scenarios/peers/s1.toml here, and the same in the words of the ns-2 script."""
+    """One point: what differs from scenarios/peers/s1.toml, and the same in the words of the ns-2 script."""
 
     name: str
     disc: str
@@ -52,7 +52,13 @@ POINTS = [
     Point(
         "newreno, tail drop, 25 flows, a short buffer",
         "tail_drop",
-        {"flows.0.count": "25", "flows.0.cc": "newreno", "flows.0.ecn": "false", "bottleneck.buffer": "80 packets"},
+        {
+            "flows.0.count": "25",
+            "flows.0.cc": "newreno",
+            "flows.0.ecn": "false",
+            "bottleneck.buffer": "80 packets",
+            "bottleneck.disc": "tail_drop",
+        },
         {"law": "tail_drop", "flows": 25, "cc": "newreno", "ecn": 0, "buffer": 81},
     ),
 ]
@@ -61,7 +67,11 @@ POINTS = [
 def ns2(point: Point, seed: int) -> dict[str, float]:
     words = [str(word) for pair in {**point.ns2, "seed": seed}.items() for word in pair]
     run = subprocess.run(
-        [str(NS2), str(ROOT / "peers/ns2/dumbbell.tcl"), *words], capture_output=True, text=True, check=True, timeout=300
+        [str(NS2), str(ROOT / "peers/ns2/dumbbell.tcl"), *words],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
     )
     return {name: float(value) for name, value in (line.split() for line in run.stdout.splitlines())}
 

@@ -27,7 +27,9 @@ OFFERED = {"S1": 90_000, "S6_100M": 125_000}
 
 def rows() -> list[dict[str, str]]:
     with (ROOT / "tests/reference/peers.csv").open() as file:
-        return [row for row in csv.DictReader(file) if row["issue"] == "spine" and row["scenario"] in SCENARIOS]
+        return [
+            row for row in csv.DictReader(file) if row["issue"] == "spine" and row["scenario"] in SCENARIOS
+        ]
 
 
 @cache

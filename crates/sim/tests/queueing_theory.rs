@@ -85,6 +85,30 @@ fn poisson_arrivals_and_fixed_sizes() {
     check(false, |rho| rho * rho / (2.0 * (1.0 - rho)));
 }
 
+/// The same points in ns-2 and ns-3 (rows S8 of tests/reference/peers.csv): within 10 % or the peer's own doubt.
+#[test]
+fn peers_wait_as_long() {
+    let rows =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/reference/peers.csv"))
+            .unwrap();
+    let mut compared = 0;
+    for row in rows.lines().map(|row| row.split(',').collect::<Vec<_>>()) {
+        let [_, scenario, peer, _, _, "waiting_mean_packets", n, mean, sd] = row[..] else { continue };
+        let (kind, load) = scenario.strip_prefix("S8_").and_then(|name| name.split_once("_rho")).unwrap();
+        let parse = |text: &str| text.parse::<f64>().unwrap();
+        let seeds = 0..SEEDS;
+        let ours = seeds.map(|seed| waiting(parse(load), kind == "mm1", seed).0).sum::<f64>() / SEEDS as f64;
+        let doubt = 3.0 * parse(sd) / parse(n).sqrt();
+        let allowed = (0.1 * parse(mean)).max(doubt);
+        assert!(
+            (ours - parse(mean)).abs() <= allowed,
+            "{scenario}, {peer}: {ours} against {mean}, allowed {allowed}"
+        );
+        compared += 1;
+    }
+    assert_eq!(compared, 12);
+}
+
 /// Little's law: packets waiting = arrival rate x mean wait, in one and the same run.
 #[test]
 fn little() {

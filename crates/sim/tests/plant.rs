@@ -1,0 +1,162 @@
+//! The packet plant as a whole: timing to the nanosecond, the schedule, streams, the balance of packets.
+
+use sojourn_scenario::Scenario;
+use sojourn_sim::{Metric, Outcome, Run};
+
+const ONE_FLOW: &str = r#"
+title = "One flow"
+duration = "10 s"
+warmup = "2 s"
+[bottleneck]
+rate = "8 Mbit/s"
+delay = "20 ms"
+buffer = "100 packets"
+[[flows]]
+segment = "1000 B"
+access = { rate = "80 Mbit/s", delay = "15 ms" }
+start = "0 s"
+"#;
+
+fn run(text: &str, overrides: &[(&str, &str)], seed: u64) -> Outcome {
+    let overrides: Vec<(String, String)> =
+        overrides.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+    let scenario =
+        Scenario::parse(text.as_bytes(), "test", &overrides).unwrap_or_else(|faults| panic!("{faults}"));
+    let mut run = Run::new(&scenario, seed).unwrap();
+    while run.advance() {}
+    run.finish()
+}
+
+fn number(outcome: &Outcome, name: &str) -> f64 {
+    match outcome.metrics.iter().find(|(key, _)| *key == name).map(|(_, metric)| metric) {
+        Some(Metric::Number(value)) => *value,
+        other => panic!("{name} is {other:?}"),
+    }
+}
+
+/// A window that never fills the link sees the base round trip and the transmission times, and nothing else.
+#[test]
+fn an_idle_network_delays_by_propagation_and_transmission() {
+    let outcome =
+        run(ONE_FLOW, &[("flows.0.initial_window", "2"), ("duration", "0.5 s"), ("warmup", "0 s")], 1);
+    // 2 (20 + 2 x 15) ms; 1000 B at 80, 8 and 80 Mbit/s is 0.1 + 1 + 0.1 ms; the ACK's 40 B take 0.048 ms.
+    let expected = 0.100 + 0.0012 + 0.000_048;
+    let seen = number(&outcome, "rtt_p50_s");
+    assert!((seen / expected - 1.0).abs() < 1.0 / 64.0, "{seen} against {expected}");
+    assert_eq!(number(&outcome, "drop_ratio"), 0.0);
+}
+
+/// A greedy flow with a large buffer keeps the link busy, and never above its rate. NewReno takes a round
+/// trip for each loss of the first slow start, so the measurement begins after that.
+#[test]
+fn a_greedy_flow_fills_the_link() {
+    let outcome = run(ONE_FLOW, &[("duration", "120 s"), ("warmup", "30 s")], 1);
+    let utilization = number(&outcome, "utilization");
+    assert!(utilization > 0.99 && utilization <= 1.0 + 1e-9, "{utilization}");
+    let goodput = number(&outcome, "goodput_bps");
+    assert!((goodput / (8e6 * 0.96) - 1.0).abs() < 0.02, "960 of 1000 bytes are payload: {goodput}");
+    assert_eq!(number(&outcome, "jain_index"), 1.0);
+    assert!(number(&outcome, "queue_p99_packets") <= 100.0);
+}
+
+/// [[at]]: the new rate holds from its instant on, for the link, the utilisation and the series.
+#[test]
+fn a_change_of_rate_is_a_change_of_capacity() {
+    let slower =
+        format!("{ONE_FLOW}\n[[at]]\ntime = \"60 s\"\nset = {{ \"bottleneck.rate\" = \"2 Mbit/s\" }}\n");
+    let outcome = run(&slower, &[("duration", "90 s"), ("warmup", "30 s"), ("sample", "0.1 s")], 1);
+    let utilization = number(&outcome, "utilization");
+    assert!(utilization > 0.98 && utilization <= 1.0 + 1e-9, "{utilization}");
+    // 30 s at 1000 and 30 s at 250 packets/s.
+    let packets = number(&outcome, "bottleneck_packets");
+    assert!((packets / 37_500.0 - 1.0).abs() < 0.02, "{packets}");
+    let series = &outcome.series;
+    let per_packet = |step: usize| series.sojourn_s[step] / series.queue_packets[step];
+    assert!((per_packet(850) / per_packet(550) - 4.0).abs() < 0.8, "the same queue takes four times as long");
+}
+
+/// [[at]]: a shorter delay does not let packets overtake those on the wire.
+#[test]
+fn a_change_of_delay_keeps_the_order() {
+    let nearer = format!("{ONE_FLOW}\n[[at]]\ntime = \"5 s\"\nset = {{ \"bottleneck.delay\" = \"1 ms\" }}\n");
+    let (before, after) = (run(ONE_FLOW, &[], 1), run(&nearer, &[], 1));
+    // Reordering would show as duplicate ACKs, retransmissions and thus a smaller goodput.
+    assert!(number(&after, "goodput_bps") > 0.99 * number(&before, "goodput_bps"));
+    assert!(number(&after, "rtt_p50_s") < number(&before, "rtt_p50_s"));
+}
+
+const MANY: &str = r#"
+title = "Thirty flows"
+duration = "6 s"
+[bottleneck]
+rate = "8 Mbit/s"
+delay = "20 ms"
+buffer = "100 packets"
+disc = { law = "red" }
+[[flows]]
+count = 30
+ecn = true
+segment = "1000 B"
+access = { rate = "10 Mbit/s", delay = { spread = ["10 ms", "30 ms"] } }
+"#;
+
+#[test]
+fn a_run_is_a_function_of_scenario_and_seed() {
+    let text = |outcome: &Outcome| format!("{:?}", (&outcome.metrics, &outcome.series, outcome.balance));
+    let first = run(MANY, &[], 7);
+    assert_eq!(text(&first), text(&run(MANY, &[], 7)));
+    assert_ne!(text(&first), text(&run(MANY, &[], 8)));
+}
+
+/// Under every law: offered = delivered + dropped + held, at the bottleneck and over the whole run.
+#[test]
+fn every_packet_is_accounted_for() {
+    for disc in ["tail_drop", "red", "pi:target=50packets"] {
+        for cc in ["reno", "newreno"] {
+            let balance = run(MANY, &[("bottleneck.disc", disc), ("flows.0.cc", cc)], 3).balance;
+            assert_eq!(balance.offered, balance.delivered + balance.dropped + balance.held, "{disc}, {cc}");
+            assert!(balance.delivered > 5000, "{disc}, {cc}: {balance:?}");
+        }
+    }
+}
+
+/// Two laws under one seed meet the same flows: until the first drop or mark the runs are the same.
+#[test]
+fn laws_share_their_random_numbers() {
+    let (red, tail) = (
+        run(MANY, &[("sample", "1 ms")], 5),
+        run(MANY, &[("sample", "1 ms"), ("bottleneck.disc", "tail_drop")], 5),
+    );
+    let acts = |outcome: &Outcome| {
+        let series = &outcome.series;
+        series.drop_ratio.iter().zip(&series.mark_ratio).position(|(drop, mark)| drop + mark > 0.0).unwrap()
+    };
+    let first = acts(&red).min(acts(&tail));
+    assert!(first > 50);
+    assert_eq!(red.series.queue_packets[..first], tail.series.queue_packets[..first]);
+}
+
+/// A target gives QACD, settling and overshoot; without one they are absent. A change adds an entry.
+#[test]
+fn control_metrics_follow_the_target_and_the_schedule() {
+    let change = format!("{MANY}\n[[at]]\ntime = \"3 s\"\nset = {{ \"bottleneck.rate\" = \"6 Mbit/s\" }}\n");
+    let outcome = run(&change, &[("bottleneck.disc", "pi:target=40packets")], 1);
+    let mean = number(&outcome, "queue_mean_packets");
+    let (sd, qacd) = (number(&outcome, "queue_std_packets"), number(&outcome, "qacd_packets"));
+    assert!((qacd * qacd - sd * sd - (mean - 40.0) * (mean - 40.0)).abs() < 1e-6);
+    for name in ["settling_s", "overshoot_packets"] {
+        let metric = &outcome.metrics.iter().find(|(key, _)| *key == name).unwrap().1;
+        assert!(matches!(metric, Metric::List(values) if values.len() == 2), "{name}: {metric:?}");
+        let none = run(MANY, &[], 1);
+        let metric = &none.metrics.iter().find(|(key, _)| *key == name).unwrap().1;
+        assert_eq!(*metric, Metric::Absent);
+    }
+}
+
+/// A flow that stops leaves the link to the others.
+#[test]
+fn flows_stop_when_they_are_told_to() {
+    let outcome = run(ONE_FLOW, &[("flows.0.stop", "4 s"), ("warmup", "5 s")], 1);
+    assert_eq!(number(&outcome, "bottleneck_packets"), 0.0);
+    assert_eq!(number(&outcome, "utilization"), 0.0);
+}
