@@ -57,13 +57,22 @@ impl<P: Probe> Simulation<P> {
 
     /// Lets everything happen that is due by `until`.
     pub fn advance(&mut self, until: Time) {
-        while let Some((time, event)) = self.events.pop_by(until) {
+        while !self.advance_some(until, u64::MAX) {}
+    }
+
+    /// Lets at most `most` events happen that are due by `until`; says whether that was all of them.
+    pub fn advance_some(&mut self, until: Time, most: u64) -> bool {
+        for _ in 0..most {
+            let Some((time, event)) = self.events.pop_by(until) else {
+                self.now = self.now.max(until);
+                return true;
+            };
             debug_assert!(time >= self.now, "time runs back");
             self.now = time;
             self.happened += 1;
             self.handle(event);
         }
-        self.now = self.now.max(until);
+        false
     }
 
     /// The present.

@@ -28,4 +28,4 @@ pub use packet::Packet;
 pub use probe::{NoProbe, Probe};
 pub use recorder::Recorder;
 pub use results::{Metric, Outcome, Series};
-pub use run::{Run, steps_of};
+pub use run::Run;

@@ -8,11 +8,12 @@ use sojourn_aqm::Gauges;
 use sojourn_scenario::Scenario;
 use sojourn_units::{Fault, Span, Time};
 
-/// A run of a scenario under one seed, advanced step by step.
+/// A run of a scenario under one seed, advanced bit by bit.
 pub struct Run {
     simulation: Simulation<Recorder>,
     scenario: Scenario,
     step: Span,
+    step_start: Time,
     series: Series,
     /// Bits sent and bits that could have been sent at the last step.
     last: (f64, f64),
@@ -35,6 +36,7 @@ impl Run {
             simulation: Simulation::new(network, seed, recorder),
             step: scenario.sample.unwrap_or_else(|| step_for(scenario.duration)),
             scenario: scenario.clone(),
+            step_start: Time::ZERO,
             series: Series::default(),
             last: (0.0, 0.0),
             warm: None,
@@ -46,18 +48,21 @@ impl Run {
         self.simulation.now().seconds() / self.scenario.duration.seconds()
     }
 
-    /// Goes on to the end of the next step; says whether there is more.
+    /// Goes on for a moment, so that a caller can look up in between; says whether there is more.
     pub fn advance(&mut self) -> bool {
-        let start = self.simulation.now();
         let end = Time::ZERO + self.scenario.duration;
-        let stop = (start + self.step).min(end);
+        let step_end = (self.step_start + self.step).min(end);
         let warm = Time::ZERO + self.scenario.warmup;
-        if self.warm.is_none() && warm <= stop {
-            self.simulation.advance(warm);
+        let stop = if self.warm.is_none() { warm.min(step_end) } else { step_end };
+        if !self.simulation.advance_some(stop, EVENTS_PER_TURN) {
+            return true;
+        }
+        if self.warm.is_none() && stop == warm {
             self.warm = Some(self.baseline());
         }
-        self.simulation.advance(stop);
-        self.end_step(start, stop);
+        if stop == step_end {
+            self.end_step(stop);
+        }
         stop < end
     }
 
@@ -95,7 +100,8 @@ impl Run {
         }
     }
 
-    fn end_step(&mut self, start: Time, stop: Time) {
+    fn end_step(&mut self, stop: Time) {
+        let start = std::mem::replace(&mut self.step_start, stop);
         let bits = self.bits();
         let mut p = ProbabilityGauge(None);
         if let Some(disc) = self.simulation.disc(dumbbell::BOTTLENECK) {
@@ -134,12 +140,6 @@ impl Run {
     }
 }
 
-/// How many steps a run of this scenario has.
-pub fn steps_of(scenario: &Scenario) -> u64 {
-    let step = scenario.sample.unwrap_or_else(|| step_for(scenario.duration));
-    scenario.duration.nanos().div_ceil(step.nanos())
-}
-
 /// Picks the gauge `p` out of a law's.
 struct ProbabilityGauge(Option<f64>);
 
@@ -170,6 +170,8 @@ fn step_for(duration: Span) -> Span {
     }
 }
 
+/// Events between two looks of the caller: some ten milliseconds.
+const EVENTS_PER_TURN: u64 = 100_000;
 /// Points of a series whose step is not given.
 const MOST_STEPS: u64 = 2000;
 
