@@ -5,6 +5,19 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
+__all__ = [
+    "Cancelled",
+    "Run",
+    "Scenario",
+    "ScenarioError",
+    "Ticket",
+    "__version__",
+    "catalogue_json",
+    "explain_json",
+    "run",
+    "schema_json",
+]
+
 __version__: str
 
 class ScenarioError(ValueError):

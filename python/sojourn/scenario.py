@@ -40,7 +40,9 @@ def load(path: str | Path, overrides: Mapping[str, str] | None = None) -> Scenar
     except OSError as fault:
         raise InputError(_unreadable(path, fault)) from None
     try:
-        return Scenario.parse(text, str(path), list((overrides or {}).items()))
+        # A name that is not UTF-8 shows with marks of replacement.
+        name = str(path).encode("utf-8", "replace").decode()
+        return Scenario.parse(text, name, list((overrides or {}).items()))
     except ScenarioError as fault:
         raise InputError(*fault.faults) from None
 

@@ -1,5 +1,6 @@
 """The commands as a user types them: what they print, where, and with which exit code."""
 
+import contextlib
 import json
 import os
 import signal
@@ -100,6 +101,24 @@ def test_quiet_says_nothing_beside_the_table(sojourn):
     done = sojourn("run", "small.toml", "--out", "out", "--quiet")
     assert done.returncode == 0
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(("flags", "shown"), [([], True), (["--quiet"], False)])
+def test_progress_shows_on_a_terminal_unless_quiet(folder, flags, shown):
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "sojourn", "run", "small.toml", "--seeds", "1..3", *flags]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=theirs, text=True) as process:
+        os.close(theirs)
+        seen = b""
+        with contextlib.suppress(OSError):  # Linux says EIO when the other side has closed.
+            while more := os.read(ours, 4096):
+                seen += more
+        table = process.stdout.read()
+    os.close(ours)
+    assert process.returncode == 0
+    assert (b"of 3 runs" in seen) is shown
+    assert "of 3 runs" not in table
+    assert "queue mean" in table
 
 
 def test_set_changes_the_scenario(sojourn):
@@ -334,6 +353,30 @@ def test_a_reader_that_goes_away_is_no_fault(folder):
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_terminal_without_the_letters_gets_others(sojourn):
+    done = sojourn("run", "small.toml", "--seeds", "1..2", env={"PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0, done.stderr
+    assert "queue mean" in done.stdout
+
+
+def test_a_file_name_that_is_no_utf8_is_no_fault(sojourn, folder):
+    name = os.fsdecode(b"sm\xffall.toml")
+    (folder / name).write_text((folder / "small.toml").read_text())
+    assert sojourn("run", name, "--out", "out").returncode == 0
+    assert sojourn("report", "out").returncode == 0
+    (folder / name).write_text("")
+    done = sojourn("check", name)
+    assert done.returncode == 2
+    assert done.stderr.startswith("sm?all.toml:")
+
+
+def test_the_largest_seed_runs(sojourn, folder):
+    most = 2**64 - 1
+    assert sojourn("run", "small.toml", "--seed", most, "--out", "out").returncode == 0
+    assert sojourn("report", "out").returncode == 0
+    assert json.loads((folder / "out" / "result.json").read_text())["runs"][0]["seed"] == most
 
 
 def test_main_works_inside_a_process(folder, capsys, monkeypatch):

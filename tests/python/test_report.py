@@ -43,6 +43,12 @@ def test_marks_are_two_axes_of_one_scale(made):
     assert len(drops.figure.legends) == 1
 
 
+def test_a_result_without_any_packets_has_a_page(folder):
+    sc = sj.load(folder / "small.toml", {"flows.0.start": "5.9999 s", "duration": "6 s"})
+    page = sj.run(sc).report(folder / "page.html").read_text()
+    assert "The runs delivered no packets after the warm-up." in page
+
+
 def test_plots_leave_pyplot_alone(made):
     made.plot.queue()
     assert "matplotlib.pyplot" not in sys.modules
@@ -146,7 +152,10 @@ def test_the_command_to_repeat_it_is_on_the_page(sojourn, folder):
     done = sojourn("report", "out", "-o", "page.html")
     assert done.stdout == "page.html\n"
     text = " ".join(Page((folder / "page.html").read_text()).words)
-    assert "sojourn run small.toml --disc 'red:min=5 packets,max=15 packets' --seeds 1..2 --out out" in text
+    assert (
+        "sojourn run small.toml \\\n    --disc 'red:min=5 packets,max=15 packets' \\\n"
+        "    --seeds 1..2 \\\n    --out out"
+    ) in text
 
 
 def test_the_report_goes_into_the_folder_unless_told_otherwise(sojourn, folder):
@@ -221,6 +230,22 @@ def test_the_headline_claims_no_difference_that_the_seeds_do_not_show():
     one = {name: column[:1] for name, column in columns(0.02, 0.01).items()}
     two = {name: column[:1] for name, column in columns(0.09, 0.01).items()}
     assert "one seed does not tell" in verdicts.headline(invented({"red": one, "pi": two}))
+
+
+def test_verdicts_do_not_round_a_few_drops_to_none():
+    said = verdicts.marks(invented({"red": columns(0.02, 0.00001), "pi": columns(0.02, 0.0)}))
+    assert said == "pi drops none; red drops less than 0.01 %, of the packets offered."
+
+
+def test_a_link_that_is_always_busy_is_called_so():
+    full = columns(0.02, 0.0, 0.9999)
+    assert (
+        verdicts.utilization(invented({"a": full, "b": full}))
+        == "Every law keeps the link busy all the time."
+    )
+    half = columns(0.02, 0.0, 0.5)
+    said = verdicts.utilization(invented({"a": full, "b": half}))
+    assert said == "The link is kept busy 50.0 % of the time under b and 99.99 % of the time under a."
 
 
 def test_verdicts_of_one_disc_compare_nothing():

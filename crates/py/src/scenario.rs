@@ -12,6 +12,7 @@ pub(crate) struct Scenario(pub(crate) scenario::Scenario);
 impl Scenario {
     /// Reads the text of a scenario file; `overrides` are dotted keys with TOML values.
     #[staticmethod]
+    #[allow(clippy::needless_pass_by_value)] // arguments come from Python by value
     #[pyo3(signature = (text, name, overrides = Vec::new()))]
     fn parse(text: &[u8], name: &str, overrides: Vec<(String, String)>) -> PyResult<Scenario> {
         scenario::Scenario::parse(text, name, &overrides)

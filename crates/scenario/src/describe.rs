@@ -1,5 +1,6 @@
 //! A scenario in words, for people who want to see what would run.
 
+use crate::disc::plain;
 use crate::scenario::{Flows, Scenario};
 use sojourn_aqm::{Limit, catalogue};
 use sojourn_units::Value;
@@ -109,13 +110,6 @@ fn group_in_words(group: &Flows) -> String {
         if group.ecn { "ECN" } else { "no ECN" },
         group.start,
     )
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::Text(text) => text.clone(),
-        other => other.to_string(),
-    }
 }
 
 /// Letters before a fact.

@@ -117,6 +117,18 @@ pub(crate) fn canonical(value: Value, kind: &Kind) -> Value {
     written.unwrap_or(value)
 }
 
+/// A value as it stands in a SPEC: without quotes, whole numbers without a point.
+pub(crate) fn plain(value: &Value) -> String {
+    match value {
+        Value::Text(text) => text.clone(),
+        Value::Number(number) => {
+            let number = format!("{number:?}");
+            number.strip_suffix(".0").unwrap_or(&number).into()
+        }
+        other => other.to_string(),
+    }
+}
+
 /// A value of a SPEC: a whole number, a number, true or false, or else text.
 fn scalar(text: &str) -> Value {
     if let Ok(whole) = text.parse() {
@@ -134,14 +146,7 @@ impl fmt::Display for DiscSpec {
         f.write_str(&self.law)?;
         for (place, (key, value)) in self.params.iter().enumerate() {
             f.write_str(if place == 0 { ":" } else { "," })?;
-            match value {
-                Value::Text(text) => write!(f, "{key}={text}")?,
-                Value::Number(number) => {
-                    let number = format!("{number:?}");
-                    write!(f, "{key}={}", number.strip_suffix(".0").unwrap_or(&number))?;
-                }
-                other => write!(f, "{key}={other}")?,
-            }
+            write!(f, "{key}={}", plain(value))?;
         }
         Ok(())
     }

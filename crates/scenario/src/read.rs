@@ -8,7 +8,7 @@ use crate::times::{Spread, Start};
 use crate::tree::{Node, Tree};
 use sojourn_aqm::{Limit, Site};
 use sojourn_tcp::Profile;
-use sojourn_units::param::Quantity;
+use sojourn_units::param::{Kind, Quantity};
 use sojourn_units::{Amount, Bytes, Fault, LinkRate, Rate, Span, Value};
 
 /// The scenario; or all that is wrong with it, `flaws` included.
@@ -134,14 +134,14 @@ impl Reader {
         let access = self.access(group, link, segment);
         let start = self.start(group, duration);
         let stop = group.get::<Span>("stop");
-        if let (Some(start), Some(stop)) = (start, stop) {
-            if stop <= start.latest() {
-                let what = format!(
-                    "{stop} is not after the latest start at {}; legal: after every start",
-                    start.latest()
-                );
-                self.refuse(group, "stop", &what);
-            }
+        if let (Some(start), Some(stop)) = (start, stop)
+            && stop <= start.latest()
+        {
+            let what = format!(
+                "{stop} is not after the latest start at {}; legal: after every start",
+                start.latest()
+            );
+            self.refuse(group, "stop", &what);
         }
         let ProfileName(profile) = group.get("profile")?;
         let mut profile = Profile::named(profile)?;
@@ -169,10 +169,7 @@ impl Reader {
         segment: Option<Bytes>,
     ) -> Option<Access> {
         let nothing = Node { place: group.place.clone(), tree: Tree::Table(Vec::new()) };
-        let node = match group.given("access") {
-            true => group.node("access")?,
-            false => &nothing,
-        };
+        let node = if group.given("access") { group.node("access")? } else { &nothing };
         let section = self.section("flows.access", &group.path_of("access"), node)?;
         let rate = if section.given("rate") {
             self.rate(&section, "rate", segment?.get() as f64, FASTEST_ACCESS)?
@@ -286,7 +283,9 @@ impl Reader {
         let node = section.node("disc")?;
         let read = match &node.tree {
             Tree::Table(entries) => self.disc_of_table(node, entries),
-            _ => String::read(&node.value().ok()?).map_err(|what| Fault::new("", what)).and_then(|spec| DiscSpec::parse(&spec)),
+            _ => String::read(&node.value().ok()?)
+                .map_err(|what| Fault::new("", what))
+                .and_then(|spec| DiscSpec::parse(&spec)),
         };
         let disc = read.map_err(|fault| self.disc_fault(node, &fault)).ok()?;
         let site = scenario.map_or_else(somewhere, Scenario::site);
@@ -344,7 +343,10 @@ impl Reader {
                 None => unknown(&name, table),
                 Some(key) if section.given(key.name) => "is given twice; legal: each key once".into(),
                 Some(key) => {
-                    let value = child.value().and_then(|value| key.check(&value).map(|()| value));
+                    // What has keys of its own is read with them.
+                    let nested = matches!(key.kind(), Kind::Table | Kind::Tables | Kind::Disc);
+                    let read = if nested { child.outline() } else { child.value() };
+                    let value = read.and_then(|value| key.check(&value).map(|()| value));
                     let (value, wrong) =
                         value.map_or_else(|what| (None, what), |value| (Some(value), String::new()));
                     section.given.push(Entry { key, node: child, value });

@@ -128,7 +128,7 @@ impl fmt::Display for Spread {
 impl fmt::Display for Start {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Start::Random(times) => write!(f, "at random within {times}"),
+            Start::Random(times) => write!(f, "at random between {} and {}", times.from, times.to),
             Start::Even(times) if times.from == times.to => write!(f, "at {times}"),
             Start::Even(times) => write!(f, "evenly from {times}"),
         }

@@ -78,13 +78,16 @@ fn readable(text: &[u8]) -> Result<&str, (usize, String)> {
 }
 
 fn syntax_faults(name: &str, text: &str, lines: &Lines, errors: &[toml::de::Error]) -> Faults {
+    let doubled = |error: &toml::de::Error| error.message() == "duplicate key";
+    // Where a line is broken, keys after it may seem doubled.
+    let broken = errors.iter().any(|error| !doubled(error));
     let mut flaws: Vec<Flaw> = Vec::new();
-    for error in errors {
+    for error in errors.iter().filter(|error| !(broken && doubled(error))) {
         let span = error.span().unwrap_or(0..0);
         let place = lines.place(span.start);
         // What follows an error in the same line follows from it.
         if flaws.last().is_none_or(|last| last.place != place) {
-            let fault = if error.message() == "duplicate key" {
+            let fault = if doubled(error) {
                 Fault::new(text.get(span).unwrap_or("key"), "is given twice; legal: each key once")
             } else {
                 Fault::new("", format!("is not TOML: {}", error.message()))
@@ -140,6 +143,15 @@ fn cut(key: &str) -> String {
 }
 
 impl Node {
+    /// The value without what is inside lists and tables; or why it is none.
+    pub(crate) fn outline(&self) -> Result<Value, String> {
+        match &self.tree {
+            Tree::List(_) => Ok(Value::List(Vec::new())),
+            Tree::Table(_) => Ok(Value::Table(Vec::new())),
+            _ => self.value(),
+        }
+    }
+
     /// The value without its places; or why it is none.
     pub(crate) fn value(&self) -> Result<Value, String> {
         match &self.tree {
@@ -156,7 +168,8 @@ impl Node {
 
 /// Puts the value of one override at its dotted key.
 fn lay_over(root: &mut Node, order: usize, written: &str, value: &str) -> Result<(), Flaw> {
-    let place = |path: &str| Place::Set { order, written: cut(written), path: path.into() };
+    let shown = if written.is_empty() { "\"\"" } else { written };
+    let place = |path: &str| Place::Set { order, written: cut(shown), path: path.into() };
     let flaw = |what: String| Flaw { place: place(""), fault: Fault::new("", what) };
     let steps = steps(written).ok_or_else(|| {
         flaw("is not a key; write it like bottleneck.rate=\"6 Mbit/s\" or flows[0].count=20".into())
@@ -212,10 +225,10 @@ fn insert(node: &mut Node, steps: &[Step], leaf: Node) -> Result<(), String> {
         return Ok(());
     };
     // A disc that was written as a SPEC has its parameters inside the text.
-    if let (Tree::Leaf(Value::Text(spec)), Step::Name(_)) = (&node.tree, step) {
-        if let Ok(disc) = DiscSpec::parse(spec) {
-            node.tree = disc_table(disc, &node.place);
-        }
+    if let (Tree::Leaf(Value::Text(spec)), Step::Name(_)) = (&node.tree, step)
+        && let Ok(disc) = DiscSpec::parse(spec)
+    {
+        node.tree = disc_table(disc, &node.place);
     }
     match (&mut node.tree, step) {
         (Tree::Table(entries), Step::Name(name)) => {
@@ -236,6 +249,7 @@ fn insert(node: &mut Node, steps: &[Step], leaf: Node) -> Result<(), String> {
             let count = items.len();
             let item = items.get_mut(*index).ok_or_else(|| match count {
                 0 => format!("there is no item {index}; the list is empty"),
+                1 => format!("there is no item {index}; legal: 0"),
                 _ => format!("there is no item {index}; legal: 0 to {}", count - 1),
             })?;
             insert(item, rest, leaf)

@@ -192,10 +192,11 @@ fn per_stretch(of: &Measured<'_>, measure: fn(&Stretch<'_>) -> Option<f64>) -> M
 /// How long until the backlog, averaged over `SMOOTHING_S`, stays within the band about the target.
 fn settling(stretch: &Stretch<'_>) -> Option<f64> {
     let band = (SETTLED_SHARE * stretch.target).max(SETTLED_PACKETS);
-    let step = stretch.time_s.first()? - stretch.start_s;
+    let &[first, second, ..] = stretch.time_s else { return None };
+    let step = second - first;
     let width = ((SMOOTHING_S / step).round() as usize).clamp(1, stretch.queue.len());
     let smooth = stretch.queue.windows(width).map(|window| window.iter().sum::<f64>() / width as f64);
-    let outside = smooth.enumerate().filter(|(_, mean)| (mean - stretch.target).abs() > band).last();
+    let outside = smooth.enumerate().rfind(|(_, mean)| (mean - stretch.target).abs() > band);
     let first = outside.map_or(0, |(last, _)| last + 1);
     // The window that starts the settled part ends `width` steps on.
     stretch.time_s.get(first + width - 1).map(|end| end - stretch.start_s)

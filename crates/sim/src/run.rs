@@ -76,7 +76,7 @@ impl Run {
         let starts = self.scenario.at.iter().map(|change| change.time.seconds());
         let mut stretches: Vec<f64> = std::iter::once(0.0).chain(starts).collect();
         stretches.dedup();
-        let target = self.simulation.disc(dumbbell::BOTTLENECK).and_then(|disc| disc.target_packets());
+        let target = self.simulation.disc(dumbbell::BOTTLENECK).and_then(sojourn_aqm::Disc::target_packets);
         let events = self.simulation.events();
         let balance = self.balance();
         let recorder = self.simulation.probe();

@@ -244,8 +244,9 @@ macro_rules! written_with_a_unit {
                 match value {
                     Value::Text(text) => <$type>::parse(text),
                     Value::Number(_) | Value::Whole(_) => {
-                        let units = <$type>::parse(&value.to_string()).err().unwrap_or_default();
-                        Err(format!("{units}; write it like {:?}", $example))
+                        let refusal = <$type>::parse(&value.to_string()).err().unwrap_or_default();
+                        let told = refusal.contains("write it like");
+                        Err(if told { refusal } else { format!("{refusal}; write it like {:?}", $example) })
                     }
                     other => Err(format!("{other} is not text with a unit; write it like {:?}", $example)),
                 }
@@ -367,7 +368,7 @@ impl<T: Quantity> Quantity for Option<T> {
 ///     pub struct Params {
 ///         /// weight of a new sample in the average
 ///         weight: f64 = 0.002, "w_q", "0 < weight <= 1" if |w| *w > 0.0 && *w <= 1.0,
-///             "Floyd and Jacobson 1993, section 11";
+///             "Floyd and Jacobson 1993";
 ///     }
 /// }
 /// use sojourn_units::param::{Described, Value};
@@ -485,5 +486,10 @@ mod tests {
         assert_eq!(fault.to_string(), "gian: unknown key; did you mean \"gain\"? (legal: target, gain)");
         let fault = Sample::default().assign("target", &Value::Whole(100)).unwrap_err();
         assert!(fault.to_string().contains("needs a unit"), "{fault}");
+        let fault = Sample::default().assign("target", &Value::Number(f64::NAN)).unwrap_err();
+        assert_eq!(
+            fault.to_string(),
+            "target: \"NaN\" is not a number with a unit; write it like \"300 packets\""
+        );
     }
 }

@@ -189,7 +189,10 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
         .into_iter()
         .map(|name| (distance(&wanted, &name.to_lowercase()), name))
         .min_by_key(|(distance, _)| *distance)
-        .filter(|(distance, name)| *distance <= 1 + name.chars().count() / 3)
+        // Near is a slip of the finger: something of the word must be left.
+        .filter(|(distance, name)| {
+            *distance <= 1 + name.chars().count() / 3 && *distance < wanted.chars().count()
+        })
         .map(|(_, name)| name)
 }
 

@@ -34,6 +34,7 @@ P = ParamSpec("P")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code. `argv` leaves the program's name out."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    printing.prepare()
     try:
         code = app(arguments, prog_name="sojourn", standalone_mode=False, obj=arguments)
     except Exception as fault:

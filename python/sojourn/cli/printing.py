@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -21,8 +22,17 @@ class ReaderGone(Exception):
     """Whoever read our output has closed it: nothing more is worth printing."""
 
 
+def prepare() -> None:
+    """Letters that the terminal does not have are replaced, never a fault."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
 def say(text: str) -> None:
     """Print on stdout; a reader that has gone away is no fault."""
+    if sys.stdout is None:
+        raise ReaderGone
     try:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         sys.stdout.flush()
@@ -123,15 +133,20 @@ def explanation(entry: dict[str, Any]) -> str:
 
 def _field(field: dict[str, Any]) -> str:
     symbol = f" ({field['symbol']})" if field.get("symbol") else ""
-    default = field.get("default")
-    shown = default if isinstance(default, str) else json.dumps(default, ensure_ascii=False)
-    value = "no default" if default is None else f"default {shown}"
-    head = f"  {field['key']}{symbol}: {field['kind']}, {value}"
+    head = f"  {field['key']}{symbol}: {field['kind']}, {_default(field.get('default'))}"
     about = [field.get("about"), f"Legal: {field['rule']}" if field.get("rule") else None]
     if field.get("why"):
         about.append(f"Why this default: {field['why']}")
     text = " ".join(part.rstrip(".") + "." for part in about if part)
     return head + ("\n" + _wrapped(text, "      ") if text else "")
+
+
+def _default(value: object) -> str:
+    if value is None:
+        return "derived where not given"
+    if value == "required":
+        return "required"
+    return f"default {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
 
 
 def _paragraphs(text: str) -> str:

@@ -72,22 +72,18 @@ class Plots:
         for ax, name, label in ((left, "drop_ratio", "drops, %"), (right, "mark_ratio", "marks, %")):
             for place, band in enumerate(bands.over_time(self.result, name, self.canvas.points // COARSE)):
                 self._draw(ax, place, band.scaled(1, 100))
-            ax.set_ylim(bottom=0)
             self._time_axis(ax)
             style.label(ax, TIME if ax is right or not self.canvas.stacked else "", label)
-        top = max(left.get_ylim()[1], right.get_ylim()[1])
-        left.set_ylim(0, top)
-        right.set_ylim(0, top)
+        top = 100 * max(self._measured("drop_ratio")[1], self._measured("mark_ratio")[1])
+        for ax in (left, right):
+            ax.set_ylim(0, 1.1 * top if top > 0 else 1.0)
         self._finish(left)
         return left, right
 
     def utilization(self) -> Axes:
         """The share of the link's rate that is used over time, %."""
         ax = self._over_time("utilization", "utilisation, %", scale=100, points=self.canvas.points // COARSE)
-        found = bands.over_time(self.result, "utilization", self.canvas.points // COARSE)
-        after = self._warmup_s()
-        measured = [band.low[(band.x >= after) & np.isfinite(band.low)] for band in found]
-        lowest = min([98.0, *(100 * low.min() for low in measured if low.size)])
+        lowest = min(98.0, 100 * self._measured("utilization")[0])
         ax.set_ylim(max(0.0, lowest - 0.1 * (100 - lowest)), 100 + 0.05 * (100 - lowest))
         return ax
 
@@ -122,6 +118,16 @@ class Plots:
             when = seconds(change.get("time"))
             if when is not None:
                 style.change(ax, when)
+
+    def _measured(self, name: str) -> tuple[float, float]:
+        """The lowest and highest of the coarse bands after the warm-up: the start may leave the picture."""
+        found = bands.over_time(self.result, name, self.canvas.points // COARSE)
+        kept = [band.x >= self._warmup_s() for band in found]
+        low = np.concatenate([band.low[keep] for band, keep in zip(found, kept, strict=True)])
+        high = np.concatenate([band.high[keep] for band, keep in zip(found, kept, strict=True)])
+        if np.all(np.isnan(low)):
+            return 0.0, 0.0
+        return float(np.nanmin(low)), float(np.nanmax(high))
 
     def _warmup_s(self) -> float:
         return seconds(self.result.scenario.get("warmup")) or 0.0

@@ -20,7 +20,7 @@ def write(result: Result, path: Path) -> Path:
     text = page(result)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        part.write_text(text, encoding="utf-8")
+        part.write_text(text, encoding="utf-8", errors="replace")
         part.replace(path)
     except OSError as fault:
         why = fault.strerror or str(fault)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -209,7 +210,7 @@ def _repeat(result: Result) -> str:
         ("Machine", f"{machine.get('system', 'unknown')} {machine.get('architecture', '')}".strip()),
     ]
     rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in facts)
-    shown = f"<pre><code>{escape(shlex.join(map(str, command)))}</code></pre>\n" if command else ""
+    shown = f"<pre><code>{escape(_shell(command))}</code></pre>\n" if command else ""
     promise = (
         "The same scenario, seeds and version give the same numbers, "
         "on any machine and with any number of workers."
@@ -218,6 +219,19 @@ def _repeat(result: Result) -> str:
         f'<section id="repeat">\n<h2>How to repeat it</h2>\n{shown}<dl>{rows}</dl>\n'
         f'<p class="note">{promise}</p>\n</section>'
     )
+
+
+def _shell(command: list[object]) -> str:
+    """The command as one types it; a long one with a line for each option."""
+    whole = shlex.join(map(str, command))
+    if len(whole) <= 80:
+        return whole
+    lines: list[list[str]] = [[]]
+    for word in map(str, command):
+        if word.startswith("-"):
+            lines.append([])
+        lines[-1].append(word)
+    return " \\\n    ".join(shlex.join(line) for line in lines)
 
 
 def _meanings() -> str:
@@ -237,9 +251,4 @@ def _wall(seconds: object) -> str:
 
 def _told(sentence: str) -> str:
     """A sentence for the page: numbers do not part from their units."""
-    return (
-        escape(sentence)
-        .replace(" ms", "&nbsp;ms")
-        .replace(" %", "&nbsp;%")
-        .replace(" packets", "&nbsp;packets")
-    )
+    return re.sub(r"(\d) (ms|%|packets)", r"\1&nbsp;\2", escape(sentence))

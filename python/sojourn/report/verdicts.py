@@ -53,17 +53,17 @@ def queue(result: Result) -> str:
     if len(length) == 1:
         disc, found = length[0]
         return (
-            f"{called[disc]} holds {words.mean(found)} packets on average, "
-            f"with a standard deviation of {words.mean(swing[0][1])}."
+            f"{called[disc]} holds {_plain(found)} packets on average, "
+            f"with a standard deviation of {_plain(swing[0][1])}."
         )
-    listed = _listing(length, called, lambda found: f"{words.mean(found)} packets")
+    listed = _listing(length, called, lambda found: f"{_plain(found)} packets")
     if not _apart(result, swing[0][0], swing[1][0], words.QUEUE_STD):
         return f"Mean queue: {listed}. How steady they are cannot be told apart."
     disc, found = swing[0]
     worst = swing[-1]
     return (
         f"Mean queue: {listed}. {called[disc]} is the steadiest, with a standard deviation of "
-        f"{words.mean(found)} packets; {called[worst[0]]} swings most, with {words.mean(worst[1])}."
+        f"{_plain(found)} packets; {called[worst[0]]} swings most, with {_plain(worst[1])}."
     )
 
 
@@ -82,7 +82,8 @@ def marks(result: Result) -> str:
     for disc, drops in _ranking(result, words.DROPS):
         marked = words.scaled(result, disc, words.MARKS)
         and_marks = f" and marks {_percent(marked)}" if marked is not None and marked.mean > 0 else ""
-        parts.append(f"{called[disc]} drops {_percent(drops)}{and_marks}")
+        dropped = _percent(drops) if drops.mean > 0 else "none"
+        parts.append(f"{called[disc]} drops {dropped}{and_marks}")
     if not parts:
         return "No drops or marks were measured."
     if len(parts) > NAMED:
@@ -99,6 +100,8 @@ def utilization(result: Result) -> str:
     (worst, low), (_, high) = found[0], found[-1]
     if len(found) == 1:
         return f"{called[worst]} keeps the link {_percent(low)} busy."
+    if low.mean >= 99.95:
+        return "Every law keeps the link busy all the time."
     if high.mean - low.mean < BUSY_MARGIN:
         return f"Every law keeps the link at least {math.floor(low.mean * 10) / 10:.1f} % busy."
     return f"The link is kept busy {_listing(found, called, _percent, 'of the time under')}."
@@ -140,6 +143,9 @@ def _price(result: Result, rivals: Ranking) -> str:
         return ""
     least, lowest = losses[0]
     lost = _percent(own)
+    most, highest = losses[-1]
+    if own.mean == 0 and highest.mean > 0:
+        return f"It drops no packets, where {called[most]} drops {_percent(highest)}."
     if least == disc:
         other, loss = losses[1]
         if not _apart(result, disc, other, words.DROPS):
@@ -179,7 +185,14 @@ def _listing(
     return f"{', '.join(parts[:-1])}{joint}{parts[-1]}"
 
 
+def _plain(found: Estimate) -> str:
+    """The mean to three digits."""
+    return f"{found.mean:.0f}" if abs(found.mean) >= 100 else f"{found.mean:.3g}"
+
+
 def _percent(found: Estimate) -> str:
+    if 0 < found.mean < 0.005:
+        return "less than 0.01 %"
     digits = 2 if 0 < abs(found.mean) < 0.1 or abs(found.mean - 100) < 0.1 else 1
     return f"{found.mean:.{digits}f} %"
 

@@ -126,7 +126,7 @@ def _provenance(result: Result) -> dict[str, Any]:
 
 
 def _document(value: dict[str, Any]) -> str:
-    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(value, indent=1) + "\n"
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -64,11 +64,6 @@ def with_half(found: Estimate) -> str:
     return f"{found.mean:.{digits}f} ± {half}"
 
 
-def mean(found: Estimate) -> str:
-    """The mean alone, with as many digits as its half-width deserves."""
-    return f"{found.mean:.{decimals(found)}f}"
-
-
 def decimals(found: Estimate) -> int:
     """Two digits of the half-width, or four of the mean where there is no interval; 0 to 3 decimals."""
     if found.half:

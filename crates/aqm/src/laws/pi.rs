@@ -33,13 +33,13 @@ sojourn_units::params! {
             "the ARM-PFC paper's set-point";
         /// gain on the present error, 1/packet; without a and b the gains are designed for the scenario
         a: Option<f64> = None, "a", "more than b" if |a| a.is_none_or(|a| a > 0.0),
-            "designed by Hollot et al. 2002, section IV";
+            "designed by the rule of Hollot et al. 2002";
         /// gain on the previous error, 1/packet
         b: Option<f64> = None, "b", "more than 0, less than a" if |b| b.is_none_or(|b| b > 0.0),
-            "designed by Hollot et al. 2002, section IV";
+            "designed by the rule of Hollot et al. 2002";
         /// sampling frequency
         rate: Frequency = Frequency::new(160.0).expect("positive"), "f_s", "more than 0" if |_| true,
-            "Hollot et al. 2002, section VI";
+            "Hollot et al. 2002, their example";
     }
 }
 

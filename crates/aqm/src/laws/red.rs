@@ -36,7 +36,7 @@ sojourn_units::params! {
             "three times min, Floyd 1997";
         /// weight of a new sample in the average
         weight: f64 = 0.002, "w_q", "more than 0, at most 1" if |w| *w > 0.0 && *w <= 1.0,
-            "Floyd and Jacobson 1993, section 11";
+            "Floyd and Jacobson 1993";
         /// probability at the upper threshold
         max_p: Prob = Prob::clamped(0.1), "max_p", "more than 0, at most 1" if |p| p.get() > 0.0,
             "Floyd 1997: 0.1 instead of the 0.02 of 1993";
@@ -51,7 +51,7 @@ sojourn_units::params! {
             "RFC 7567, section 4.4: do not favour small packets";
         /// wait 1/p_b packets after a mark or drop, equation (5)
         wait: bool = true, "wait", "true or false" if |_| true,
-            "Floyd's own simulations since 1997; false is the 1993 paper, equation (4)";
+            "the first author's own simulator since 1997; false is the 1993 paper, equation (4)";
     }
 }
 

@@ -1,0 +1,53 @@
+//! What the tests of scenarios share.
+#![allow(dead_code)] // each file of tests uses a part of it
+
+use sojourn_scenario::{Faults, Scenario};
+
+/// A scenario with every part, on numbered lines.
+pub(crate) const WHOLE: &str = r#"title = "Everything at once"
+duration = "60 s"
+warmup = "10 s"
+sample = "50 ms"
+[bottleneck]
+rate = "10 Mbit/s"
+delay = "20 ms"
+buffer = "300 packets"
+disc = { law = "pi", target = "100 packets", a = 1.822e-5, b = 1.816e-5 }
+[[flows]]
+count = 50
+app = "bulk"
+cc = "newreno"
+profile = "ns2"
+ecn = true
+segment = "1000 B"
+access = { rate = "10 Mbit/s", delay = { spread = ["38 ms", "42 ms"] } }
+start = { spread = ["0 s", "5 s"] }
+stop = "50 s"
+initial_window = 4
+delayed_ack = true
+min_rto = "1 s"
+[[flows]]
+cc = "reno"
+[[at]]
+time = "40 s"
+set = { "bottleneck.rate" = "6 Mbit/s" }
+"#;
+
+/// The least that a scenario is made of.
+pub(crate) const LEAST: &str = r#"title = "The least"
+duration = "60 s"
+[bottleneck]
+rate = "10 Mbit/s"
+delay = "20 ms"
+[[flows]]
+"#;
+
+/// Reads a file called `f.toml`.
+pub(crate) fn parse(text: &str) -> Result<Scenario, Faults> {
+    Scenario::parse(text.as_bytes(), "f.toml", &[])
+}
+
+/// Reads [`WHOLE`] with one override.
+pub(crate) fn parse_with(key: &str, value: &str) -> Result<Scenario, Faults> {
+    Scenario::parse(WHOLE.as_bytes(), "f.toml", &[(key.into(), value.into())])
+}

@@ -1,0 +1,447 @@
+//! Every fault is one line: where, what is wrong, what is legal.
+
+mod common;
+
+use common::{LEAST, WHOLE, parse, parse_with};
+use sojourn_scenario::Scenario;
+
+/// Replaces one line of [`WHOLE`] and expects exactly these lines to be told.
+#[track_caller]
+fn told(line: usize, written: &str, expected: &[&str]) {
+    let lines: Vec<&str> =
+        WHOLE.lines().enumerate().map(|(at, old)| if at + 1 == line { written } else { old }).collect();
+    let faults = parse(&lines.join("\n")).expect_err(written);
+    assert_eq!(faults.lines(), expected, "{written}");
+}
+
+#[track_caller]
+fn told_of_bytes(bytes: &[u8], expected: &[&str]) {
+    assert_eq!(Scenario::parse(bytes, "f.toml", &[]).unwrap_err().lines(), expected);
+}
+
+#[track_caller]
+fn told_of_set(key: &str, value: &str, expected: &str) {
+    let faults = parse_with(key, value).expect_err(value);
+    assert_eq!(faults.lines(), [expected], "{key}={value}");
+}
+
+#[test]
+fn the_scenarios_of_the_tests_are_legal() {
+    assert!(parse(WHOLE).is_ok() && parse(LEAST).is_ok());
+}
+
+#[test]
+fn an_unknown_key_is_told_with_the_nearest() {
+    told(
+        8,
+        "bufer = \"300 packets\"",
+        &[
+            "f.toml:8: bottleneck.bufer: unknown key; did you mean \"buffer\"? (legal: rate, delay, buffer, disc)",
+        ],
+    );
+    told(
+        23,
+        "[[flow]]",
+        &["f.toml:23: flow: unknown key; did you mean \"flows\"? \
+         (legal: title, duration, warmup, sample, bottleneck, flows, at)"],
+    );
+    told(
+        17,
+        "access = { rat = \"10 Mbit/s\" }",
+        &["f.toml:17: flows[0].access.rat: unknown key; did you mean \"rate\"? (legal: rate, delay)"],
+    );
+    told(
+        27,
+        "set = { bottleneck.rat = \"6 Mbit/s\" }",
+        &["f.toml:27: at[0].set.bottleneck.rat: unknown key; did you mean \"bottleneck.rate\"? \
+         (legal: bottleneck.rate, bottleneck.delay)"],
+    );
+}
+
+#[test]
+fn units_are_asked_for_and_checked() {
+    told(
+        2,
+        "duration = 60",
+        &["f.toml:2: duration: \"60\" needs a unit: ns, us, ms, s, min, h; write it like \"20 ms\""],
+    );
+    told(2, "duration = \"60\"", &["f.toml:2: duration: \"60\" needs a unit: ns, us, ms, s, min, h"]);
+    told(
+        7,
+        "delay = \"20 mbit\"",
+        &["f.toml:7: bottleneck.delay: \"mbit\" is not a unit of a time; did you mean \"min\"? \
+         (units: ns, us, ms, s, min, h)"],
+    );
+    told(
+        6,
+        "rate = \"-10 Mbit/s\"",
+        &["f.toml:6: bottleneck.rate: \"-10 Mbit/s\" is negative; a rate is at least 0"],
+    );
+    told(
+        6,
+        "rate = nan",
+        &["f.toml:6: bottleneck.rate: \"NaN\" is not a number with a unit; write it like \"8 Mbit/s\""],
+    );
+    told(
+        6,
+        "rate = \"inf Mbit/s\"",
+        &[
+            "f.toml:6: bottleneck.rate: \"inf Mbit/s\" is not a number with a unit; write it like \"8 Mbit/s\"",
+        ],
+    );
+    told(
+        27,
+        "set = { \"bottleneck.rate\" = inf }",
+        &[
+            "f.toml:27: at[0].set.bottleneck.rate: \"inf\" is not a number with a unit; write it like \"8 Mbit/s\"",
+        ],
+    );
+}
+
+#[test]
+fn wrong_types_are_told() {
+    told(1, "title = 7", &["f.toml:1: title: 7 is not text; write it in quotes"]);
+    told(1, "title = 1979-05-27", &["f.toml:1: title: 1979-05-27 is a date, which no key takes"]);
+    told(
+        11,
+        "count = \"many\"",
+        &["f.toml:11: flows[0].count: \"many\" is not a whole number; write it like 50"],
+    );
+    told(
+        11,
+        "count = 99999999999999999999",
+        &["f.toml:11: flows[0].count: 99999999999999999999 is too large; legal: at most 9223372036854775807"],
+    );
+    told(15, "ecn = 1", &["f.toml:15: flows[0].ecn: 1 is neither true nor false"]);
+    told(
+        17,
+        "access = \"10 Mbit/s\"",
+        &[
+            "f.toml:17: flows[0].access: is not a table; legal: KEY = VALUE lines under a [table], or { KEY = VALUE }",
+        ],
+    );
+    told(
+        17,
+        "access = { delay = { sprad = [\"1 ms\", \"2 ms\"] } }",
+        &["f.toml:17: flows[0].access.delay: \"sprad\" is unknown; did you mean \"spread\"? \
+         (legal: TIME, { spread = [TIME, TIME] })"],
+    );
+    told(
+        18,
+        "start = { random = [\"1 s\"] }",
+        &["f.toml:18: flows[0].start: [\"1 s\"] is not a list of two times; \
+         legal: TIME, { spread = [TIME, TIME] }, { random = [TIME, TIME] }"],
+    );
+    told_of_bytes(
+        b"title = 'a'\nduration = '1 s'\nbottleneck = { rate = '1 Mbit/s', delay = '0 s' }\n[flows]\n",
+        &["f.toml:4: flows: is not a list of tables; legal: [[double brackets]] before each"],
+    );
+}
+
+#[test]
+fn values_out_of_range_are_told_with_the_range() {
+    told(1, "title = \" \"", &["f.toml:1: title: is empty; legal: one line, not empty, at most 200 letters"]);
+    told(2, "duration = \"0 s\"", &["f.toml:2: duration: \"0 s\" is out of range; legal: more than 0"]);
+    told(
+        4,
+        "sample = \"1 us\"",
+        &["f.toml:4: sample: 1 us is out of range; legal: 60 us to the duration of 60 s"],
+    );
+    told(
+        6,
+        "rate = \"0 Mbit/s\"",
+        &["f.toml:6: bottleneck.rate: 0 bit/s is out of range; legal: 1 bit/s to 1 Tbit/s"],
+    );
+    told(
+        6,
+        "rate = \"1e12 packets/s\"",
+        &["f.toml:6: bottleneck.rate: 1000000000000 packets/s is out of range; legal: 1 bit/s to 1 Tbit/s"],
+    );
+    told(
+        8,
+        "buffer = \"0 packets\"",
+        &["f.toml:8: bottleneck.buffer: 0 packets cannot be held; legal: whole packets, 1 to 1000000000"],
+    );
+    told(
+        8,
+        "buffer = \"999 B\"",
+        &["f.toml:8: bottleneck.buffer: 999 B holds 999 B, less than one segment; legal: 1500 B or more"],
+    );
+    told(
+        8,
+        "buffer = \"1 us\"",
+        &["f.toml:8: bottleneck.buffer: 1 us holds 1 B, less than one segment; legal: 1500 B or more"],
+    );
+    told(11, "count = 0", &["f.toml:11: flows[0].count: 0 is out of range; legal: 1 to 1000000"]);
+    told(11, "count = -5", &["f.toml:11: flows[0].count: -5 is out of range; legal: 1 to 1000000"]);
+    told(
+        11,
+        "count = 1_000_000",
+        &["f.toml:23: flows[1].count: 1000001 flows so far; legal: at most 1000000 in all groups"],
+    );
+    told(
+        16,
+        "segment = \"99 B\"",
+        &["f.toml:16: flows[0].segment: \"99 B\" is out of range; legal: 100 B to 65535 B"],
+    );
+    told(
+        20,
+        "initial_window = 1001",
+        &["f.toml:20: flows[0].initial_window: 1001 is out of range; legal: 1 to 1000"],
+    );
+    told(
+        22,
+        "min_rto = \"2 min\"",
+        &["f.toml:22: flows[0].min_rto: \"2 min\" is out of range; legal: more than 0, at most 60 s"],
+    );
+}
+
+#[test]
+fn unknown_words_are_told_with_the_list() {
+    told(
+        12,
+        "app = \"bluk\"",
+        &["f.toml:12: flows[0].app: \"bluk\" is no known application; did you mean \"bulk\"? (legal: bulk)"],
+    );
+    told(
+        13,
+        "cc = \"neworeno\"",
+        &["f.toml:13: flows[0].cc: \"neworeno\" is no known congestion control; did you mean \"newreno\"? \
+         (legal: reno, newreno)"],
+    );
+    told(
+        14,
+        "profile = \"ns4\"",
+        &[
+            "f.toml:14: flows[0].profile: \"ns4\" is no known profile; did you mean \"ns2\"? (legal: default, ns2)",
+        ],
+    );
+}
+
+#[test]
+fn what_contradicts_the_rest_of_the_file_is_told() {
+    told(
+        3,
+        "warmup = \"1 min\"",
+        &["f.toml:3: warmup: 60 s is not below the duration of 60 s; legal: below duration"],
+    );
+    told(
+        18,
+        "start = { random = [\"61 s\", \"0 s\"] }",
+        &["f.toml:18: flows[0].start: 61 s is not before the end of the run at 60 s; legal: below duration"],
+    );
+    told(
+        19,
+        "stop = \"5 s\"",
+        &["f.toml:19: flows[0].stop: 5 s is not after the latest start at 5 s; legal: after every start"],
+    );
+    told(
+        26,
+        "time = \"60 s\"",
+        &["f.toml:26: at[0].time: 60 s is not below the duration of 60 s; legal: below duration"],
+    );
+    told(
+        27,
+        "set = {}",
+        &[
+            "f.toml:27: at[0].set: sets nothing; legal: at least one key, as in { \"bottleneck.rate\" = \"6 Mbit/s\" }",
+        ],
+    );
+    told(
+        27,
+        "set = { \"bottleneck.rate\" = \"1 Mbit/s\", bottleneck.rate = \"2 Mbit/s\" }",
+        &["f.toml:27: at[0].set.bottleneck.rate: is given twice; legal: each key once"],
+    );
+}
+
+#[test]
+fn laws_refuse_at_the_line_of_their_key() {
+    told(
+        9,
+        "disc = { law = \"pi\", target = \"400 packets\" }",
+        &[
+            "f.toml:9: bottleneck.disc.target: 400 packets is above the buffer of 300 packets; legal: within the buffer",
+        ],
+    );
+    told(
+        8,
+        "buffer = \"50 packets\"",
+        &[
+            "f.toml:9: bottleneck.disc.target: 100 packets is above the buffer of 50 packets; legal: within the buffer",
+        ],
+    );
+    told(
+        9,
+        "disc = \"pie:target=1packets\"",
+        &[
+            "f.toml:9: bottleneck.disc: \"pie\" is not a law; did you mean \"pi\"? (legal: tail_drop, red, pi)",
+        ],
+    );
+    told(
+        9,
+        "disc = { law = \"rde\" }",
+        &[
+            "f.toml:9: bottleneck.disc.law: \"rde\" is not a law; did you mean \"red\"? (legal: tail_drop, red, pi)",
+        ],
+    );
+    told(
+        9,
+        "disc = { target = \"1 packets\" }",
+        &["f.toml:9: bottleneck.disc.law: is missing; legal: the name of a law, as in { law = \"red\" }"],
+    );
+    told(
+        9,
+        "disc = 5",
+        &[
+            "f.toml:9: bottleneck.disc: is not a disc; write it like { law = \"red\" } or \"red:min=50packets\"",
+        ],
+    );
+    told(
+        9,
+        "disc.law = \"red\"\ndisc.min = 50\ndisc.max = \"9 packets\"\ndisc.weight = 2",
+        &[
+            "f.toml:10: bottleneck.disc.min: \"50\" needs a unit: packets, packet, B, kB, MB, GB, KiB, MiB, GiB, \
+         ns, us, ms, s, min, h; write it like \"300 packets\"",
+            "f.toml:12: bottleneck.disc.weight: 2.0 is out of range; legal: more than 0, at most 1 \
+         (Floyd and Jacobson 1993)",
+        ],
+    );
+}
+
+#[test]
+fn a_law_is_checked_also_where_its_place_is_not_known() {
+    let text =
+        WHOLE.replace("rate = \"10 Mbit/s\"\ndelay", "rate = \"fast\"\ndelay").replace("a = 1", "c = 1");
+    let faults = parse(&text).unwrap_err();
+    assert_eq!(
+        faults.lines(),
+        [
+            "f.toml:6: bottleneck.rate: \"fast\" is not a number with a unit; write it like \"8 Mbit/s\"",
+            "f.toml:9: bottleneck.disc.c: unknown key (legal: target, a, b, rate)",
+        ]
+    );
+}
+
+#[test]
+fn missing_keys_are_told_at_the_line_of_their_table() {
+    told_of_bytes(
+        b"\n[bottleneck]\n[[at]]\n[[flows]]",
+        &[
+            "f.toml:1: title: is missing; legal: text in quotes (one line, not empty, at most 200 letters)",
+            "f.toml:1: duration: is missing; legal: a time such as \"20 ms\" (more than 0)",
+            "f.toml:2: bottleneck.rate: is missing; legal: a rate such as \"8 Mbit/s\" (1 bit/s to 1 Tbit/s)",
+            "f.toml:2: bottleneck.delay: is missing; legal: a time such as \"20 ms\"",
+            "f.toml:3: at[0].time: is missing; legal: a time such as \"20 ms\" (before duration)",
+            "f.toml:3: at[0].set: is missing; legal: a table [at.set]",
+        ],
+    );
+    told_of_bytes(
+        b"title = 'a'\nduration = '1 s'\nflows = []",
+        &[
+            "f.toml:1: bottleneck: is missing; legal: a table [bottleneck]",
+            "f.toml:3: flows: is empty; legal: one or more tables [[flows]]",
+        ],
+    );
+    let without = LEAST.replace("[[flows]]\n", "");
+    told_of_bytes(without.as_bytes(), &["f.toml:1: flows: is missing; legal: one or more tables [[flows]]"]);
+}
+
+#[test]
+fn text_that_is_no_toml_is_told_by_its_line() {
+    told_of_bytes(
+        b"",
+        &["f.toml:1: the file holds no keys; legal: a scenario in TOML, see `sojourn explain scenario`"],
+    );
+    told_of_bytes(
+        b"# only words\n",
+        &["f.toml:1: the file holds no keys; legal: a scenario in TOML, see `sojourn explain scenario`"],
+    );
+    told_of_bytes(
+        b"a = 1\n\x7fELF\xff",
+        &["f.toml:2: byte 0xff is not UTF-8: a binary file; legal: TOML text in UTF-8"],
+    );
+    told_of_bytes(b"a = 1\n\nb\0", &["f.toml:3: holds a NUL byte: a binary file; legal: TOML text in UTF-8"]);
+    told_of_bytes(
+        &vec![b'#'; (4 << 20) + 1],
+        &["f.toml:1: the file has 4194305 bytes; legal: at most 4194304"],
+    );
+    told(7, "rate = \"9 Mbit/s\"", &["f.toml:7: rate: is given twice; legal: each key once"]);
+    told(23, "[bottleneck]", &["f.toml:23: bottleneck: is given twice; legal: each key once"]);
+    told(6, "rate = \"10 Mbit/s", &["f.toml:6: is not TOML: invalid basic string, expected `\"`"]);
+    told(5, "[bottleneck", &["f.toml:5: is not TOML: unclosed table, expected `]`"]);
+}
+
+#[test]
+fn all_faults_are_told_in_the_order_of_the_file() {
+    let text = WHOLE.replace("\"10 s\"", "10").replace("\"20 ms\"", "\"20\"").replace("reno\"", "rno\"");
+    let faults = parse(&text).unwrap_err();
+    let starts: Vec<&str> = faults.lines().iter().map(|line| line.split(": ").next().unwrap()).collect();
+    assert_eq!(starts, ["f.toml:3", "f.toml:7", "f.toml:13", "f.toml:24"]);
+}
+
+#[test]
+fn overrides_are_told_as_they_were_written() {
+    told_of_set(
+        "bottleneck.rate",
+        "-6 Mbit/s",
+        "--set bottleneck.rate: \"-6 Mbit/s\" is negative; a rate is at least 0",
+    );
+    told_of_set("flows.0.count", "x", "--set flows.0.count: \"x\" is not a whole number; write it like 50");
+    told_of_set("flows[9].count", "1", "--set flows[9].count: there is no item 9; legal: 0 to 1");
+    told_of_set(
+        "flows.count",
+        "1",
+        "--set flows.count: \"count\" is looked for in a list; write its place, as in flows[0].count",
+    );
+    told_of_set("title.x", "1", "--set title.x: \"x\" is looked for in what is no table");
+    told_of_set("title[0]", "1", "--set title[0]: there is no item 0: this is no list");
+    told_of_set(
+        "a..b",
+        "1",
+        "--set a..b: is not a key; write it like bottleneck.rate=\"6 Mbit/s\" or flows[0].count=20",
+    );
+    told_of_set("duration", "[1,", "--set duration: [1, is not a TOML value: unclosed array, expected `]`");
+    told_of_set(
+        "bottleneck.bufer",
+        "1 s",
+        "--set bottleneck.bufer: unknown key; did you mean \"buffer\"? (legal: rate, delay, buffer, disc)",
+    );
+    told_of_set(
+        "bottleneck.disc",
+        "pi:target=900packets",
+        "--set bottleneck.disc: bottleneck.disc.target: 900 packets is above the buffer of 300 packets; \
+         legal: within the buffer",
+    );
+    told_of_set(
+        "at[0].set.bottleneck.dely",
+        "1 s",
+        "--set at[0].set.bottleneck.dely: unknown key; did you mean \"bottleneck.delay\"? \
+         (legal: bottleneck.rate, bottleneck.delay)",
+    );
+}
+
+#[test]
+fn a_disc_of_the_command_line_is_checked_at_the_scenarios_place() {
+    let scenario = parse(WHOLE).unwrap();
+    for (spec, expected) in [
+        ("rde", "--disc: \"rde\" is not a law; did you mean \"red\"? (legal: tail_drop, red, pi)"),
+        (
+            "pi:target=400packets",
+            "--disc: pi.target: 400 packets is above the buffer of 300 packets; legal: within the buffer",
+        ),
+        (
+            "red:gentel=true",
+            "--disc: red.gentel: unknown key; did you mean \"gentle\"? \
+             (legal: min, max, weight, max_p, gentle, mark_below_p, byte_mode, wait)",
+        ),
+        ("red:min", "--disc: \"min\" is not KEY=VALUE; legal: NAME or NAME:KEY=VALUE,KEY=VALUE"),
+    ] {
+        assert_eq!(scenario.with_disc(spec).unwrap_err().lines(), [expected]);
+    }
+}
+
+#[test]
+fn a_flood_of_faults_ends() {
+    let text = "x = 1\n".to_string() + &(0..100_000).map(|n| format!("x{n} = 1\n")).collect::<String>();
+    assert_eq!(parse(&text).unwrap_err().lines().len(), 101);
+}

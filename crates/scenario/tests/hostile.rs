@@ -1,0 +1,157 @@
+//! Whatever a file holds, it is read or refused in lines; nothing panics.
+
+mod common;
+
+use common::{LEAST, WHOLE, parse};
+use proptest::prelude::*;
+use sojourn_scenario::Scenario;
+
+/// Reads and, where that succeeds, uses all of it.
+fn survives(text: &[u8], overrides: &[(String, String)]) {
+    match Scenario::parse(text, "f.toml", overrides) {
+        Ok(scenario) => {
+            assert!(!scenario.describe().is_empty());
+            assert!(scenario.to_json().is_object());
+            let label = scenario.bottleneck.disc.to_string();
+            assert_eq!(scenario.with_disc(&label), Ok(scenario));
+        }
+        Err(faults) => {
+            assert!(!faults.lines().is_empty());
+            for line in faults.lines() {
+                assert!(line.starts_with("f.toml:") || line.starts_with("--set "), "{line}");
+                assert!(!line.contains(['\n', '\r', '\0']), "{line}");
+            }
+        }
+    }
+}
+
+/// Pieces that scenarios are made of, and some that they are not.
+fn piece() -> impl Strategy<Value = String> {
+    let pieces = [
+        "[[flows]]\n",
+        "[bottleneck]\n",
+        "[[at]]\n",
+        "[at.set]\n",
+        "[flows.access]\n",
+        "count = ",
+        "rate = ",
+        "set = ",
+        "delay = ",
+        "buffer = ",
+        "disc = ",
+        "time = ",
+        "\"",
+        "'''",
+        "{",
+        "}",
+        "[",
+        "]",
+        "=",
+        ",",
+        ".",
+        "\n",
+        "#",
+        "-",
+        "nan",
+        "inf",
+        "1e999",
+        "0x7fffffffffffffff",
+        "99999999999999999999",
+        "1979-05-27",
+        "true",
+        "\"1e400 s\"",
+        "\"18446744073709551615 ns\"",
+        "\"0 packets\"",
+        "\"1e-300 Mbit/s\"",
+        "\"1 ns\"",
+        "\"584 h\"",
+        "\u{feff}",
+        "spread = [\"1 s\", \"0 s\"]",
+        "law = \"red\"",
+        "\"pi:a=1,b=0\"",
+        "\"red:weight=nan\"",
+        "bottleneck.rate",
+    ];
+    prop_oneof![prop::sample::select(pieces.to_vec()).prop_map(String::from), "[ -~]{0,6}", "\\PC{0,3}",]
+}
+
+/// A valid text with some of its bytes replaced by pieces.
+fn mutated() -> impl Strategy<Value = String> {
+    let text = prop::sample::select(vec![WHOLE, LEAST]);
+    let edits = prop::collection::vec((any::<prop::sample::Index>(), 0..40_usize, piece()), 1..4);
+    (text, edits).prop_map(|(text, edits)| {
+        let mut text = text.to_string();
+        for (at, length, piece) in edits {
+            let at = text.floor_char_boundary_of(at.index(text.len() + 1));
+            let end = text.floor_char_boundary_of((at + length).min(text.len()));
+            text.replace_range(at..end.max(at), &piece);
+        }
+        text
+    })
+}
+
+trait Boundary {
+    fn floor_char_boundary_of(&self, at: usize) -> usize;
+}
+
+impl Boundary for String {
+    fn floor_char_boundary_of(&self, at: usize) -> usize {
+        (0..=at).rev().find(|at| self.is_char_boundary(*at)).unwrap_or(0)
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn mutated_scenarios(text in mutated()) {
+        survives(text.as_bytes(), &[]);
+    }
+
+    #[test]
+    fn random_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        survives(&bytes, &[]);
+    }
+
+    #[test]
+    fn random_pieces(pieces in prop::collection::vec(piece(), 0..30)) {
+        survives(pieces.concat().as_bytes(), &[]);
+    }
+
+    #[test]
+    fn any_override(
+        key in prop_oneof![
+            "[a-z.\\[\\]0-9]{0,24}",
+            prop::sample::select(vec!["title", "duration", "bottleneck", "bottleneck.disc", "bottleneck.disc.law", "flows",
+                "flows.0", "flows[1].access", "flows.0.start", "flows.0.count", "at", "at[0].set", "at.0.time"])
+                .prop_map(String::from),
+        ],
+        value in piece(),
+    ) {
+        survives(WHOLE.as_bytes(), &[(key, value)]);
+    }
+
+    #[test]
+    fn any_disc(spec in prop_oneof!["\\PC{0,24}", "(red|pi|tail_drop|fifo):[a-z_]{0,6}=[0-9a-z.e-]{0,12}(,min=[0-9]{1,3}packets)?"]) {
+        if let Err(faults) = parse(WHOLE).unwrap().with_disc(&spec) {
+            prop_assert!(faults.lines().iter().all(|line| line.starts_with("--disc: ") && !line.contains('\n')));
+        }
+    }
+}
+
+#[test]
+fn deep_nesting_is_refused() {
+    survives(format!("title = {}{}", "[".repeat(100_000), "]".repeat(100_000)).as_bytes(), &[]);
+    survives(format!("{} = 1", vec!["a"; 10_000].join(".")).as_bytes(), &[]);
+    survives(WHOLE.as_bytes(), &[(vec!["a"; 10_000].join("."), "{".repeat(10_000))]);
+}
+
+#[test]
+fn large_files_take_little_time() {
+    survives("[[flows]]\n".repeat(400_000).as_bytes(), &[]);
+    let keys: String = (0..150_000).map(|n| format!("disc.k{n} = 1\n")).collect();
+    survives(format!("[bottleneck]\n{keys}").as_bytes(), &[]);
+    survives(format!("title = \"{}\"", "x".repeat(4 << 20)).as_bytes(), &[]);
+    survives(format!("title = \"{}\"", "x".repeat(4_000_000)).as_bytes(), &[]);
+    survives(format!("{} = 1", "x".repeat(4_000_000)).as_bytes(), &[]);
+}

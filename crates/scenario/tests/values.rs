@@ -1,0 +1,227 @@
+//! What a scenario says is what is read; what it leaves out has the documented default.
+
+mod common;
+
+use common::{LEAST, WHOLE, parse, parse_with};
+use sojourn_aqm::Limit;
+use sojourn_scenario::{
+    App, Change, DiscSpec, Key, Preset, Scenario, Setting, Spread, Start, explain, schema,
+};
+use sojourn_tcp::Profile;
+use sojourn_units::{Bytes, Rate, Span};
+
+fn mbit(rate: f64) -> Rate {
+    Rate::from_bits_per_second(rate * 1e6)
+}
+
+/// A scenario file with the same meaning as the JSON, nulls left out.
+fn as_toml(scenario: &Scenario) -> String {
+    fn without_nulls(value: serde_json::Value) -> serde_json::Value {
+        match value {
+            serde_json::Value::Object(entries) => entries
+                .into_iter()
+                .filter(|(_, value)| !value.is_null())
+                .map(|(key, value)| (key, without_nulls(value)))
+                .collect(),
+            serde_json::Value::Array(items) => items.into_iter().map(without_nulls).collect(),
+            other => other,
+        }
+    }
+    toml::to_string(&without_nulls(scenario.to_json())).unwrap()
+}
+
+#[test]
+fn every_key_is_read() {
+    let scenario = parse(WHOLE).unwrap();
+    assert_eq!(scenario.title, "Everything at once");
+    assert_eq!((scenario.duration, scenario.warmup), (Span::from_secs(60), Span::from_secs(10)));
+    assert_eq!(scenario.sample, Some(Span::from_millis(50)));
+    let bottleneck = &scenario.bottleneck;
+    assert_eq!((bottleneck.rate, bottleneck.delay), (mbit(10.0), Span::from_millis(20)));
+    assert_eq!(bottleneck.buffer, Some(Limit::Packets(300)));
+    assert_eq!(bottleneck.disc.to_string(), "pi:target=100 packets,a=1.822e-5,b=1.816e-5");
+    let flows = &scenario.flows[0];
+    assert_eq!((flows.count, flows.app, flows.cc.as_str()), (50, App::Bulk, "newreno"));
+    assert_eq!((flows.ecn, flows.segment), (true, Bytes::new(1000)));
+    let (first, last) = (Span::from_millis(38), Span::from_millis(42));
+    assert_eq!((flows.access.rate, flows.access.delay), (mbit(10.0), Spread { from: first, to: last }));
+    assert_eq!(flows.start, Start::Even(Spread { from: Span::ZERO, to: Span::from_secs(5) }));
+    assert_eq!(flows.stop, Some(Span::from_secs(50)));
+    let expected = Profile {
+        initial_window: 4,
+        delayed_ack: true,
+        min_rto: Span::from_secs(1),
+        ..Profile::named("ns2").unwrap()
+    };
+    assert_eq!(flows.profile, expected);
+    assert_eq!(scenario.at, [Change { time: Span::from_secs(40), set: Setting::BottleneckRate(mbit(6.0)) }]);
+}
+
+#[test]
+fn every_default_is_as_documented() {
+    let scenario = parse(LEAST).unwrap();
+    assert_eq!((scenario.warmup, scenario.sample), (Span::ZERO, None));
+    assert_eq!(scenario.bottleneck.buffer, None);
+    assert_eq!(scenario.bottleneck.disc, DiscSpec::parse("tail_drop").unwrap());
+    assert!(scenario.at.is_empty());
+    let flows = &scenario.flows[0];
+    assert_eq!((flows.count, flows.app, flows.cc.as_str()), (1, App::Bulk, "newreno"));
+    assert_eq!(flows.profile, Profile::default());
+    assert_eq!((flows.ecn, flows.segment, flows.stop), (false, Bytes::new(1500), None));
+    assert_eq!((flows.access.rate, flows.access.delay), (mbit(100.0), Spread::constant(Span::ZERO)));
+    assert_eq!(flows.start, Start::Random(Spread { from: Span::ZERO, to: Span::from_secs(1) }));
+}
+
+#[test]
+fn the_default_start_fits_a_short_run() {
+    let scenario = parse(&LEAST.replace("60 s", "0.5 s")).unwrap();
+    assert_eq!(scenario.flows[0].start.latest(), Span::from_millis(500));
+}
+
+#[test]
+fn packets_are_segments() {
+    let scenario = parse_with("bottleneck.rate", "1250 packets/s").unwrap();
+    // 50 flows of 1000 B and one of 1500 B.
+    let mean = (50.0 * 1000.0 + 1500.0) / 51.0;
+    assert_eq!(scenario.bottleneck.rate.bits_per_second(), 1250.0 * mean * 8.0);
+    let least = LEAST.replace("10 Mbit/s", "1000 packets/s");
+    assert_eq!(parse(&least).unwrap().bottleneck.rate, mbit(12.0));
+    let access = parse_with("flows[0].access.rate", "1000 packets/s").unwrap();
+    assert_eq!(access.flows[0].access.rate, mbit(8.0));
+}
+
+#[test]
+fn a_buffer_has_three_units() {
+    let buffer = |text| parse_with("bottleneck.buffer", text).unwrap().bottleneck.buffer;
+    assert_eq!(buffer("300 packets"), Some(Limit::Packets(300)));
+    assert_eq!(buffer("0.3 MB"), Some(Limit::Bytes(300_000)));
+    assert_eq!(buffer("200 ms"), Some(Limit::Bytes(250_000)));
+}
+
+#[test]
+fn a_law_sees_the_means_over_the_flows() {
+    let site = parse(WHOLE).unwrap().site();
+    assert_eq!((site.rate, site.flows), (mbit(10.0), Some(51.0)));
+    assert!((site.packet - 51_500.0 / 51.0).abs() < 1e-9);
+    assert_eq!(site.limit, 300.0);
+    // 50 flows with 2 (20 + 80) ms and one with 40 ms.
+    let base = site.base_rtt.unwrap().seconds();
+    assert!((base - (50.0 * 0.2 + 0.04) / 51.0).abs() < 1e-9, "{base}");
+    assert_eq!(parse(LEAST).unwrap().site().limit, f64::INFINITY);
+}
+
+#[test]
+fn changes_are_sorted_and_keep_the_files_order_at_one_time() {
+    let text = format!(
+        "{LEAST}[[at]]\ntime = \"30 s\"\nset.bottleneck.rate = \"1 Mbit/s\"\n\
+         [[at]]\ntime = \"20 s\"\nset = {{ \"bottleneck.delay\" = \"1 ms\", \"bottleneck.rate\" = \"2 Mbit/s\" }}\n\
+         [[at]]\ntime = \"20 s\"\nset = {{ \"bottleneck.rate\" = \"3 Mbit/s\" }}\n"
+    );
+    let said: Vec<String> =
+        parse(&text).unwrap().at.iter().map(|change| format!("{} {}", change.time, change.set)).collect();
+    assert_eq!(
+        said,
+        [
+            "20 s bottleneck.delay = 1 ms",
+            "20 s bottleneck.rate = 2 Mbit/s",
+            "20 s bottleneck.rate = 3 Mbit/s",
+            "30 s bottleneck.rate = 1 Mbit/s",
+        ]
+    );
+}
+
+#[test]
+fn overrides_reach_every_key() {
+    assert_eq!(parse_with("bottleneck.rate", "6 Mbit/s").unwrap().bottleneck.rate, mbit(6.0));
+    assert_eq!(parse_with("bottleneck.rate", "\"6 Mbit/s\"").unwrap().bottleneck.rate, mbit(6.0));
+    assert_eq!(parse_with("flows.0.count", "20").unwrap().flows[0].count, 20);
+    assert_eq!(
+        parse_with("flows[1].access.delay", "3 ms").unwrap().flows[1].access.delay.to,
+        Span::from_millis(3)
+    );
+    assert_eq!(parse_with("bottleneck.disc", "red:min=50packets").unwrap().bottleneck.disc.law, "red");
+    let disc = parse_with("bottleneck.disc.target", "50 packets").unwrap().bottleneck.disc;
+    assert_eq!(disc.to_string(), "pi:target=50 packets,a=1.822e-5,b=1.816e-5");
+    let at = parse_with("at[0].set.bottleneck.rate", "5 Mbit/s").unwrap().at;
+    assert_eq!(at, [Change { time: Span::from_secs(40), set: Setting::BottleneckRate(mbit(5.0)) }]);
+    let both = parse_with("at[0].set.bottleneck.delay", "5 ms").unwrap().at;
+    assert_eq!(both.len(), 2);
+    let text =
+        WHOLE.replace("{ law = \"pi\", target = \"100 packets\", a = 1.822e-5, b = 1.816e-5 }", "\"red\"");
+    let set = [("bottleneck.disc.min".to_string(), "40 packets".to_string())];
+    let scenario = Scenario::parse(text.as_bytes(), "f.toml", &set).unwrap();
+    assert_eq!(scenario.bottleneck.disc.to_string(), "red:min=40 packets");
+}
+
+#[test]
+fn another_disc_changes_nothing_else() {
+    let scenario = parse(WHOLE).unwrap();
+    let red = scenario.with_disc("red:min=50packets,max=150packets").unwrap();
+    assert_eq!(red.bottleneck.disc.to_string(), "red:min=50 packets,max=150 packets");
+    assert_eq!(red.with_disc(&scenario.bottleneck.disc.to_string()), Ok(scenario));
+}
+
+#[test]
+fn the_json_reads_back_as_the_same_scenario() {
+    for text in [WHOLE, LEAST] {
+        let scenario = parse(text).unwrap();
+        assert_eq!(parse(&as_toml(&scenario)), Ok(scenario));
+    }
+}
+
+#[test]
+fn the_json_has_every_key() {
+    let json = parse(LEAST).unwrap().to_json();
+    for key in explain().iter().filter(|key| !matches!(key.table, "at" | "at.set")) {
+        let mut at = &json;
+        for step in key.path().split('.') {
+            let inner = if at.is_array() { &at[0] } else { at };
+            at = inner.get(step).unwrap_or_else(|| panic!("{}", key.path()));
+        }
+    }
+}
+
+#[test]
+fn the_description_tells_what_would_run() {
+    let said = parse(WHOLE).unwrap().describe();
+    for part in [
+        "Everything at once\n",
+        "50 sources --- 10 Mbit/s, 38 ms to 42 ms --+[ pi | 300 packets ]== 10 Mbit/s, 20 ms ==+-- 50 sinks\n",
+        "target = 100 packets\n",
+        "rate = 160 Hz (default)\n",
+        "50 x newreno bulk, ns2 profile, segments of 1000 B, ECN, start evenly from 0 s to 5 s, stop at 50 s\n",
+        "1 x reno bulk, default profile, segments of 1500 B, no ECN, start at random between 0 s and 1 s\n",
+        "base RTT    40 ms to 208 ms, mean 196.862745 ms\n",
+        "at 40 s: bottleneck.rate = 6 Mbit/s\n",
+        "60 s simulated, measured from 10 s",
+    ] {
+        assert!(said.contains(part), "{part:?} is not in:\n{said}");
+    }
+}
+
+#[test]
+fn every_key_is_explained_and_in_the_schema() {
+    let schema = schema();
+    for key in explain() {
+        assert!(!key.about.is_empty(), "{}", key.path());
+        let property = property_of(&schema, key);
+        assert_eq!(property["description"].as_str().unwrap().split(';').next(), key.about.split(';').next());
+        let required = table_of(&schema, key.table)["required"].as_array().unwrap();
+        assert_eq!(required.iter().any(|name| name == key.name), key.preset == Preset::Required);
+    }
+    assert_eq!(schema["properties"]["flows"]["items"]["properties"]["count"]["maximum"], 1_000_000);
+    assert_eq!(schema["properties"]["warmup"]["default"], "0 s");
+}
+
+fn property_of<'a>(schema: &'a serde_json::Value, key: &Key) -> &'a serde_json::Value {
+    let table = table_of(schema, key.table);
+    assert_eq!(table["additionalProperties"], false, "{}", key.table);
+    &table["properties"][key.name]
+}
+
+fn table_of<'a>(schema: &'a serde_json::Value, table: &str) -> &'a serde_json::Value {
+    table.split('.').filter(|step| !step.is_empty()).fold(schema, |at, step| {
+        let inner = &at["properties"][step];
+        if inner["type"] == "array" { &inner["items"] } else { inner }
+    })
+}

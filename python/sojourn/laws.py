@@ -1,0 +1,126 @@
+"""The parameters of the queue laws, one class each.
+
+Generated from the catalogue by `cargo run -p xtask -- generate`: change the law's file, not this one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+__all__ = ["Pi", "Red", "TailDrop"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Law:
+    """What the classes share."""
+
+    stem: ClassVar[str]
+
+    def spec(self) -> str:
+        """The law as the command line writes it, with the parameters that were given.
+
+        >>> import sojourn as sj
+        >>> sj.laws.Pi(target="100 packets").spec()
+        'pi:target=100 packets'
+        """
+        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        given = [f"{name}={_written(value)}" for name, value in values if value is not None]
+        return f"{self.stem}:{','.join(given)}" if given else self.stem
+
+
+def _written(value: str | float | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TailDrop(_Law):
+    """Drop what does not fit: the queue that nobody manages.
+
+    Everything is let in until the buffer is full. Long flows fill it and keep it full, so every
+    packet waits for the whole buffer: bufferbloat.
+
+    Source: RFC 7567, section 2.
+    """
+
+    stem: ClassVar[str] = "tail_drop"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Red(_Law):
+    """Random early detection: mark with a probability that grows with the average backlog.
+
+    An average of the backlog is laid between two thresholds. Below the lower one nothing happens;
+    between them packets are marked or dropped with a probability that rises to max_p; above the
+    upper one it rises to 1 (gentle) or every packet is dropped. A count since the last mark spreads
+    marks out in time.
+
+    Equation: avg <- (1 - w_q) avg + w_q q; p_b = max_p (avg - min_th) / (max_th - min_th)
+
+    Source: S. Floyd, V. Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993; gentle: S. Floyd
+    2000.
+
+    What is left as None takes its default.
+        min: average backlog below which every packet passes (queue, such as "300 packets"; more
+            than 0, less than max). Default none: a third of max, Floyd 1997; without max a sixth of
+            the buffer (5 packets where there is no limit).
+        max: average backlog at which p_b reaches max_p (queue, such as "300 packets"; more than
+            min, within the buffer). Default none: three times min, Floyd 1997.
+        weight: weight of a new sample in the average (number, such as 0.1; more than 0, at most 1).
+            Default 0.002: Floyd and Jacobson 1993.
+        max_p: probability at the upper threshold (number, such as 0.1; more than 0, at most 1).
+            Default 0.1: Floyd 1997: 0.1 instead of the 0.02 of 1993.
+        gentle: rise to 1 at twice max instead of jumping there (true or false). Default true: Floyd
+            2000: less sensitive to max and max_p.
+        mark_below_p: ECN-capable packets are marked while p_b is below this and dropped above it; 1
+            marks always (number, such as 0.1; 0 to 1). Default 1.0: RFC 3168, section 7; ns-2 drops
+            above 0.1.
+        byte_mode: scale the probability by packet size (true or false). Default false: RFC 7567,
+            section 4.4: do not favour small packets.
+        wait: wait 1/p_b packets after a mark or drop, equation (5) (true or false). Default true:
+            the first author's own simulator since 1997; false is the 1993 paper, equation (4).
+    """
+
+    stem: ClassVar[str] = "red"
+
+    min: str | None = None
+    max: str | None = None
+    weight: float | None = None
+    max_p: float | None = None
+    gentle: bool | None = None
+    mark_below_p: float | None = None
+    byte_mode: bool | None = None
+    wait: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pi(_Law):
+    """Proportional-integral control of the backlog about a target.
+
+    Every period the probability moves by a times the present error of the backlog less b times the
+    previous one. The integral part holds the target whatever the load; the gains decide how fast.
+    Without gains they are designed for the scenario's flows, rate and round-trip time.
+
+    Equation: p <- p + a (q - q_ref) - b (q_old - q_ref), clamped to [0, 1]
+
+    Source: C. Hollot, V. Misra, D. Towsley, W. Gong, IEEE Transactions on Automatic Control 47(6),
+    2002.
+
+    What is left as None takes its default.
+        target: backlog to hold (queue, such as "300 packets"; within the buffer). Default "100
+            packets": the ARM-PFC paper's set-point.
+        a: gain on the present error, 1/packet; without a and b the gains are designed for the
+            scenario (number, such as 0.1; more than b). Default none: designed by the rule of
+            Hollot et al. 2002.
+        b: gain on the previous error, 1/packet (number, such as 0.1; more than 0, less than a).
+            Default none: designed by the rule of Hollot et al. 2002.
+        rate: sampling frequency (frequency, such as "160 Hz"; more than 0). Default "160 Hz":
+            Hollot et al. 2002, their example.
+    """
+
+    stem: ClassVar[str] = "pi"
+
+    target: str | None = None
+    a: float | None = None
+    b: float | None = None
+    rate: str | None = None

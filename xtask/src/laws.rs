@@ -1,0 +1,162 @@
+//! `python/sojourn/laws.py`: a parameter class for each law of the catalogue.
+
+use sojourn_aqm::catalogue::{LAWS, Page};
+use sojourn_units::Value;
+use sojourn_units::param::{Field, Kind};
+use std::fmt::Write;
+
+/// The text of the module.
+pub(crate) fn module() -> String {
+    let mut names: Vec<String> = LAWS.iter().map(|entry| class_name(entry.page.stem)).collect();
+    names.sort();
+    let listed: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+    let mut text = HEAD.replace("@ALL@", &listed.join(", "));
+    for entry in LAWS {
+        text += &class(&entry.page);
+    }
+    text
+}
+
+fn class(page: &Page) -> String {
+    let fields = (page.fields)();
+    let mut text = String::from("\n\n@dataclass(frozen=True, kw_only=True)\n");
+    let _ = writeln!(text, "class {}(_Law):", class_name(page.stem));
+    let _ = writeln!(text, "    \"\"\"{}.", capitalised(page.summary));
+    paragraph(&mut text, "", page.idea);
+    if !page.equation.is_empty() {
+        paragraph(&mut text, "", &format!("Equation: {}", page.equation));
+    }
+    paragraph(&mut text, "", &format!("Source: {}.", page.source));
+    if !fields.is_empty() {
+        text += "\n    What is left as None takes its default.\n";
+    }
+    for field in &fields {
+        paragraph(&mut text, "    ", &told(field));
+    }
+    text += "    \"\"\"\n\n";
+    let _ = writeln!(text, "    stem: ClassVar[str] = \"{}\"", page.stem);
+    if !fields.is_empty() {
+        text.push('\n');
+    }
+    for field in &fields {
+        let _ = writeln!(text, "    {}: {} | None = None", field.key, type_of(&field.kind));
+    }
+    text
+}
+
+/// One parameter in a sentence or two: meaning, what a value looks like, range, default, reason.
+fn told(field: &Field) -> String {
+    let default = match &field.default {
+        Value::Absent => "none".into(),
+        value => value.to_string(),
+    };
+    let kind = &field.kind;
+    let legal = match kind {
+        Kind::Flag => kind.to_string(),
+        _ => format!("{kind}, such as {}; {}", kind.example(), field.rule),
+    };
+    format!("{}: {} ({legal}). Default {default}: {}.", field.key, field.about, field.why)
+}
+
+fn type_of(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Number => "float",
+        Kind::Whole => "int",
+        Kind::Flag => "bool",
+        _ => "str",
+    }
+}
+
+/// Adds a paragraph of the docstring, after an empty line where it is not indented.
+fn paragraph(text: &mut String, indent: &str, words: &str) {
+    if indent.is_empty() {
+        text.push('\n');
+    }
+    let mut line = format!("    {indent}");
+    let mut empty = true;
+    for word in words.split_whitespace() {
+        if !empty && line.len() + 1 + word.len() > WIDTH {
+            let _ = writeln!(text, "{line}");
+            let hang = if indent.is_empty() { "" } else { "    " };
+            line = format!("    {indent}{hang}");
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line += word;
+        empty = false;
+    }
+    let _ = writeln!(text, "{line}");
+}
+
+/// `tail_drop` -> `TailDrop`.
+fn class_name(stem: &str) -> String {
+    stem.split('_').map(capitalised).collect()
+}
+
+fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Longest line.
+const WIDTH: usize = 100;
+
+const HEAD: &str = r#""""The parameters of the queue laws, one class each.
+
+Generated from the catalogue by `cargo run -p xtask -- generate`: change the law's file, not this one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+__all__ = [@ALL@]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Law:
+    """What the classes share."""
+
+    stem: ClassVar[str]
+
+    def spec(self) -> str:
+        """The law as the command line writes it, with the parameters that were given.
+
+        >>> import sojourn as sj
+        >>> sj.laws.Pi(target="100 packets").spec()
+        'pi:target=100 packets'
+        """
+        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        given = [f"{name}={_written(value)}" for name, value in values if value is not None]
+        return f"{self.stem}:{','.join(given)}" if given else self.stem
+
+
+def _written(value: str | float | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+"#;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_law_has_a_class_and_every_parameter_a_line() {
+        let module = module();
+        for entry in LAWS {
+            assert!(module.contains(&format!("class {}(_Law):", class_name(entry.page.stem))));
+            for field in (entry.page.fields)() {
+                assert!(module.contains(&format!("    {}: ", field.key)), "{}", field.key);
+            }
+        }
+        assert!(module.lines().all(|line| line.len() <= 110));
+    }
+
+    #[test]
+    fn stems_become_class_names() {
+        assert_eq!(class_name("tail_drop"), "TailDrop");
+        assert_eq!(class_name("pi"), "Pi");
+    }
+}
