@@ -8,7 +8,7 @@ use crate::packet::Packet;
 use crate::probe::Probe;
 use sojourn_aqm::{Cause, Disc, FlowId, Sink};
 use sojourn_tcp::Segment;
-use sojourn_units::{Rate, Time};
+use sojourn_units::Time;
 
 /// A network at work.
 pub struct Simulation<P> {
@@ -20,8 +20,6 @@ pub struct Simulation<P> {
     changes: Vec<Change>,
     /// When each link's law has its next update in the event queue.
     updates: Vec<Time>,
-    /// The integral of each link's rate since the start, bits.
-    capacity_bits: Vec<(Time, f64)>,
     probe: P,
 }
 
@@ -45,7 +43,6 @@ impl<P: Probe> Simulation<P> {
             events,
             happened: 0,
             updates: vec![Time::NEVER; links.len()],
-            capacity_bits: vec![(Time::ZERO, 0.0); links.len()],
             links,
             flows: flows.map(|(number, plan)| Flow::new(plan, seed, number)).collect(),
             changes: network.changes,
@@ -102,8 +99,7 @@ impl<P: Probe> Simulation<P> {
 
     /// Bits that a link could have sent since the start.
     pub fn capacity_bits(&self, link: u32) -> f64 {
-        let (since, bits) = self.capacity_bits[link as usize];
-        bits + self.now.since(since).seconds() * self.links[link as usize].rate.bits_per_second()
+        self.links[link as usize].capacity_bits(self.now)
     }
 
     /// Application bytes that each flow has delivered since the start.
@@ -218,18 +214,10 @@ impl<P: Probe> Simulation<P> {
     }
 
     fn change(&mut self, change: Change) {
-        let link = change.link as usize;
+        let link = &mut self.links[change.link as usize];
         match change.what {
-            LinkChange::Delay(delay) => self.links[link].delay = delay,
-            LinkChange::Rate(rate) => self.change_rate(link, rate),
-        }
-    }
-
-    fn change_rate(&mut self, link: usize, rate: Rate) {
-        self.capacity_bits[link] = (self.now, self.capacity_bits(link as u32));
-        self.links[link].rate = rate;
-        if let Queue::Disc(disc) = &mut self.links[link].queue {
-            disc.link_changed(self.now, rate);
+            LinkChange::Delay(delay) => link.delay = delay,
+            LinkChange::Rate(rate) => link.change_rate(self.now, rate),
         }
     }
 }

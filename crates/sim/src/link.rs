@@ -8,13 +8,14 @@ use std::collections::VecDeque;
 
 /// A link at work.
 pub(crate) struct Link {
-    pub(crate) rate: Rate,
+    rate: Rate,
     pub(crate) delay: Span,
     pub(crate) queue: Queue,
     wire: Wire,
     transmission: Transmission,
     /// Bits of all transmissions begun so far.
     begun_bits: f64,
+    capacity: Capacity,
 }
 
 /// What stands in front of the transmitter.
@@ -30,6 +31,15 @@ pub(crate) enum Queue {
 struct Wire {
     packets: VecDeque<(Time, Packet)>,
     last: Time,
+}
+
+/// The integral of the rate: `bits` up to `at`, from where the present rate holds.
+#[derive(Clone, Copy, Default)]
+struct Capacity {
+    at: Time,
+    bits: f64,
+    /// The rate just before `at`, which may lie ahead.
+    before: Rate,
 }
 
 /// The packet being sent, or the last one.
@@ -48,6 +58,7 @@ impl Link {
             wire: Wire::default(),
             transmission: Transmission::default(),
             begun_bits: 0.0,
+            capacity: Capacity::default(),
         }
     }
 
@@ -77,6 +88,27 @@ impl Link {
     pub(crate) fn sent_bits(&self, now: Time) -> f64 {
         let left = self.transmission.until.since(now).seconds();
         self.begun_bits - left * self.transmission.rate.bits_per_second()
+    }
+
+    /// Bits that could have left the transmitter since the start.
+    pub(crate) fn capacity_bits(&self, now: Time) -> f64 {
+        let Capacity { at, bits, before } = self.capacity;
+        if now < at {
+            return bits - at.since(now).seconds() * before.bits_per_second();
+        }
+        bits + now.since(at).seconds() * self.rate.bits_per_second()
+    }
+
+    /// The next packet is sent at the new rate; the one being sent is finished at its own.
+    pub(crate) fn change_rate(&mut self, now: Time, rate: Rate) {
+        if now >= self.capacity.at {
+            let at = self.transmission.until.max(now);
+            self.capacity = Capacity { at, bits: self.capacity_bits(at), before: self.rate };
+        }
+        self.rate = rate;
+        if let Queue::Disc(disc) = &mut self.queue {
+            disc.link_changed(now, rate);
+        }
     }
 
     pub(crate) fn disc(&self) -> Option<&dyn Disc<Packet>> {

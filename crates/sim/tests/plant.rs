@@ -75,6 +75,19 @@ fn a_change_of_rate_is_a_change_of_capacity() {
     assert!((per_packet(850) / per_packet(550) - 4.0).abs() < 0.8, "the same queue takes four times as long");
 }
 
+/// The packet that is being sent when the rate falls is finished at the old rate; no instant is more than busy.
+#[test]
+fn a_fall_of_the_rate_does_not_make_more_than_all() {
+    for millis in 5000..5010 {
+        let time =
+            format!("\n[[at]]\ntime = \"{millis}.3 ms\"\nset = {{ \"bottleneck.rate\" = \"8 kbit/s\" }}\n");
+        let outcome = run(&format!("{MANY}{time}"), &[("sample", "1 ms")], 1);
+        let most = outcome.series.utilization.iter().copied().fold(0.0, f64::max);
+        assert!(most <= 1.0 + 1e-9, "{millis}: {most}");
+        assert!(number(&outcome, "utilization") <= 1.0 + 1e-12);
+    }
+}
+
 /// [[at]]: a shorter delay does not let packets overtake those on the wire.
 #[test]
 fn a_change_of_delay_keeps_the_order() {
