@@ -55,7 +55,7 @@ demo() {
   cat <<'TEXT'
 make demo: builds Sojourn, then runs 120 TCP flows over an 8 Mbit/s link for 100 simulated seconds with
 three queue laws (tail drop, RED, PI) and five seeds each, and writes a page that compares them.
-It takes about 3 minutes on a fresh machine (packages and compiling), and well under one after that.
+It takes about 2 minutes on a fresh machine (packages and compiling), and some seconds after that.
 TEXT
   step "build" build
   local sojourn=$ROOT/.venv/bin/sojourn out=build/demo
@@ -71,7 +71,7 @@ everything() {
   cat <<'TEXT'
 make test: builds Sojourn, then runs every check and test: format, lints, Rust tests, generated files,
 Python types, Python tests, the wheel, and the comparison with ns-2 where it is installed.
-It takes about 8 minutes on a fresh machine with two cores, and about 3 after that.
+It takes about 5 minutes on a fresh machine with two cores, and about 2 after that.
 TEXT
   mkdir -p "$(dirname "$SKIPPED")"
   : >"$SKIPPED"

@@ -1,0 +1,154 @@
+//! Whatever the network does, nothing panics, nothing stalls, and every byte arrives in the end.
+
+use proptest::prelude::*;
+use sojourn_tcp::{Config, Flags, PROFILES, Profile, Receiver, Segment, Sender};
+use sojourn_units::{Ecn, Span, Stream, Time};
+use std::collections::BTreeMap;
+
+const MSS: u32 = 1000;
+
+fn config(profile: &str, cc: &str, ecn: bool) -> Config {
+    Config { profile: Profile::named(profile).unwrap(), cc: cc.into(), mss: MSS, ecn }
+}
+
+fn variants() -> impl Strategy<Value = (&'static str, &'static str, bool)> {
+    (prop::sample::select(PROFILES), prop::sample::select(&["reno", "newreno"][..]), any::<bool>())
+}
+
+/// A path that loses, marks, delays, reorders and doubles, each with its probability.
+#[derive(Clone, Copy, Debug)]
+struct Path {
+    loss: f64,
+    mark: f64,
+    double: f64,
+    jitter_ms: f64,
+}
+
+fn paths() -> impl Strategy<Value = Path> {
+    (0.0..0.4_f64, 0.0..1.0_f64, 0.0..0.2_f64, 0.0..60.0_f64)
+        .prop_map(|(loss, mark, double, jitter_ms)| Path { loss, mark, double, jitter_ms })
+}
+
+/// Segments on their way, by time of arrival and running number.
+#[derive(Default)]
+struct Flying {
+    segments: BTreeMap<(Time, u64), (bool, Segment)>,
+    launched: u64,
+}
+
+impl Flying {
+    fn launch(&mut self, now: Time, segment: Segment, forward: bool, path: Path, draws: &mut Stream) {
+        let copies = 1 + u64::from(draws.uniform() < path.double);
+        for _ in 0..copies {
+            if draws.uniform() < path.loss {
+                continue;
+            }
+            let mut segment = segment;
+            if segment.ecn.is_capable() && draws.uniform() < path.mark {
+                segment.ecn = Ecn::Ce;
+            }
+            let delay = Span::from_seconds(0.025 + path.jitter_ms * 1e-3 * draws.uniform());
+            self.launched += 1;
+            self.segments.insert((now + delay, self.launched), (forward, segment));
+        }
+    }
+}
+
+/// How long it takes to deliver `segments` segments over the path; None when nothing is left to happen.
+fn transfer(setup: (&str, &str, bool), segments: u64, path: Path, seed: u64) -> Option<Time> {
+    let (profile, cc, ecn) = setup;
+    let total = segments * u64::from(MSS);
+    let mut sender = Sender::new(config(profile, cc, ecn)).unwrap();
+    let mut receiver = Receiver::new(&Profile::named(profile).unwrap(), ecn);
+    let mut draws = Stream::named(seed, "path");
+    let mut flying = Flying::default();
+    let mut now = Time::ZERO;
+    sender.supply(total);
+    sender.open();
+    while sender.acknowledged() < total {
+        while let Some(segment) = sender.poll_transmit(now) {
+            assert!(segment.seq + u64::from(segment.len) <= total);
+            flying.launch(now, segment, true, path, &mut draws);
+        }
+        assert!(sender.window().get() >= u64::from(MSS));
+        let arrival = flying.segments.first_key_value().map(|((time, _), _)| *time);
+        now = [arrival, sender.next_timeout(), receiver.next_timeout()].into_iter().flatten().min()?.max(now);
+        if arrival.is_some_and(|time| time <= now) {
+            let (_, (forward, segment)) = flying.segments.pop_first().unwrap();
+            if forward {
+                if let Some(ack) = receiver.on_segment(now, &segment) {
+                    flying.launch(now, ack, false, path, &mut draws);
+                }
+            } else {
+                sender.on_segment(now, &segment);
+            }
+        } else if receiver.next_timeout().is_some_and(|time| time <= now) {
+            if let Some(ack) = receiver.on_timeout(now) {
+                flying.launch(now, ack, false, path, &mut draws);
+            }
+        } else {
+            sender.on_timeout(now);
+        }
+        assert!(receiver.delivered() <= total && sender.acknowledged() <= receiver.delivered());
+        assert!(now < Time::ZERO + Span::from_secs(1_000_000), "goes on for ever");
+    }
+    Some(now)
+}
+
+proptest! {
+    #[test]
+    fn every_byte_arrives_over_any_path(setup in variants(), segments in 1..200_u64, path in paths(), seed: u64) {
+        prop_assert!(transfer(setup, segments, path, seed).is_some(), "it stalled: no timer, nothing on its way");
+    }
+
+    #[test]
+    fn a_clean_path_costs_round_trips_and_no_timeouts(setup in variants(), segments in 1..200_u64, seed: u64) {
+        let clean = Path { loss: 0.0, mark: 0.0, double: 0.0, jitter_ms: 0.0 };
+        let end = transfer(setup, segments, clean, seed).unwrap();
+        // Slow start from two segments: at most eight rounds of 50 ms and delayed ACKs of 40 ms.
+        prop_assert!(end < Time::ZERO + Span::from_millis(1 + 10 * 90), "{end}");
+    }
+
+    #[test]
+    fn no_segment_from_anywhere_upsets_a_sender(
+        setup in variants(),
+        storm in prop::collection::vec((any::<u8>(), 0..40_u64, 0..500_u64), 1..200),
+    ) {
+        let (profile, cc, ecn) = setup;
+        let mut sender = Sender::new(config(profile, cc, ecn)).unwrap();
+        sender.supply(1 << 40);
+        sender.open();
+        let mut now = Time::ZERO;
+        for (bits, ack, millis) in storm {
+            now += Span::from_millis(millis);
+            sender.on_timeout(now);
+            let flags = [(1, Flags::SYN), (2, Flags::ACK), (4, Flags::ECE), (8, Flags::CWR)];
+            let flags = flags.into_iter().fold(Flags::NONE, |all, (bit, flag)| all.with(flag, bits & bit != 0));
+            let ack = if bits & 16 == 0 { ack * u64::from(MSS) } else { sender.acknowledged() + ack * 100 };
+            sender.on_segment(now, &Segment { ack, flags, ..Segment::default() });
+            let sent = std::iter::from_fn(|| sender.poll_transmit(now)).take(10_000).count();
+            prop_assert!(sent < 10_000, "sends without end");
+            prop_assert!(sender.window().get() >= u64::from(MSS));
+            let waits = sender.flight() == 0 || sender.next_timeout().is_some();
+            prop_assert!(waits, "data is outstanding and no timer runs");
+        }
+    }
+
+    #[test]
+    fn no_segment_upsets_a_receiver(
+        storm in prop::collection::vec((0..1_000_000_u64, 0..3000_u32, any::<u8>(), 0..100_u64), 1..200),
+    ) {
+        let mut receiver = Receiver::new(&Profile::named("default").unwrap(), true);
+        let (mut now, mut before) = (Time::ZERO, 0);
+        for (seq, len, bits, millis) in storm {
+            now += Span::from_millis(millis);
+            let flags = Flags::ACK.with(Flags::CWR, bits & 1 != 0).with(Flags::SYN, bits & 2 != 0);
+            let ecn = if bits & 4 == 0 { Ecn::Ce } else { Ecn::Ect0 };
+            let answer = receiver.on_segment(now, &Segment { seq, len, flags, ecn, ..Segment::default() });
+            prop_assert!(receiver.delivered() >= before);
+            before = receiver.delivered();
+            prop_assert!(answer.is_none_or(|ack| ack.ack == before && ack.len == 0));
+            receiver.on_timeout(now);
+        }
+    }
+}
