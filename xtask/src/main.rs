@@ -62,3 +62,20 @@ fn place(file: &Generated) -> PathBuf {
 fn finish(good: bool) -> ExitCode {
     if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_generated_files_are_current() {
+        assert!(generated().iter().all(is_current), "run: cargo run -p xtask -- generate");
+    }
+
+    #[test]
+    fn a_file_that_differs_or_is_missing_is_told() {
+        let [laws, _] = generated();
+        assert!(!is_current(&Generated { text: laws.text.clone() + "\n", ..laws }));
+        assert!(!is_current(&Generated { path: "python/sojourn/none.py", text: String::new() }));
+    }
+}

@@ -62,7 +62,7 @@ impl Scenario {
         ];
         let most = site.capacity() * self.duration.seconds();
         let run = format!(
-            "{} simulated, measured from {}; at most {most:.0} packets through the bottleneck at its first rate",
+            "{} simulated, measured from {}; at most {most:.0} packets at the bottleneck's first rate",
             self.duration, self.warmup
         );
         facts.push(("would run", run));
@@ -90,7 +90,9 @@ impl Scenario {
         if self.at.is_empty() {
             return "none".into();
         }
-        self.at.iter().map(|change| format!("at {}: {}\n", change.time, change.set)).collect()
+        let lines: Vec<String> =
+            self.at.iter().map(|change| format!("at {}: {}", change.time, change.set)).collect();
+        lines.join("\n")
     }
 }
 

@@ -106,26 +106,30 @@ static KEYS: &[Key] = &[
         "rate of the link, both ways; in packets/s of the flows' segment (their mean where they differ)"),
     key!("bottleneck", "delay": Span = Required, "propagation delay, one way"),
     key!("bottleneck", "buffer": Amount = Words("no limit"),
-        "whole packets, at least one; or bytes, or a time at the link's rate, at least one segment" if |_| true,
+        "whole packets, at least one; or bytes or a time at the link's rate, one segment or more"
+            if |_| true,
         "what the disc may hold; the packet on the wire is not in it"),
-    key!("bottleneck", "disc": Disc = Text(DEFAULT_LAW), "a law of the catalogue with its parameters" if |_| true,
-        "the disc: { law = NAME, KEY = VALUE, ... } or \"NAME:KEY=VALUE,KEY=VALUE\"; see `sojourn list laws`"),
+    key!("bottleneck", "disc": Disc = Text(DEFAULT_LAW),
+        "a law of the catalogue with its parameters" if |_| true,
+        "the disc: { law = NAME, KEY = VALUE } or \"NAME:KEY=VALUE,KEY=VALUE\"; see `sojourn list laws`"),
     whole!("flows", "count" = Whole(1), 1 to 1_000_000, "how many flows; a million in all groups"),
     key!("flows", "app": App = Text("bulk"), "what they send; bulk: always has data to send"),
     key!("flows", "cc": CongestionControl = Text("newreno"),
         "the congestion control, with the recovery that its RFC pairs with it; see `sojourn list ccs`"),
     key!("flows", "profile": ProfileName = Text("default"),
-        "the implementation of TCP: default (delayed ACKs, initial window 10, clock of 1 ns) or ns2 (no delayed \
-         ACKs, initial window 2, clock tick 10 ms, recovery and receivers as ns-2's)"),
+        "the implementation of TCP: default (delayed ACKs, initial window 10, clock of 1 ns) or ns2 \
+         (no delayed ACKs, initial window 2, clock tick 10 ms, recovery and receivers as ns-2's)"),
     key!("flows", "ecn": bool = Flag(false), "whether they negotiate ECN (RFC 3168)"),
     key!("flows", "segment": Bytes = Text("1500 B"),
         "100 B to 65535 B" if |size| (100..=65535).contains(&size.get()),
         "the IP packet on the wire, headers (40 B) included"),
     key!("flows", "access": Section = Words("the defaults of its keys"),
-        "the links between the flows' hosts and the bottleneck, one on each side; their buffers have no limit"),
+        "the links between the flows' hosts and the bottleneck, one on each side; their buffers are \
+         unlimited"),
     key!("flows", "start": Start = Times("random", ["0 s", "1 s"]), "before the end of the run" if |_| true,
-        "when they start: all at TIME, { spread = [TIME, TIME] } evenly from the first flow to the last, \
-         { random = [TIME, TIME] } at times drawn uniformly by the run's seed (the default; cut at duration)"),
+        "when they start: all at TIME; { spread = [TIME, TIME] } evenly from the first flow to the last; \
+         { random = [TIME, TIME] } at times drawn uniformly by the run's seed (the default, which ends \
+         with the run where that is shorter)"),
     key!("flows", "stop": Span = Words("never"), "after every start" if |_| true, "when they stop sending"),
     whole!("flows", "initial_window" = Words("as the profile"), 1 to 1000, "initial window, segments"),
     key!("flows", "delayed_ack": bool = Words("as the profile"),
@@ -139,10 +143,12 @@ static KEYS: &[Key] = &[
         "propagation delay of each access link, one way: TIME, or { spread = [TIME, TIME] } evenly from the \
          first flow to the last; base RTT = 2 (bottleneck delay + 2 access delay)"),
     key!("at", "time": Span = Required, "before duration" if |_| true, "when it happens"),
-    key!("at", "set": Section = Required, "at least one key" if |_| true, "what changes: { \"KEY\" = VALUE }"),
+    key!("at", "set": Section = Required, "at least one key" if |_| true,
+        "what changes: { \"KEY\" = VALUE }"),
     key!("at.set", "bottleneck.rate": LinkRate = Words("as it was"), "1 bit/s to 1 Tbit/s" if |_| true,
         "the link's new rate, both ways; a buffer given as a time stays as it was"),
-    key!("at.set", "bottleneck.delay": Span = Words("as it was"), "the link's new propagation delay, one way"),
+    key!("at.set", "bottleneck.delay": Span = Words("as it was"),
+        "the link's new propagation delay, one way"),
 ];
 
 impl Key {
@@ -313,7 +319,8 @@ macro_rules! shapes {
 shapes! {
     Section: Table, Value::Table(_), "a table; legal: KEY = VALUE lines under a [table], or { KEY = VALUE }";
     Sections: Tables, Value::List(_), "a list of tables; legal: [[double brackets]] before each";
-    Disc: Disc, Value::Table(_) | Value::Text(_), "a disc; write it like { law = \"red\" } or \"red:min=50packets\"";
+    Disc: Disc, Value::Table(_) | Value::Text(_),
+        "a disc; write it like { law = \"red\" } or \"red:min=50packets\"";
 }
 
 #[cfg(test)]

@@ -81,7 +81,7 @@ impl Reader {
     fn groups<'a>(&mut self, top: &Section<'a>) -> Vec<Section<'a>> {
         let Some(node) = top.node("flows") else { return Vec::new() };
         let groups = self.list("flows", node);
-        if matches!(&node.tree, Tree::List(items) if items.is_empty()) {
+        if node.is_empty() {
             self.flaw(&node.place, "flows", "is empty; legal: one or more tables [[flows]]");
         }
         let mut total = 0;
@@ -210,13 +210,8 @@ impl Reader {
             else {
                 continue;
             };
-            if matches!(&item.node("set"), Some(Node { tree: Tree::Table(entries), .. }) if entries.is_empty())
-            {
-                self.refuse(
-                    item,
-                    "set",
-                    "sets nothing; legal: at least one key, as in { \"bottleneck.rate\" = \"6 Mbit/s\" }",
-                );
+            if item.node("set").is_some_and(Node::is_empty) {
+                self.refuse(item, "set", SETS_NOTHING);
             }
             for Entry { key, .. } in &set.given {
                 let setting = match (key.name, packet) {
@@ -340,6 +335,7 @@ impl Reader {
         flatten(entries, table, "", &mut flat);
         for (name, child) in flat {
             let what = match keys_of(table).find(|key| key.name == name) {
+                None if self.is_full() => continue,
                 None => unknown(&name, table),
                 Some(key) if section.given(key.name) => "is given twice; legal: each key once".into(),
                 Some(key) => {
@@ -353,8 +349,7 @@ impl Reader {
                     wrong
                 }
             };
-            // A flood of faults is cut in the end; no need to write it all first.
-            if !what.is_empty() && self.flaws.len() <= MOST_LINES {
+            if !what.is_empty() {
                 self.flaw(&child.place, &section.path_of(&name), &what);
             }
         }
@@ -371,7 +366,14 @@ impl Reader {
     }
 
     fn flaw(&mut self, place: &Place, key: &str, what: &str) {
-        self.flaws.push(Flaw { place: place.clone(), fault: Fault::new(key, what) });
+        if !self.is_full() {
+            self.flaws.push(Flaw { place: place.clone(), fault: Fault::new(key, what) });
+        }
+    }
+
+    /// A flood of faults is cut in the end; no need to write it all first.
+    fn is_full(&self) -> bool {
+        self.flaws.len() > MOST_LINES
     }
 }
 
@@ -456,5 +458,8 @@ const FASTEST: f64 = 1e12;
 const FASTEST_ACCESS: f64 = 1e13;
 /// An access link's rate over the bottleneck's, where none is given.
 const ACCESS_FACTOR: f64 = 10.0;
+/// What is said of a change without a key.
+const SETS_NOTHING: &str =
+    "sets nothing; legal: at least one key, as in { \"bottleneck.rate\" = \"6 Mbit/s\" }";
 /// The path of the disc.
 const DISC: &str = "bottleneck.disc";

@@ -18,10 +18,21 @@ pub fn schema() -> Json {
 
 /// An object with the keys of one table, and no others.
 fn table(name: &str) -> Json {
-    let properties: Map<String, Json> =
-        keys_of(name).map(|key| (key.name.to_string(), property(key))).collect();
+    let mut properties = Map::new();
+    for key in keys_of(name) {
+        properties.insert(key.name.into(), property(key));
+        // TOML reads a dotted key without quotes as a table in a table.
+        if let Some((outer, inner)) = key.name.split_once('.') {
+            let nested = properties.entry(outer).or_insert_with(|| object(&Map::new(), &[]));
+            nested["properties"][inner] = property(key);
+        }
+    }
     let required: Vec<&str> =
         keys_of(name).filter(|key| key.preset == Preset::Required).map(|key| key.name).collect();
+    object(&properties, &required)
+}
+
+fn object(properties: &Map<String, Json>, required: &[&str]) -> Json {
     json!({
         "type": "object",
         "properties": properties,

@@ -62,7 +62,7 @@ pub(crate) fn grow(
 
 /// The text of a file; or its line and why it is none.
 fn readable(text: &[u8]) -> Result<&str, (usize, String)> {
-    let line_of = |at: usize| 1 + text[..at].iter().filter(|byte| **byte == b'\n').count();
+    let line_of = |at: usize| text[..at].split(|byte| *byte == b'\n').count();
     if text.len() > LARGEST {
         return Err((1, format!("the file has {} bytes; legal: at most {LARGEST}", text.len())));
     }
@@ -152,6 +152,15 @@ impl Node {
         }
     }
 
+    /// Whether it is a list or a table without anything in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        match &self.tree {
+            Tree::List(items) => items.is_empty(),
+            Tree::Table(entries) => entries.is_empty(),
+            _ => false,
+        }
+    }
+
     /// The value without its places; or why it is none.
     pub(crate) fn value(&self) -> Result<Value, String> {
         match &self.tree {
@@ -197,15 +206,12 @@ fn steps(key: &str) -> Option<Vec<Step>> {
 }
 
 fn path_of(steps: &[Step]) -> String {
-    let mut path = String::new();
-    for step in steps {
-        match step {
-            Step::Index(index) => path += &format!("[{index}]"),
-            Step::Name(name) if path.is_empty() => path += name,
-            Step::Name(name) => path += &format!(".{name}"),
-        }
-    }
-    path
+    let step = |(place, step): (usize, &Step)| match step {
+        Step::Index(index) => format!("[{index}]"),
+        Step::Name(name) if place == 0 => name.clone(),
+        Step::Name(name) => format!(".{name}"),
+    };
+    steps.iter().enumerate().map(step).collect::<Vec<_>>().concat()
 }
 
 /// A TOML value; a bare word that is none is text.

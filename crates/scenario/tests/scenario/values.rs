@@ -1,8 +1,6 @@
 //! What a scenario says is what is read; what it leaves out has the documented default.
 
-mod common;
-
-use common::{LEAST, WHOLE, parse, parse_with};
+use crate::common::{LEAST, WHOLE, parse, parse_with};
 use sojourn_aqm::Limit;
 use sojourn_scenario::{
     App, Change, DiscSpec, Key, Preset, Scenario, Setting, Spread, Start, explain, schema,
@@ -211,6 +209,9 @@ fn every_key_is_explained_and_in_the_schema() {
     }
     assert_eq!(schema["properties"]["flows"]["items"]["properties"]["count"]["maximum"], 1_000_000);
     assert_eq!(schema["properties"]["warmup"]["default"], "0 s");
+    let set = table_of(&schema, "at.set");
+    let nested = &set["properties"]["bottleneck"]["properties"]["rate"];
+    assert_eq!(*nested, set["properties"]["bottleneck.rate"]);
 }
 
 fn property_of<'a>(schema: &'a serde_json::Value, key: &Key) -> &'a serde_json::Value {

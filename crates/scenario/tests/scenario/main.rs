@@ -1,0 +1,6 @@
+//! Scenario files: what is read, what is refused, and that nothing panics.
+
+mod common;
+mod faults;
+mod hostile;
+mod values;
