@@ -1,8 +1,8 @@
 //! `python/sojourn/laws.py`: a parameter class for each law of the catalogue.
 
-use sojourn_aqm::catalogue::{LAWS, Page};
-use sojourn_units::Value;
+use sojourn_aqm::catalogue::LAWS;
 use sojourn_units::param::{Field, Kind};
+use sojourn_units::{Page, Value};
 use std::fmt::Write;
 
 /// The text of the module.

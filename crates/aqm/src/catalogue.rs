@@ -3,25 +3,8 @@
 use crate::law::Law;
 use crate::laws::{pi, red, tail_drop};
 use crate::site::Site;
-use sojourn_units::param::{Described, Field};
-use sojourn_units::{Fault, Value};
-
-/// What is told of an algorithm.
-#[derive(Clone, Copy, Debug)]
-pub struct Page {
-    /// Its name in files, on the command line, and of its file.
-    pub stem: &'static str,
-    /// One line.
-    pub summary: &'static str,
-    /// How it works, in a few sentences.
-    pub idea: &'static str,
-    /// Its equation, in text; empty where there is none.
-    pub equation: &'static str,
-    /// Where it is defined.
-    pub source: &'static str,
-    /// Its parameters.
-    pub fields: fn() -> Vec<Field>,
-}
+use sojourn_units::param::Described;
+use sojourn_units::{Fault, Page, Value};
 
 /// A law of the catalogue.
 #[derive(Clone, Copy)]

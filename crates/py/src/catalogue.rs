@@ -4,17 +4,19 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use sojourn_aqm::catalogue as aqm;
+use sojourn_scenario::App;
 use sojourn_tcp::catalogue as tcp;
+use sojourn_units::Page;
 use sojourn_units::param::{self, Field};
 
 /// Everything of a kind (`laws`, `discs`, `ccs`, `apps`) as a JSON array.
 #[pyfunction]
 pub(crate) fn catalogue_json(kind: &str) -> PyResult<String> {
     let pages: Vec<Value> = match kind {
-        "laws" => aqm::LAWS.iter().map(|entry| aqm_page("law", &entry.page)).collect(),
-        "discs" => aqm::DISCS.iter().map(|page| aqm_page("disc", page)).collect(),
-        "ccs" => tcp::CCS.iter().map(tcp_page).collect(),
-        "apps" => vec![bulk()],
+        "laws" => aqm::LAWS.iter().map(|entry| told("law", &entry.page)).collect(),
+        "discs" => aqm::DISCS.iter().map(|page| told("disc", page)).collect(),
+        "ccs" => tcp::CCS.iter().map(|page| told("cc", page)).collect(),
+        "apps" => App::PAGES.iter().map(|page| told("app", page)).collect(),
         other => {
             return Err(PyValueError::new_err(format!(
                 "\"{other}\" is no kind; legal: laws, discs, ccs, apps"
@@ -27,15 +29,14 @@ pub(crate) fn catalogue_json(kind: &str) -> PyResult<String> {
 /// All that is told of one name, as a JSON object; None where it is unknown.
 #[pyfunction]
 pub(crate) fn explain_json(name: &str) -> Option<String> {
-    let law = aqm::law(name).map(|entry| aqm_page("law", &entry.page));
-    let disc = || aqm::DISCS.iter().find(|page| page.stem == name).map(|page| aqm_page("disc", page));
-    let cc = || tcp::cc(name).map(tcp_page);
-    let rest = || match name {
-        "bulk" => Some(bulk()),
-        "scenario" => Some(scenario_page()),
-        _ => None,
-    };
-    law.or_else(disc).or_else(cc).or_else(rest).map(|page| page.to_string())
+    let of = |kind, pages: &[Page]| pages.iter().find(|page| page.stem == name).map(|page| told(kind, page));
+    let law = aqm::law(name).map(|entry| told("law", &entry.page));
+    let scenario = || (name == "scenario").then(scenario_page);
+    law.or_else(|| of("disc", aqm::DISCS))
+        .or_else(|| of("cc", tcp::CCS))
+        .or_else(|| of("app", App::PAGES))
+        .or_else(scenario)
+        .map(|page| page.to_string())
 }
 
 /// The JSON schema of scenario files.
@@ -44,7 +45,7 @@ pub(crate) fn schema_json() -> String {
     sojourn_scenario::schema().to_string()
 }
 
-fn aqm_page(kind: &str, page: &aqm::Page) -> Value {
+fn told(kind: &str, page: &Page) -> Value {
     json!({
         "kind": kind,
         "name": page.stem,
@@ -53,30 +54,6 @@ fn aqm_page(kind: &str, page: &aqm::Page) -> Value {
         "equation": page.equation,
         "source": page.source,
         "fields": (page.fields)().iter().map(field).collect::<Vec<Value>>(),
-    })
-}
-
-fn tcp_page(page: &tcp::Page) -> Value {
-    json!({
-        "kind": "cc",
-        "name": page.stem,
-        "summary": page.summary,
-        "idea": page.idea,
-        "equation": page.equation,
-        "source": page.source,
-        "fields": [],
-    })
-}
-
-fn bulk() -> Value {
-    json!({
-        "kind": "app",
-        "name": "bulk",
-        "summary": "a long flow that always has data to send",
-        "idea": "The sender is never without data: what it sends is decided by its window alone.",
-        "equation": "",
-        "source": "RFC 7928, section 5",
-        "fields": [],
     })
 }
 

@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn the_applications_and_their_names_agree() {
-        let names: Vec<&str> = App::ALL.iter().map(|(app, _)| app.name()).collect();
+        let names: Vec<&str> = App::PAGES.iter().map(|page| page.stem).collect();
         assert_eq!(names, App::NAMES);
     }
 }

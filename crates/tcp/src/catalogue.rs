@@ -1,19 +1,6 @@
 //! Every congestion control, one line each.
 
-/// What is told of a congestion control.
-#[derive(Clone, Copy, Debug)]
-pub struct Page {
-    /// Its name in files and on the command line.
-    pub stem: &'static str,
-    /// One line.
-    pub summary: &'static str,
-    /// How it works, in a few sentences.
-    pub idea: &'static str,
-    /// Its equation, in text.
-    pub equation: &'static str,
-    /// Where it is defined.
-    pub source: &'static str,
-}
+use sojourn_units::Page;
 
 /// All congestion controls, each with the recovery that its RFC pairs it with.
 pub const CCS: &[Page] = &[
@@ -24,6 +11,7 @@ pub const CCS: &[Page] = &[
                loss a window: further ones mostly wait for the timer.",
         equation: "cwnd += SMSS^2 / cwnd per ACK;  cwnd <- max(FlightSize / 2, 2 SMSS) at a loss",
         source: "RFC 5681",
+        fields: Vec::new,
     },
     Page {
         stem: "newreno",
@@ -32,6 +20,7 @@ pub const CCS: &[Page] = &[
                once; recovery ends when all that was outstanding at its start is acknowledged.",
         equation: "cwnd += SMSS^2 / cwnd per ACK;  cwnd <- max(FlightSize / 2, 2 SMSS) at a loss",
         source: "RFC 5681, RFC 6582",
+        fields: Vec::new,
     },
 ];
 

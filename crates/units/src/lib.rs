@@ -19,7 +19,7 @@ mod text;
 mod time;
 
 pub use ecn::Ecn;
-pub use param::{Fault, Value};
+pub use param::{Fault, Page, Value};
 pub use prob::Prob;
 pub use quantity::{Amount, Frequency, LinkRate};
 pub use size::{Bytes, Rate};

@@ -94,6 +94,23 @@ pub struct Field {
     pub about: &'static str,
 }
 
+/// What is told of an algorithm of a catalogue.
+#[derive(Clone, Copy, Debug)]
+pub struct Page {
+    /// Its name in files, on the command line, and of its file.
+    pub stem: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// How it works, in a few sentences.
+    pub idea: &'static str,
+    /// Its equation, in text; empty where there is none.
+    pub equation: &'static str,
+    /// Where it is defined.
+    pub source: &'static str,
+    /// Its parameters.
+    pub fields: fn() -> Vec<Field>,
+}
+
 /// A type that a parameter can have.
 pub trait Quantity: Sized {
     /// What a value looks like.
