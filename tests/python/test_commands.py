@@ -411,8 +411,8 @@ def test_a_missing_compiled_part_is_exit_3(sojourn, folder):
     assert len(done.stderr.splitlines()) == 1
 
 
-def interrupted(folder: Path, flags: list[str], ready) -> tuple[int, str, str]:
-    """Start `sojourn run`, send Ctrl-C once `ready` says so."""
+def interrupted(folder: Path, flags: list[str], ready, again_s: float | None = None) -> tuple[int, str, str]:
+    """Start `sojourn run`, send Ctrl-C once `ready` says so, and perhaps again some seconds later."""
     # A shell's background jobs ignore SIGINT, and so would their children: take it up again.
     start = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
@@ -428,6 +428,9 @@ def interrupted(folder: Path, flags: list[str], ready) -> tuple[int, str, str]:
     try:
         ready(process)
         process.send_signal(signal.SIGINT)
+        if again_s is not None:
+            time.sleep(again_s)
+            process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     finally:
         process.kill()
@@ -478,3 +481,15 @@ def test_ctrl_c_before_the_first_result_leaves_nothing(folder):
     assert out == ""
     assert "sojourn run: interrupted; none of 1 runs had finished; nothing is kept" in err
     assert [path.name for path in folder.iterdir()] == ["small.toml"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see when a run is at work")
+@pytest.mark.parametrize("gap_s", [0.001, 0.02, 0.1])
+def test_an_impatient_ctrl_c_keeps_what_has_finished_too(folder, gap_s):
+    flags = ["--set", "duration=100 s", "--seeds", "1..4000", "--jobs", "1", "--out", "out", "--quiet"]
+    code, _, err = interrupted(folder, flags, busy(2.0), gap_s)
+    assert code == 130, err
+    assert "interrupted; kept the " in err
+    from sojourn import Result
+
+    assert Result.read(folder / "out").runs

@@ -7,15 +7,22 @@ from __future__ import annotations
 
 import functools
 import json
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, ParamSpec
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, ParamSpec
 
 import typer
 
 from sojourn import errors
 from sojourn.cli import options, printing
+
+if TYPE_CHECKING:
+    from sojourn.simulate import Request
 
 __all__ = ["main"]
 
@@ -235,6 +242,13 @@ def _run(asked: options.Asked) -> None:
         plants=asked.plants,
         command=["sojourn", *asked.command],
     )
+    with _interrupted_once():
+        _run_and_deliver(request, asked)
+
+
+def _run_and_deliver(request: Request, asked: options.Asked) -> None:
+    from sojourn import simulate
+
     runs = max(1, len(asked.discs)) * len(asked.seeds)
     try:
         with printing.progress(runs, show=sys.stderr.isatty() and not asked.quiet) as watch:
@@ -244,3 +258,23 @@ def _run(asked: options.Asked) -> None:
             printing.deliver(stop.result, asked)
         raise
     printing.deliver(result, asked)
+
+
+@contextmanager
+def _interrupted_once() -> Iterator[None]:
+    """Ignore every Ctrl-C but the first: what has finished is being written by then."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    before = signal.getsignal(signal.SIGINT)
+    # Only the main thread may set handlers; and where Ctrl-C is ignored already, it stays so.
+    if threading.current_thread() is not threading.main_thread() or before != signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -121,8 +121,9 @@ def _winner(result: Result, rivals: Ranking, *, everyone: bool) -> str:
         if everyone
         else "Among the laws that keep the link busiest, "
     )
-    second, next_found = rivals[1]
-    if not _apart(result, disc, second, words.SOJOURN):
+    close = [rival for rival in rivals[1:] if not _apart(result, disc, rival[0], words.SOJOURN)]
+    if close:
+        second, next_found = close[0]
         seeds = len(result.seeds)
         many = f"{seeds} seeds do" if seeds > 1 else "one seed does"
         return (
