@@ -107,14 +107,15 @@ class Pi(_Law):
     2002.
 
     What is left as None takes its default.
-        target: backlog to hold (queue, such as "300 packets"; within the buffer). Default "100
-            packets": the ARM-PFC paper's set-point.
+        target: backlog to hold; a time or bytes are turned into packets at the link's first rate
+            (queue, such as "300 packets"; within the buffer). Default "100 packets": the ARM-PFC
+            paper's set-point.
         a: gain on the present error, 1/packet; without a and b the gains are designed for the
             scenario (number, such as 0.1; more than b). Default none: designed by the rule of
             Hollot et al. 2002.
         b: gain on the previous error, 1/packet (number, such as 0.1; more than 0, less than a).
             Default none: designed by the rule of Hollot et al. 2002.
-        rate: sampling frequency (frequency, such as "160 Hz"; more than 0). Default "160 Hz":
+        rate: sampling frequency (frequency, such as "160 Hz"; 0.1 Hz to 1 MHz). Default "160 Hz":
             Hollot et al. 2002, their example.
     """
 

@@ -1,7 +1,8 @@
 """The bounds within which Sojourn and a peer must agree on a metric, and when a row binds.
 
 Utilisation within 1 percentage point, the mean queue within 10 % or 5 packets, its standard
-deviation within 30 %, drop and mark ratios within 20 %. A row binds when the peer's standard
+deviation within 30 % (no bound on a queue is below 3 packets: tests/reference/README.md), drop and
+mark ratios within 20 %. A row binds when the peer's standard
 deviation over seeds is under a tenth of its mean and at least 50 events lie behind it; otherwise
 the 95 % intervals of both sides must overlap.
 """

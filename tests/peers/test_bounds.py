@@ -13,12 +13,16 @@ from bounds import Sample, verdict
         ("utilization", 0.995, True),
         ("queue_mean_packets", 0.88, False),
         ("queue_mean_packets", 0.95, True),
+        ("queue_std_packets", 1.35, False),
+        ("queue_std_packets", 0.75, True),
         ("drop_ratio", 1.25, False),
         ("drop_ratio", 1.15, True),
     ],
 )
 def test_a_binding_row(metric: str, ours: float, agrees: bool) -> None:
-    base = {"utilization": 1.0, "queue_mean_packets": 100.0, "drop_ratio": 0.05}[metric]
+    base = {"utilization": 1.0, "queue_mean_packets": 100.0, "queue_std_packets": 20.0, "drop_ratio": 0.05}[
+        metric
+    ]
     peer = Sample(3, base, base * 0.01)
     assert verdict(metric, Sample(10, ours * base, 0.001), peer, events=5000)[0] is agrees
 

@@ -84,6 +84,12 @@ def test_metrics_that_do_not_apply_are_left_out_of_the_summary():
     assert table["metric"].to_list() == ["a", "c[0]"]
 
 
+def test_a_law_that_settles_under_some_seeds_only_has_no_mean_settling_time():
+    runs = tuple(_run(seed, {"settling_s": [2.0, 3.0 if seed == 1 else None]}) for seed in (1, 2))
+    table = sj.Result({}, runs, pl.DataFrame(), pl.DataFrame()).summary()
+    assert table["metric"].to_list() == ["settling_s[0]"]
+
+
 def test_student_t_is_that_of_the_tables():
     assert student_t95(1) == pytest.approx(12.7062, abs=1e-4)
     assert student_t95(9) == pytest.approx(2.26216, abs=1e-5)

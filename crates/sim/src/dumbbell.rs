@@ -10,7 +10,7 @@ use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::{Disc, Limit, catalogue};
 use sojourn_scenario::{Flows, Scenario, Setting, Start};
 use sojourn_tcp::{Config, HEADER};
-use sojourn_units::{Fault, Span, Stream, Time};
+use sojourn_units::{Fault, Rate, Span, Stream, Time};
 
 use crate::packet::Packet;
 
@@ -27,11 +27,8 @@ pub fn network(scenario: &Scenario, seed: u64) -> Result<Network, Fault> {
     let bottleneck = &scenario.bottleneck;
     let mut network = Network {
         links: vec![
-            LinkPlan {
-                disc: Some(disc(scenario, seed)?),
-                ..plain(BOTTLENECK_NAME, bottleneck.rate, bottleneck.delay)
-            },
-            plain("bottleneck, return", bottleneck.rate, bottleneck.delay),
+            LinkPlan { disc: Some(disc(scenario, seed)?), ..plain(bottleneck.rate, bottleneck.delay) },
+            plain(bottleneck.rate, bottleneck.delay),
         ],
         flows: Vec::new(),
         changes: scenario.at.iter().flat_map(changes).collect(),
@@ -53,8 +50,8 @@ fn disc(scenario: &Scenario, seed: u64) -> Result<Box<dyn Disc<Packet>>, Fault> 
     Ok(Box::new(Fifo::new(law, limit, site, draws)))
 }
 
-fn plain(name: impl Into<String>, rate: sojourn_units::Rate, delay: Span) -> LinkPlan {
-    LinkPlan { name: name.into(), rate, delay, disc: None }
+fn plain(rate: Rate, delay: Span) -> LinkPlan {
+    LinkPlan { rate, delay, disc: None }
 }
 
 fn add_flows(network: &mut Network, flows: &Flows, seed: u64) {
@@ -62,10 +59,8 @@ fn add_flows(network: &mut Network, flows: &Flows, seed: u64) {
         let number = network.flows.len();
         let first = network.links.len() as u32;
         let (rate, delay) = (flows.access.rate, flows.access.delay.at(member, flows.count));
-        for (place, name) in ["up", "down", "receiver's up", "receiver's down"].into_iter().enumerate() {
-            debug_assert_eq!(network.links.len() as u32, first + place as u32);
-            network.links.push(plain(format!("access {number}, {name}"), rate, delay));
-        }
+        // To the bottleneck and from it, on the sender's side and then on the receiver's.
+        network.links.extend((0..4).map(|_| plain(rate, delay)));
         network.flows.push(FlowPlan {
             source: SourcePlan::Bulk(Config {
                 profile: flows.profile.clone(),

@@ -25,7 +25,7 @@ pub use engine::Simulation;
 pub use histogram::Histogram;
 pub use network::Network;
 pub use packet::Packet;
-pub use probe::{NoProbe, Probe};
+pub use probe::Probe;
 pub use recorder::Recorder;
 pub use results::{Metric, Outcome, Series};
 pub use run::Run;

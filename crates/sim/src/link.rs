@@ -3,7 +3,7 @@
 use crate::network::LinkPlan;
 use crate::packet::Packet;
 use sojourn_aqm::Disc;
-use sojourn_units::{Bytes, Rate, Span, Time};
+use sojourn_units::{Rate, Span, Time};
 use std::collections::VecDeque;
 
 /// A link at work.
@@ -46,6 +46,8 @@ struct Capacity {
 #[derive(Clone, Copy, Default)]
 struct Transmission {
     until: Time,
+    /// How much later than `until` it really ends, ns; below 1.
+    fraction: f64,
     rate: Rate,
 }
 
@@ -71,10 +73,14 @@ impl Link {
     /// transmitter is free again, and the arrival at the far end if none was
     /// on the wire.
     pub(crate) fn send(&mut self, now: Time, packet: Packet) -> (Time, Option<Time>) {
-        let size = Bytes::new(u64::from(packet.len));
-        let until = self.transmission.until.max(now) + self.rate.time_for(size);
-        self.transmission = Transmission { until, rate: self.rate };
-        self.begun_bits += size.bits();
+        let bits = f64::from(packet.len) * 8.0;
+        // Back to back, the fraction of a nanosecond is carried over, so that no rate is rounded.
+        let carried = if self.transmission.until < now { 0.0 } else { self.transmission.fraction };
+        let nanos = bits * 1e9 / self.rate.bits_per_second() + carried;
+        let whole = Span::from_nanos(nanos as u64);
+        let until = self.transmission.until.max(now) + whole;
+        self.transmission = Transmission { until, fraction: nanos - nanos.floor(), rate: self.rate };
+        self.begun_bits += bits;
         (until, self.wire.push(until + self.delay, packet))
     }
 

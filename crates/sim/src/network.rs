@@ -18,8 +18,6 @@ pub struct Network {
 
 /// One direction of a link.
 pub struct LinkPlan {
-    /// Its name, and that of its random stream.
-    pub name: String,
     /// How fast it sends.
     pub rate: Rate,
     /// How long a packet is on the wire after it has been sent.
@@ -75,7 +73,7 @@ pub struct Change {
 /// What changes about a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LinkChange {
-    /// A new rate; the packet being sent is finished at the old one.
+    /// A new rate; what is being sent (without a disc: all that waits, too) is finished at the old one.
     Rate(Rate),
     /// A new delay; packets on the wire keep theirs and are not overtaken.
     Delay(Span),

@@ -19,9 +19,3 @@ pub trait Probe {
     /// A sender measured the round-trip time.
     fn rtt(&mut self, _now: Time, _rtt: Span) {}
 }
-
-/// Watches nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoProbe;
-
-impl Probe for NoProbe {}

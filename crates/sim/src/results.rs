@@ -202,7 +202,7 @@ fn settling(stretch: &Stretch<'_>) -> Option<f64> {
     stretch.time_s.get(first + width - 1).map(|end| end - stretch.start_s)
 }
 
-/// How far above the target the backlog gets, packets.
+/// How far above the target the backlog gets, packets: of the means over a step of the series.
 fn overshoot(stretch: &Stretch<'_>) -> Option<f64> {
     let highest = stretch.queue.iter().copied().reduce(f64::max)?;
     Some((highest - stretch.target).max(0.0))
@@ -230,6 +230,42 @@ const SMOOTHING_S: f64 = 1.0;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::probe::Probe;
+    use sojourn_aqm::Backlog;
+    use sojourn_units::Time;
+
+    /// A backlog of 0, 10 and 40 packets for 1, 1 and 2 s after a second of warm-up, by hand.
+    #[test]
+    fn moments_are_weighted_by_time_and_leave_the_warm_up_out() {
+        let at = |millis| Time::ZERO + Span::from_millis(millis);
+        let backlog = |packets| Backlog { packets, bytes: 0 };
+        let mut recorder = Recorder::new(0, at(1000));
+        recorder.backlog(at(500), 0, backlog(90));
+        recorder.backlog(at(1000), 0, backlog(0));
+        recorder.backlog(at(2000), 0, backlog(10));
+        recorder.backlog(at(3000), 0, backlog(40));
+        recorder.end_step(at(5000));
+        let series = Series::default();
+        let metrics = metrics(&Measured {
+            recorder: &recorder,
+            series: &series,
+            span: Span::from_secs(4),
+            utilization: 1.0,
+            target: Some(20.0),
+            stretches: &[0.0],
+            goodput_bytes: &[500_000],
+        });
+        let number = |name| match metrics.iter().find(|(key, _)| *key == name).unwrap().1 {
+            Metric::Number(value) => value,
+            ref other => panic!("{name}: {other:?}"),
+        };
+        // Mean (0 + 10 + 2 x 40) / 4; second moment (100 + 2 x 1600) / 4 = 825; about 20: (400 + 100 + 800) / 4.
+        assert_eq!(number("queue_mean_packets"), 22.5);
+        assert!((number("queue_std_packets") - (825.0_f64 - 22.5 * 22.5).sqrt()).abs() < 1e-12);
+        assert!((number("qacd_packets") - 325.0_f64.sqrt()).abs() < 1e-12);
+        assert_eq!((number("queue_p50_packets"), number("queue_p95_packets")), (10.0, 40.0));
+        assert_eq!(number("goodput_bps"), 1e6);
+    }
 
     #[test]
     fn jain_of_equals_is_one_and_of_one_in_n_is_a_share() {

@@ -42,7 +42,7 @@ fn waiting(load: f64, exponential: bool, seed: u64) -> (f64, f64) {
     let disc = Fifo::new(TailDrop, Limit::Unlimited, site, Stream::named(seed, "disc"));
     let poisson = Poisson { rate: load * SERVICE, mean_len: 1000.0, exponential };
     let network = Network {
-        links: vec![LinkPlan { name: "link".into(), rate, delay: Span::ZERO, disc: Some(Box::new(disc)) }],
+        links: vec![LinkPlan { rate, delay: Span::ZERO, disc: Some(Box::new(disc)) }],
         flows: vec![FlowPlan {
             source: SourcePlan::Poisson(poisson),
             forward: vec![0],

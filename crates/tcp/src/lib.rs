@@ -15,8 +15,8 @@ mod rtt;
 mod segment;
 mod sender;
 
-pub use profile::{EcnAtOne, Halving, PROFILES, Profile};
+pub use profile::{EcnAtOne, Halving, LimitedTransmit, PROFILES, Profile};
 pub use receiver::Receiver;
 pub use rtt::RttEstimator;
 pub use segment::{Flags, HEADER, Segment};
-pub use sender::{Config, Progress, Recovery, Sender};
+pub use sender::{Config, Progress, Sender};

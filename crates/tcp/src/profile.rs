@@ -24,10 +24,15 @@ pub struct Profile {
     pub max_rto: Span,
     /// Retransmission timeout before the first measurement.
     pub initial_rto: Span,
-    /// Send a new segment on each of the first two duplicate ACKs (RFC 3042).
-    pub limited_transmit: bool,
+    /// What each of the first two duplicate ACKs lets out.
+    pub limited_transmit: LimitedTransmit,
     /// What a window is halved from, and how far down.
     pub halving: Halving,
+    /// Room at the receiver, segments. 4096 of 1460 B are the 6 MB that Linux grows to.
+    pub receive_window: u64,
+    /// Whether NewReno leaves recovery with at most a segment more than is in flight (RFC 6582,
+    /// section 3.2, step 3, first option).
+    pub cautious_exit: bool,
     /// Whether the window grows on the ACK that ends recovery.
     pub grow_on_exit: bool,
     /// What an echo of congestion does at a window of one segment.
@@ -45,6 +50,15 @@ pub enum Halving {
     FlightSize,
     /// To half the window, fraction kept, at least one segment; ssthresh in whole segments, at least two.
     Window,
+}
+
+/// What the first two duplicate ACKs let out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitedTransmit {
+    /// A segment never sent before (RFC 3042).
+    NewData,
+    /// The next segment in order, also when it is sent again after a timeout.
+    Next,
 }
 
 /// What an echo of congestion does when the window is one segment already.
@@ -77,8 +91,10 @@ impl Profile {
             min_rto: Span::from_millis(200),
             max_rto: Span::from_secs(60),
             initial_rto: Span::from_secs(1),
-            limited_transmit: true,
+            limited_transmit: LimitedTransmit::NewData,
+            receive_window: 4096,
             halving: Halving::FlightSize,
+            cautious_exit: true,
             grow_on_exit: false,
             ecn_at_one: EcnAtOne::WaitForTimer,
             ect_on_retransmit: false,
@@ -98,8 +114,10 @@ impl Profile {
             min_rto: Span::from_millis(200),
             max_rto: Span::from_secs(60),
             initial_rto: Span::from_secs(3),
-            limited_transmit: true,
+            limited_transmit: LimitedTransmit::Next,
+            receive_window: 1000,
             halving: Halving::Window,
+            cautious_exit: false,
             grow_on_exit: true,
             ecn_at_one: EcnAtOne::BackOff,
             ect_on_retransmit: true,

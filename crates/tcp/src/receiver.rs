@@ -17,6 +17,8 @@ pub struct Receiver {
     blocks: Vec<(u64, u64)>,
     /// Whether ACKs carry ECE: from a CE packet until the sender says CWR (RFC 3168, section 6.1.3).
     echo: bool,
+    /// Whether any segment since the last ACK was marked: its ACK says so, whatever CWR came behind.
+    marked_since_ack: bool,
     /// Full-sized segments since the last ACK.
     unacknowledged: u32,
     ack_due: Option<Time>,
@@ -32,6 +34,7 @@ impl Receiver {
             next: 0,
             blocks: Vec::new(),
             echo: false,
+            marked_since_ack: false,
             unacknowledged: 0,
             ack_due: None,
         }
@@ -53,6 +56,7 @@ impl Receiver {
         }
         if segment.ecn == Ecn::Ce && self.ecn {
             self.echo = true;
+            self.marked_since_ack = true;
         }
         let in_order = segment.seq == self.next && self.blocks.is_empty();
         self.insert(segment.seq, segment.seq + u64::from(segment.len));
@@ -83,7 +87,9 @@ impl Receiver {
     fn acknowledge(&mut self) -> Segment {
         self.unacknowledged = 0;
         self.ack_due = None;
-        Segment { ack: self.next, flags: Flags::ACK.with(Flags::ECE, self.echo), ..Segment::default() }
+        let marked = std::mem::take(&mut self.marked_since_ack);
+        let echo = self.echo || marked;
+        Segment { ack: self.next, flags: Flags::ACK.with(Flags::ECE, echo), ..Segment::default() }
     }
 
     /// Takes in the bytes `from..to`.
@@ -170,6 +176,17 @@ mod tests {
         assert!(!echoes(&mut receiver, Segment { flags: Flags::ACK | Flags::CWR, ..data(3) }));
         // A CWR packet that is itself marked starts a new echo.
         assert!(echoes(&mut receiver, Segment { flags: Flags::CWR, ecn: Ecn::Ce, ..data(4) }));
+    }
+
+    #[test]
+    fn a_mark_outlives_the_cwr_that_shares_its_ack() {
+        let mut receiver = receiver("default");
+        receiver.on_segment(Time::ZERO, &syn());
+        assert_eq!(receiver.on_segment(Time::ZERO, &Segment { ecn: Ecn::Ce, ..data(0) }), None);
+        let ack = receiver.on_segment(Time::ZERO, &Segment { flags: Flags::CWR, ..data(1) }).unwrap();
+        assert!(ack.flags.has(Flags::ECE), "RFC 3168, section 6.1.3: any of the acknowledged packets");
+        receiver.on_segment(Time::ZERO, &data(2));
+        assert!(!receiver.on_segment(Time::ZERO, &data(3)).unwrap().flags.has(Flags::ECE));
     }
 
     #[test]

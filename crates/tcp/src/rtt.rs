@@ -57,10 +57,8 @@ impl RttEstimator {
     pub fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(MOST_DOUBLINGS);
         // The old measurements are likely bogus after several timeouts; the next one starts afresh.
-        if self.backoff > DOUBLINGS_KEPT
-            && let Some(smoothed) = self.smoothed.take()
-        {
-            self.variation += smoothed;
+        if self.backoff > DOUBLINGS_KEPT {
+            self.smoothed = None;
         }
     }
 

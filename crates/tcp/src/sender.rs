@@ -5,8 +5,8 @@
 //! outstanding is sent again as the window allows (go-back-N), as senders
 //! without selective acknowledgments do.
 
-use crate::cc::{self, AckSample, CongestionControl, Signal};
-use crate::profile::{EcnAtOne, Halving, Profile};
+use crate::cc::{self, AckSample, CongestionControl, Recovery, Signal};
+use crate::profile::{EcnAtOne, LimitedTransmit, Profile};
 use crate::rtt::RttEstimator;
 use crate::segment::{Flags, Segment};
 use sojourn_units::{Bytes, Ecn, Span, Time};
@@ -22,15 +22,6 @@ pub struct Config {
     pub mss: u32,
     /// Whether to ask for ECN.
     pub ecn: bool,
-}
-
-/// How losses after the first one of a window are repaired.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recovery {
-    /// Any new ACK ends recovery (RFC 5681).
-    Reno,
-    /// Partial ACKs show the next loss (RFC 6582).
-    NewReno,
 }
 
 /// What an arriving segment changed.
@@ -52,6 +43,7 @@ pub struct Sender {
     rtt: RttEstimator,
 
     handshake: Handshake,
+    lost_syns: u32,
     /// First byte not acknowledged.
     una: u64,
     /// Next byte to send.
@@ -82,7 +74,7 @@ pub struct Sender {
 enum Handshake {
     Closed,
     SynDue,
-    SynSent { at: Time, again: bool },
+    SynSent { at: Time },
     Established,
 }
 
@@ -117,14 +109,14 @@ impl Sender {
     /// A sender with nothing to send, before its SYN; None where the congestion control does not exist.
     pub fn new(config: Config) -> Option<Sender> {
         let Config { profile, cc, mss, ecn } = config;
-        let recovery = if cc == "reno" { Recovery::Reno } else { Recovery::NewReno };
         Some(Sender {
-            recovery,
+            recovery: cc::recovery(&cc)?,
             mss,
             cc: cc::build(&cc, &profile, mss)?,
             rtt: RttEstimator::new(&profile),
             profile,
             handshake: Handshake::Closed,
+            lost_syns: 0,
             una: 0,
             nxt: 0,
             max: 0,
@@ -161,8 +153,8 @@ impl Sender {
     /// A segment from the receiver arrives.
     pub fn on_segment(&mut self, now: Time, segment: &Segment) -> Progress {
         match self.handshake {
-            Handshake::SynSent { at, again } if segment.flags.has(Flags::SYN | Flags::ACK) => {
-                self.establish(now, segment, (at, again))
+            Handshake::SynSent { at } if segment.flags.has(Flags::SYN | Flags::ACK) => {
+                self.establish(now, segment, at)
             }
             Handshake::Established if segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::SYN) => {
                 self.on_ack(now, segment)
@@ -209,7 +201,7 @@ impl Sender {
             Handshake::SynSent { .. } => {
                 self.rtt.back_off();
                 self.handshake = Handshake::SynDue;
-                self.loss_point = Some(0);
+                self.lost_syns += 1;
             }
             Handshake::Established if self.una < self.max => self.retransmit_all(now),
             _ => self.ecn.hold = false,
@@ -250,19 +242,20 @@ impl Sender {
 /// Connecting.
 impl Sender {
     fn syn(&mut self, now: Time) -> Segment {
-        let again = self.loss_point.is_some();
-        self.handshake = Handshake::SynSent { at: now, again };
+        self.handshake = Handshake::SynSent { at: now };
         self.deadline = Some(now + self.rtt.timeout());
         let flags = Flags::SYN.with(Flags::ECE | Flags::CWR, self.ecn.asked);
         Segment { flags, ..Segment::default() }
     }
 
-    fn establish(&mut self, now: Time, segment: &Segment, (at, again): (Time, bool)) -> Progress {
+    fn establish(&mut self, now: Time, segment: &Segment, at: Time) -> Progress {
         self.handshake = Handshake::Established;
         self.ecn.agreed = self.ecn.asked && segment.flags.has(Flags::ECE);
         self.deadline = None;
-        self.loss_point = None;
-        if again {
+        if self.lost_syns > 1 {
+            self.cc.on_signal(&Signal::SynsLost);
+        }
+        if self.lost_syns > 0 {
             // RFC 6298 (5.7), and no sample from a segment sent twice (Karn).
             self.rtt.restart_at_least(RTO_AFTER_LOST_SYN);
             return Progress::default();
@@ -278,15 +271,25 @@ impl Sender {
     /// How much may be outstanding now, recovery and limited transmit included.
     fn usable_window(&self) -> u64 {
         let window = self.cc.window().get();
-        match self.fast {
+        let window = match self.fast {
             Some(fast) => window.saturating_add_signed(fast.inflation).max(u64::from(self.mss)),
             None => window + self.limited_transmit(),
-        }
+        };
+        window.min(self.receive_window())
+    }
+
+    /// What the receiver has room for.
+    fn receive_window(&self) -> u64 {
+        self.profile.receive_window.saturating_mul(u64::from(self.mss))
     }
 
     /// RFC 3042: a segment for each of the first two duplicate ACKs.
     fn limited_transmit(&self) -> u64 {
-        let early = self.profile.limited_transmit && self.fast.is_none() && self.dup_acks < DUP_THRESHOLD;
+        let allowed = match self.profile.limited_transmit {
+            LimitedTransmit::NewData => self.nxt == self.max,
+            LimitedTransmit::Next => true,
+        };
+        let early = allowed && self.fast.is_none() && self.dup_acks < DUP_THRESHOLD;
         if early { u64::from(self.dup_acks) * u64::from(self.mss) } else { 0 }
     }
 
@@ -359,7 +362,7 @@ impl Sender {
             }
             Some(_) => {
                 self.fast = None;
-                if self.profile.halving == Halving::FlightSize && self.recovery == Recovery::NewReno {
+                if self.profile.cautious_exit && self.recovery == Recovery::NewReno {
                     self.cc.on_signal(&Signal::Recovered { flight: self.flight() });
                 }
                 if self.profile.grow_on_exit && !echo {
@@ -376,13 +379,19 @@ impl Sender {
     }
 
     fn grow(&mut self, now: Time, acked: u64) {
+        // A window that the receiver cannot use says nothing of the network.
+        if self.cc.window().get() >= self.receive_window() {
+            return;
+        }
         self.cc.on_ack(&AckSample { now, acked, flight: self.flight() });
     }
 
     /// RFC 6582, section 3.2, step 3, partial acknowledgment.
     fn on_partial_ack(&mut self, fast: FastRecovery, acked: u64) {
         let refill = if acked >= u64::from(self.mss) { i64::from(self.mss) } else { 0 };
-        let inflation = fast.inflation - acked as i64 + refill;
+        // The inflated window shrinks by what was acknowledged, to nothing at the least.
+        let empty = -(self.cc.window().get() as i64);
+        let inflation = (fast.inflation - acked as i64).max(empty) + refill;
         self.fast = Some(FastRecovery { inflation, partial: true, ..fast });
         self.resend = true;
     }
@@ -398,8 +407,9 @@ impl Sender {
 
     /// RFC 5681, section 3.2, steps 2 and 3, with the memory of RFC 6582.
     fn fast_retransmit(&mut self, now: Time) {
-        // A window that ECN has reduced already is not reduced again for a loss in it.
-        if self.ecn.point.is_none_or(|point| self.una > point) {
+        // A window that ECN has reduced already is not reduced again for a loss in it. The segment
+        // that starts at the point carries CWR: its loss is a new instance (RFC 3168, section 6.1.2).
+        if self.ecn.point.is_none_or(|point| self.una >= point) {
             self.cc.on_signal(&Signal::Loss { flight: self.flight() - self.beyond_window });
             self.ecn.cwr_due = self.ecn.agreed;
             self.ecn.timeout_last = false;

@@ -234,7 +234,10 @@ fn duplicates_after_a_timeout_do_not_start_recovery() {
     exchange.sends([1]);
     exchange.acks(1).sends([2, 3]);
     let window = exchange.sender.window();
-    exchange.acks_times(5, 1);
+    for _ in 0..5 {
+        // Nor limited transmit: what it would send is not new (RFC 3042).
+        exchange.acks(1).sends([]);
+    }
     assert_eq!(exchange.sender.window(), window);
 }
 
@@ -317,6 +320,47 @@ fn a_loss_in_a_marked_window_is_repaired_without_a_second_cut() {
     let sent = exchange.sends([2]);
     exchange.window(4.0);
     assert_eq!(sent[0].ecn, Ecn::NotEct, "retransmissions are not ECN-capable");
+}
+
+/// RFC 3168, section 6.1.2: the loss of the segment that carries CWR is a new instance of congestion.
+#[test]
+fn the_loss_of_the_cwr_segment_reduces_again() {
+    let mut exchange = Exchange::new("newreno", eight_with_ecn);
+    exchange.sends(1..=8);
+    exchange.echoes(1);
+    exchange.window(4.0);
+    // 9 carries CWR and is lost; 10, 11 and 12 make duplicates.
+    assert!(exchange.echoes(5).sends([9])[0].flags.has(Flags::CWR));
+    exchange.echoes(8).sends([10, 11, 12]);
+    exchange.acks_times(3, 8);
+    // Half of the four in flight, and three duplicates on top.
+    exchange.sends([9, 13]);
+    exchange.window(2.0);
+}
+
+/// RFC 5681, section 3.1, relaxed by RFC 6928, section 2: after more than one lost SYN, one segment.
+#[test]
+fn several_lost_syns_start_with_one_segment() {
+    let mut exchange = Exchange::closed("newreno", |_| ());
+    exchange.opens();
+    exchange.times_out_after(1000);
+    exchange.opens();
+    exchange.times_out_after(2000);
+    exchange.opens();
+    exchange.passes(100);
+    exchange.answers(Flags::SYN | Flags::ACK, 0, false);
+    exchange.sends([1]);
+}
+
+/// RFC 9293, section 3.8.6: never more than the receiver has room for; and a window that is not used does not grow.
+#[test]
+fn the_receiver_has_the_last_word() {
+    let mut exchange = Exchange::new("newreno", |config| config.profile.receive_window = 6);
+    exchange.sends(1..=4);
+    exchange.acks(1).sends([5, 6]);
+    exchange.acks(2).sends([7, 8]);
+    exchange.acks(3).sends([9]);
+    exchange.window(6.0);
 }
 
 /// RFC 3168, section 6.1.1: a receiver that does not agree.

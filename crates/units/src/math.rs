@@ -9,11 +9,6 @@ pub fn ln(x: f64) -> f64 {
     libm::log(x)
 }
 
-/// Exponential function.
-pub fn exp(x: f64) -> f64 {
-    libm::exp(x)
-}
-
 /// `x` to the power `y`.
 pub fn pow(x: f64, y: f64) -> f64 {
     libm::pow(x, y)

@@ -92,7 +92,8 @@ class Result:
 
         One row for each plant, disc, link and metric: `n` seeds, `mean`, `ci95_low`, `ci95_high` in
         the metric's own unit; the interval is null for one seed. An entry of a list is named
-        ``settling_s[0]``. Metrics that are null in every run are left out.
+        ``settling_s[0]``, and is left out unless every seed has it: the mean of those that settled
+        would flatter the law. Metrics that are null in every run are left out.
         """
         kinds = pl.Schema(
             {
@@ -159,7 +160,7 @@ def _summary_rows(runs: tuple[Run, ...]) -> list[dict[str, Any]]:
     for (plant, disc, link), columns in groups.items():
         for name, values in columns.items():
             if "[" in name and len(values) < seeds[plant, disc, link]:
-                continue  # the mean of those that settled would flatter the law
+                continue
             found = estimate(values)
             rows.append(
                 {

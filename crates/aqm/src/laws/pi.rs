@@ -28,7 +28,7 @@ use sojourn_units::{Amount, Fault, Frequency, Prob, Span, math};
 sojourn_units::params! {
     /// Parameters of PI.
     pub struct Params {
-        /// backlog to hold
+        /// backlog to hold; a time or bytes are turned into packets at the link's first rate
         target: Amount = Amount::Packets(100.0), "q_ref", "within the buffer" if |_| true,
             "the ARM-PFC paper's set-point";
         /// gain on the present error, 1/packet; without a and b the gains are designed for the scenario
@@ -38,7 +38,8 @@ sojourn_units::params! {
         b: Option<f64> = None, "b", "more than 0, less than a" if |b| b.is_none_or(|b| b > 0.0),
             "designed by the rule of Hollot et al. 2002";
         /// sampling frequency
-        rate: Frequency = Frequency::new(160.0).expect("positive"), "f_s", "more than 0" if |_| true,
+        rate: Frequency = Frequency::new(160.0).expect("positive"), "f_s", "0.1 Hz to 1 MHz"
+            if |rate| (0.1..=1e6).contains(&rate.hertz()),
             "Hollot et al. 2002, their example";
     }
 }
@@ -95,7 +96,7 @@ impl Pi {
                 );
                 return Err(Fault::new("a", what));
             }
-            (None, None) => design(network(site, target)?, period.seconds()),
+            (None, None) => designed(network(site, target)?, params.rate)?,
             (Some(_), None) => return Err(Fault::new("b", ONE_GAIN)),
             (None, Some(_)) => return Err(Fault::new("a", ONE_GAIN)),
         };
@@ -150,6 +151,19 @@ pub fn design(network: Network, period: f64) -> Gains {
     let plant = math::pow_int(rtt * capacity, 3) / math::pow_int(2.0 * flows, 2);
     let k = crossover * math::hypot(crossover * rtt, 1.0) / plant;
     Gains { a: k * (1.0 / z + period / 2.0), b: k * (1.0 / z - period / 2.0) }
+}
+
+/// The design, where this sampling frequency allows one: b is positive up to T = 2/z.
+fn designed(network: Network, rate: Frequency) -> Result<Gains, Fault> {
+    let gains = design(network, rate.period().seconds());
+    if gains.b > 0.0 {
+        return Ok(gains);
+    }
+    let least = network.flows / (network.rtt * network.rtt * network.capacity);
+    let what = format!(
+        "{rate} is too slow to design gains for this link and load; legal: more than {least:.1} Hz, or give a and b"
+    );
+    Err(Fault::new("rate", what))
 }
 
 fn network(site: &Site, target: f64) -> Result<Network, Fault> {
@@ -222,6 +236,19 @@ mod tests {
         }
         stalled.update(&seen(50.0 * period));
         assert!((steady.p - stalled.p).abs() < 1e-9, "{} {}", steady.p, stalled.p);
+    }
+
+    #[test]
+    fn a_frequency_below_the_design_is_refused_with_the_least_that_works() {
+        let rate = Rate::from_bits_per_second(1e9);
+        let base_rtt = Some(Span::from_millis(1));
+        let fast = Site { rate, packet: 1500.0, limit: 800.0, flows: Some(100.0), base_rtt };
+        let params = Params { target: Amount::Packets(50.0), ..Params::default() };
+        let fault = Pi::new(&params, &fast).unwrap_err();
+        assert_eq!(fault.key, "rate");
+        assert!(fault.what.contains("legal: more than 468.8 Hz"), "{fault}");
+        let params = Params { rate: Frequency::new(500.0).unwrap(), ..params };
+        assert!(Pi::new(&params, &fast).unwrap().gains().b > 0.0);
     }
 
     #[test]

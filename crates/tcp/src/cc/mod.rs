@@ -36,6 +36,8 @@ pub enum Signal {
         /// Whether the segment had been retransmitted by timeout, or the window cut by ECN, already.
         again: bool,
     },
+    /// The SYN was lost more than once.
+    SynsLost,
     /// Recovery ended with `flight` bytes outstanding.
     Recovered {
         /// Bytes outstanding.
@@ -55,7 +57,25 @@ pub trait CongestionControl: DynClone + Send {
     fn ssthresh(&self) -> Bytes;
 }
 
+/// How losses after the first one of a window are repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// Any new ACK ends recovery (RFC 5681).
+    Reno,
+    /// Partial ACKs show the next loss (RFC 6582).
+    NewReno,
+}
+
 dyn_clone::clone_trait_object!(CongestionControl);
+
+/// The recovery that the congestion control of the name `stem` is paired with.
+pub fn recovery(stem: &str) -> Option<Recovery> {
+    match stem {
+        "reno" => Some(Recovery::Reno),
+        "newreno" => Some(Recovery::NewReno),
+        _ => None,
+    }
+}
 
 /// The congestion control of the name `stem` for segments of `mss` bytes of payload.
 pub fn build(stem: &str, profile: &Profile, mss: u32) -> Option<Box<dyn CongestionControl>> {

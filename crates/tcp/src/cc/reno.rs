@@ -79,6 +79,8 @@ impl CongestionControl for Reno {
                 }
                 self.window = self.mss;
             }
+            // RFC 5681, section 3.1, as RFC 6928, section 2, relaxes it.
+            Signal::SynsLost => self.window = self.mss,
             // RFC 6582, step 3, first option: no burst when little is in flight.
             Signal::Recovered { flight } => {
                 self.window = self.window.min((flight as f64).max(self.mss) + self.mss);
