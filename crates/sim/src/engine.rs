@@ -1,7 +1,7 @@
 //! The engine: takes the next event and lets the component act.
 
 use crate::events::{Event, EventQueue};
-use crate::flow::{Flow, Source};
+use crate::flow::{Flow, Source, State};
 use crate::link::{Link, Queue};
 use crate::network::{Change, LinkChange, Network};
 use crate::packet::Packet;
@@ -107,7 +107,7 @@ impl<P: Probe> Simulation<P> {
         self.flows.iter().map(Flow::delivered_bytes)
     }
 
-    /// The mean congestion window, segments; None without a TCP flow.
+    /// The mean congestion window of the TCP flows that send, segments; None without any.
     pub fn mean_window_packets(&self) -> Option<f64> {
         let windows = self.flows.iter().filter_map(Flow::window_packets);
         let (count, sum) = windows.fold((0.0, 0.0), |(count, sum), window| (count + 1.0, sum + window));
@@ -225,7 +225,9 @@ impl<P: Probe> Simulation<P> {
 /// Flows.
 impl<P: Probe> Simulation<P> {
     fn start(&mut self, flow: u32) {
-        match &mut self.flows[flow as usize].source {
+        let at = &mut self.flows[flow as usize];
+        at.state = State::Sending;
+        match &mut at.source {
             Source::Tcp(connection) => {
                 connection.sender.supply(u64::MAX);
                 connection.sender.open();
@@ -240,7 +242,7 @@ impl<P: Probe> Simulation<P> {
 
     fn stop(&mut self, flow: u32) {
         let at = &mut self.flows[flow as usize];
-        at.stopped = true;
+        at.state = State::Stopped;
         if let Source::Tcp(connection) = &mut at.source {
             connection.sender.stop();
         }
@@ -307,7 +309,7 @@ impl<P: Probe> Simulation<P> {
                 }
             }
             Source::Datagrams(datagrams) => {
-                if at.stopped {
+                if at.state == State::Stopped {
                     return;
                 }
                 let (len, next, route) = (datagrams.len(), now + datagrams.gap(), at.forward[0]);

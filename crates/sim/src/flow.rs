@@ -13,7 +13,15 @@ pub(crate) struct Flow {
     pub(crate) sender_timer: Timer,
     /// When the receiver's entry in the event queue is due.
     pub(crate) receiver_timer: Timer,
-    pub(crate) stopped: bool,
+    pub(crate) state: State,
+}
+
+/// Where in its life a flow is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Waiting,
+    Sending,
+    Stopped,
 }
 
 pub(crate) enum Source {
@@ -54,7 +62,7 @@ impl Flow {
             reverse: plan.reverse,
             sender_timer: Timer::OFF,
             receiver_timer: Timer::OFF,
-            stopped: false,
+            state: State::Waiting,
         }
     }
 
@@ -66,11 +74,11 @@ impl Flow {
         }
     }
 
-    /// The congestion window in segments; None where there is none.
+    /// The congestion window in segments; None where there is none, or nothing is sent.
     pub(crate) fn window_packets(&self) -> Option<f64> {
         match &self.source {
-            Source::Tcp(connection) => Some(connection.window_packets()),
-            Source::Datagrams(_) => None,
+            Source::Tcp(connection) if self.state == State::Sending => Some(connection.window_packets()),
+            _ => None,
         }
     }
 }
