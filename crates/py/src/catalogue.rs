@@ -4,10 +4,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use sojourn_aqm::catalogue as aqm;
-use sojourn_scenario::App;
+use sojourn_scenario::{App, json_of};
 use sojourn_tcp::catalogue as tcp;
 use sojourn_units::Page;
-use sojourn_units::param::{self, Field};
+use sojourn_units::param::Field;
 
 /// Everything of a kind (`laws`, `discs`, `ccs`, `apps`) as a JSON array.
 #[pyfunction]
@@ -91,18 +91,4 @@ fn field(field: &Field) -> Value {
         "why": field.why,
         "about": field.about,
     })
-}
-
-fn json_of(value: &param::Value) -> Value {
-    match value {
-        param::Value::Absent => Value::Null,
-        param::Value::Text(text) => json!(text),
-        param::Value::Number(number) => json!(number),
-        param::Value::Whole(number) => json!(number),
-        param::Value::Flag(flag) => json!(flag),
-        param::Value::List(items) => items.iter().map(json_of).collect(),
-        param::Value::Table(entries) => {
-            entries.iter().map(|(key, value)| (key.clone(), json_of(value))).collect()
-        }
-    }
 }

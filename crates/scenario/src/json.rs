@@ -60,7 +60,7 @@ fn disc(disc: &DiscSpec) -> Json {
 }
 
 /// A value as JSON; null where none is given.
-pub(crate) fn of_value(value: &Value) -> Json {
+pub fn of_value(value: &Value) -> Json {
     match value {
         Value::Absent => Json::Null,
         Value::Text(text) => text.clone().into(),

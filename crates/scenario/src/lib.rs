@@ -21,6 +21,7 @@ mod tree;
 
 pub use disc::DiscSpec;
 pub use faults::Faults;
+pub use json::of_value as json_of;
 pub use keys::{Key, Preset, explain};
 pub use scenario::{Access, App, Bottleneck, Change, Flows, Scenario, Setting};
 pub use schema::schema;

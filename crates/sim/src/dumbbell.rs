@@ -7,7 +7,7 @@
 
 use crate::network::{Change, FlowPlan, LinkChange, LinkPlan, Network, SourcePlan};
 use sojourn_aqm::discs::Fifo;
-use sojourn_aqm::{Disc, Limit, catalogue};
+use sojourn_aqm::{Disc, Limit};
 use sojourn_scenario::{Flows, Scenario, Setting, Start};
 use sojourn_tcp::{Config, HEADER};
 use sojourn_units::{Fault, Rate, Span, Stream, Time};
@@ -41,10 +41,8 @@ pub fn network(scenario: &Scenario, seed: u64) -> Result<Network, Fault> {
 
 fn disc(scenario: &Scenario, seed: u64) -> Result<Box<dyn Disc<Packet>>, Fault> {
     let bottleneck = &scenario.bottleneck;
-    let unknown = || Fault::new("law", format!("\"{}\" is not a law", bottleneck.disc.law));
-    let entry = catalogue::law(&bottleneck.disc.law).ok_or_else(unknown)?;
     let site = scenario.site();
-    let law = (entry.build)(&bottleneck.disc.params, &site)?;
+    let law = bottleneck.disc.law_at(&site)?;
     let draws = Stream::named(seed, "bottleneck/disc");
     let limit = bottleneck.buffer.unwrap_or(Limit::Unlimited);
     Ok(Box::new(Fifo::new(law, limit, site, draws)))
