@@ -1,6 +1,6 @@
 # Two verbs for a newcomer, and the few others. The work is done by ci.sh.
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench peers dist clean
+.PHONY: help demo test bench peers docs dist clean
 
 help:  ## list these targets
 	@sed -n 's/^\([a-z]*\):  *## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | awk -F '\t' '{ printf "  make %-8s %s\n", $$1, $$2 }'
@@ -16,6 +16,9 @@ bench:  ## cost of a simulated packet, beside ns-2's where it is installed
 
 peers:  ## run the same scenarios in ns-2 and compare
 	@./ci.sh peers
+
+docs:  ## build the pages of the Rust crates; warnings are errors
+	@./ci.sh docs
 
 dist:  ## build a wheel, install it into a clean environment and run it
 	@./ci.sh dist

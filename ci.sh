@@ -21,7 +21,7 @@ main() {
   case $verb in
     help) usage ;;
     test) everything ;;
-    setup | build | demo | bench | peers | wheel | dist | lock | clean) "$verb" ;;
+    setup | build | demo | bench | peers | docs | wheel | dist | lock | clean) "$verb" ;;
     rust_format | rust_lint | rust_test | generated | python_format | python_lint | python_types | stubs | python_test)
       "$verb" ;;
     *)
@@ -40,6 +40,7 @@ usage() {
   test     build, then every check and test
   bench    build, then the cost of a simulated packet
   peers    build, then the comparison with ns-2
+  docs     the pages of the Rust crates, warnings as errors
   wheel    build, then dist/*.whl
   dist     wheel, then install it into a clean environment and run it
   lock     write requirements/*.lock anew from the .in files (needs uv)
@@ -79,6 +80,7 @@ TEXT
   attempt "Rust format" rust_format
   attempt "Rust lints" rust_lint
   attempt "Rust tests" rust_test
+  attempt "Rust pages" docs
   attempt "generated files" generated
   attempt "Python format" python_format
   attempt "Python lints" python_lint
@@ -101,6 +103,11 @@ peers() {
   command -v ns >/dev/null || skip "ns-2 comparison" "ns2 is not installed: apt-get install ns2"
   build
   run_pytest peers -m peers tests/peers
+}
+
+docs() {
+  RUSTDOCFLAGS="-D warnings" cargo doc --locked --quiet --no-deps --workspace --exclude sojourn-py
+  echo "docs: target/doc/sojourn_sim/index.html"
 }
 
 dist() {

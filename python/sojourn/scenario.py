@@ -57,7 +57,9 @@ def with_disc(scenario: Scenario, disc: str | DiscSpec) -> Scenario:
     >>> with_disc(sc, "tail_drop").disc
     'tail_drop'
     """
-    spec = disc.spec() if isinstance(disc, DiscSpec) else disc
+    if isinstance(disc, type) or not isinstance(disc, str | DiscSpec):
+        raise InputError(f'--disc: {disc!r} is not a disc; legal: a text such as "pi", or sj.laws.Pi()')
+    spec = disc if isinstance(disc, str) else disc.spec()
     try:
         return scenario.with_disc(spec)
     except ScenarioError as fault:

@@ -179,6 +179,30 @@ def test_wrong_arguments_are_input_errors(scenario, more, says):
         sj.run(scenario, **more)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"seeds": [1.5]}, "1.5 is not a seed"),
+        ({"seeds": [True]}, "True is not a seed"),
+        ({"seeds": 5}, "5 is no list of seeds"),
+        ({"seeds": "1..5"}, "'1..5' is no list of seeds"),
+        ({"discs": [sj.laws.Pi]}, "is not a disc"),
+    ],
+)
+def test_misused_arguments_are_told_in_one_line(scenario, arguments, says):
+    with pytest.raises(sj.InputError, match=says):
+        sj.run(scenario, **arguments)
+
+
+def test_a_file_name_is_not_a_scenario():
+    with pytest.raises(sj.InputError, match=r"legal: what sj\.load"):
+        sj.run("scenarios/dumbbell.toml")
+
+
+def test_one_disc_needs_no_list(scenario):
+    assert sj.run(scenario, discs="tail_drop").discs == sj.run(scenario, discs=sj.laws.TailDrop()).discs
+
+
 def test_an_input_error_is_a_value_error(folder):
     with pytest.raises(ValueError, match="no such file"):
         sj.load(folder / "nowhere.toml")

@@ -146,7 +146,8 @@ static KEYS: &[Key] = &[
     key!("at", "set": Section = Required, "at least one key" if |_| true,
         "what changes: { \"KEY\" = VALUE }"),
     key!("at.set", "bottleneck.rate": LinkRate = Words("as it was"), "1 bit/s to 1 Tbit/s" if |_| true,
-        "the link's new rate, both ways; a buffer given as a time stays as it was"),
+        "the link's new rate, both ways; the packet being sent is finished at the old one; a buffer given as a \
+         time stays as it was"),
     key!("at.set", "bottleneck.delay": Span = Words("as it was"),
         "the link's new propagation delay, one way"),
 ];

@@ -242,17 +242,17 @@ def _run(asked: options.Asked) -> None:
         plants=asked.plants,
         command=["sojourn", *asked.command],
     )
-    with _interrupted_once():
-        _run_and_deliver(request, asked)
+    with _interrupted_once() as settled:
+        _run_and_deliver(request, asked, settled)
 
 
-def _run_and_deliver(request: Request, asked: options.Asked) -> None:
+def _run_and_deliver(request: Request, asked: options.Asked, settled: Callable[[], None]) -> None:
     from sojourn import simulate
 
     runs = max(1, len(asked.discs)) * len(asked.seeds)
     try:
-        with printing.progress(runs, show=sys.stderr.isatty() and not asked.quiet) as watch:
-            result = simulate.carry_out(request, watch)
+        with printing.progress(runs, show=printing.is_terminal(sys.stderr) and not asked.quiet) as watch:
+            result = simulate.carry_out(request, watch, settled)
     except (errors.Interrupted, errors.RunFailed) as stop:
         if stop.result is not None:
             printing.deliver(stop.result, asked)
@@ -261,20 +261,26 @@ def _run_and_deliver(request: Request, asked: options.Asked) -> None:
 
 
 @contextmanager
-def _interrupted_once() -> Iterator[None]:
-    """Ignore every Ctrl-C but the first: what has finished is being written by then."""
+def _interrupted_once() -> Iterator[Callable[[], None]]:
+    """Ignore every Ctrl-C but the first, and that one too once what is yielded has been called.
+
+    From then on results are gathered and written, which is short and must not be torn.
+    """
+
+    def ignore() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def stop(_number: int, _frame: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        ignore()
         raise KeyboardInterrupt
 
     before = signal.getsignal(signal.SIGINT)
     # Only the main thread may set handlers; and where Ctrl-C is ignored already, it stays so.
     if threading.current_thread() is not threading.main_thread() or before != signal.default_int_handler:
-        yield
+        yield lambda: None
         return
     signal.signal(signal.SIGINT, stop)
     try:
-        yield
+        yield ignore
     finally:
         signal.signal(signal.SIGINT, before)

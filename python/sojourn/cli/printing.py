@@ -10,7 +10,7 @@ import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from sojourn.cli.options import Asked
@@ -27,6 +27,11 @@ def prepare() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether somebody looks at the stream; a closed one is None."""
+    return stream is not None and stream.isatty()
 
 
 def say(text: str) -> None:
@@ -171,7 +176,7 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
         table.add_column(name, justify="left" if place == 0 else "right", overflow="fold")
     for row in rows:
         table.add_row(*row)
-    console = Console(width=width, force_terminal=sys.stdout.isatty(), highlight=False)
+    console = Console(width=width, force_terminal=is_terminal(sys.stdout), highlight=False)
     with console.capture() as captured:
         console.print(table)
     return "\n".join(line.rstrip() for line in captured.get().splitlines())

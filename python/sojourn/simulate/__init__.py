@@ -10,8 +10,10 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import index
+from typing import SupportsIndex
 
 from sojourn.errors import InputError, Interrupted, RunFailed
 from sojourn.result import Result
@@ -39,7 +41,7 @@ class Request:
     """
 
     scenario: Scenario
-    discs: Sequence[str | DiscSpec] = ()
+    discs: Sequence[str | DiscSpec] | str | DiscSpec = ()
     seeds: Iterable[int] = (1,)
     jobs: int | None = None
     plants: Sequence[str] = PLANTS
@@ -48,14 +50,14 @@ class Request:
 
 def run(
     scenario: Scenario,
-    discs: Sequence[str | DiscSpec] = (),
+    discs: Sequence[str | DiscSpec] | str | DiscSpec = (),
     seeds: Iterable[int] = (1,),
     jobs: int | None = None,
 ) -> Result:
     """Run a scenario for every disc and seed.
 
-    `discs` are texts such as ``"red:min=50packets,max=150packets"`` or objects of `sojourn.laws`;
-    none means the scenario's own disc. `seeds` are whole numbers from 0 to 2**64 - 1, each once.
+    `discs` are texts such as ``"red:min=50packets,max=150packets"`` or objects of `sojourn.laws`, or one
+    such; none means the scenario's own disc. `seeds` are whole numbers from 0 to 2**64 - 1, each once.
     `jobs` is the number of worker threads (default: one a processor); it never changes the result.
 
     Raises `InputError` for illegal input; `RunFailed` when a run fails and `Interrupted` on Ctrl-C, both
@@ -69,11 +71,13 @@ def run(
     return carry_out(Request(scenario, discs, seeds, jobs))
 
 
-def carry_out(request: Request, watch: Watch | None = None) -> Result:
+def carry_out(
+    request: Request, watch: Watch | None = None, settled: Callable[[], None] | None = None
+) -> Result:
     """Do what `run` does, for a request.
 
     `watch` is called some ten times a second with the number of finished runs and the fraction of all
-    work that is done (0..1).
+    work that is done (0..1); `settled` once, when no run is at work any more.
     """
     check_plants(request.plants)
     variants = _variants(request)
@@ -82,6 +86,8 @@ def carry_out(request: Request, watch: Watch | None = None) -> Result:
     tasks = [Job(variant, seed) for variant in variants for seed in seeds]
     started, clock = time.time(), time.monotonic()
     outcome = drive(tasks, min(workers, len(tasks)), watch)
+    if settled is not None:
+        settled()
     origin = Origin(
         command=list(request.command),
         started=started,
@@ -103,7 +109,10 @@ def check_plants(plants: Sequence[str]) -> None:
 
 
 def _variants(request: Request) -> list[Scenario]:
-    variants = [with_disc(request.scenario, disc) for disc in request.discs] or [request.scenario]
+    if not isinstance(request.scenario, Scenario):
+        raise InputError(f"scenario: {request.scenario!r} is not a scenario; legal: what sj.load(FILE) gives")
+    discs = [request.discs] if isinstance(request.discs, str | DiscSpec) else list(request.discs)
+    variants = [with_disc(request.scenario, disc) for disc in discs] or [request.scenario]
     labels = [variant.disc for variant in variants]
     for place, label in enumerate(labels):
         if label in labels[:place]:
@@ -121,7 +130,11 @@ def _workers(jobs: int | None) -> int:
 def _checked_seeds(seeds: Iterable[int], most: int) -> list[int]:
     numbers: list[int] = []
     seen: set[int] = set()
+    if isinstance(seeds, str) or not isinstance(seeds, Iterable):
+        raise InputError(f"--seeds: {seeds!r} is no list of seeds; legal: whole numbers such as range(1, 6)")
     for seed in seeds:
+        if isinstance(seed, bool) or not isinstance(seed, SupportsIndex):
+            raise InputError(f"--seeds: {seed!r} is not a seed; legal: 0 to {SEED_LIMIT - 1}")
         if not 0 <= seed < SEED_LIMIT:
             raise InputError(f"--seeds: {seed} is not a seed; legal: 0 to {SEED_LIMIT - 1}")
         if seed in seen:
@@ -129,7 +142,7 @@ def _checked_seeds(seeds: Iterable[int], most: int) -> list[int]:
         if len(numbers) >= most:
             raise InputError(f"--seeds: more than {most} seeds; legal: at most {MAX_RUNS} runs at once")
         seen.add(seed)
-        numbers.append(int(seed))
+        numbers.append(index(seed))
     if not numbers:
         raise InputError("--seeds: no seed is given; legal: at least one")
     return sorted(numbers)
