@@ -493,3 +493,17 @@ def test_an_impatient_ctrl_c_keeps_what_has_finished_too(folder, gap_s):
     from sojourn import Result
 
     assert Result.read(folder / "out").runs
+
+
+def test_a_disc_that_is_replaced_need_not_fit(sojourn):
+    small = [
+        "small.toml",
+        "--set",
+        "bottleneck.buffer=1 packet",
+        "--set",
+        "bottleneck.disc=pi:target=50packets",
+    ]
+    done = sojourn("check", *small)
+    assert done.returncode == 2
+    assert "above the buffer" in done.stderr
+    assert sojourn("run", *small, "--disc", "tail_drop", "--quiet").returncode == 0

@@ -22,6 +22,7 @@ from sojourn import errors
 from sojourn.cli import options, printing
 
 if TYPE_CHECKING:
+    from sojourn.scenario import Scenario
     from sojourn.simulate import Request
 
 __all__ = ["main"]
@@ -210,9 +211,9 @@ def explain(
 @door
 def check(file: File, disc: Discs, assign: Sets) -> None:
     """Validate a scenario and print what would run."""
-    from sojourn.scenario import load, with_disc
+    from sojourn.scenario import with_disc
 
-    scenario = load(file, options.overrides(assign))
+    scenario = _load(file, options.overrides(assign), disc)
     variants = [with_disc(scenario, one) for one in disc] or [scenario]
     printing.say("\n\n".join(variant.describe().rstrip() for variant in variants))
 
@@ -229,13 +230,12 @@ def version() -> None:
 def _run(asked: options.Asked) -> None:
     from sojourn import simulate
     from sojourn.result.folder import check_place
-    from sojourn.scenario import load
 
     simulate.check_plants(asked.plants)
     if asked.folder is not None:
         check_place(asked.folder)
     request = simulate.Request(
-        scenario=load(asked.file, asked.overrides),
+        scenario=_load(asked.file, asked.overrides, asked.discs),
         discs=asked.discs,
         seeds=asked.seeds,
         jobs=asked.jobs,
@@ -244,6 +244,21 @@ def _run(asked: options.Asked) -> None:
     )
     with _interrupted_once() as settled:
         _run_and_deliver(request, asked, settled)
+
+
+def _load(file: str, overrides: dict[str, str], discs: Sequence[str]) -> Scenario:
+    """The scenario; where --disc replaces its own disc, that one need not fit what --set has changed."""
+    from sojourn.scenario import load
+
+    try:
+        return load(file, overrides)
+    except errors.InputError as fault:
+        if not discs:
+            raise
+        try:
+            return load(file, overrides | {"bottleneck.disc": discs[0]})
+        except errors.InputError:
+            raise fault from None
 
 
 def _run_and_deliver(request: Request, asked: options.Asked, settled: Callable[[], None]) -> None:
