@@ -118,6 +118,8 @@ def test_differences_are_taken_seed_by_seed():
         ("result.json", '{"schema": 1, "scenario": {}, "runs": []}', "result.json: is not whole ("),
         ("result.json", '{"schema": 1, "scenario": {}, "runs": [3]}', "result.json: is not whole ("),
         ("provenance.json", None, "provenance.json: is missing; legal: "),
+        ("provenance.json", '{"schema": 1, "versions": "x"}', "provenance.json: versions: 'x' is damaged"),
+        ("provenance.json", '{"schema": 1, "command": 5}', "provenance.json: command: 5 is damaged"),
         ("series.parquet", None, "series.parquet: is missing; legal: "),
         ("series.parquet", "not parquet", "series.parquet: is not Parquet ("),
         ("distributions.parquet", "", "distributions.parquet: is not Parquet ("),

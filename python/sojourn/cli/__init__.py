@@ -13,7 +13,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, ParamSpec
 
 import typer
@@ -242,7 +241,7 @@ def _run(asked: options.Asked) -> None:
         plants=asked.plants,
         command=["sojourn", *asked.command],
     )
-    with _interrupted_once() as settled:
+    with _untorn() as settled:
         _run_and_deliver(request, asked, settled)
 
 
@@ -276,25 +275,16 @@ def _run_and_deliver(request: Request, asked: options.Asked, settled: Callable[[
 
 
 @contextmanager
-def _interrupted_once() -> Iterator[Callable[[], None]]:
-    """Ignore every Ctrl-C but the first, and that one too once what is yielded has been called.
-
-    From then on results are gathered and written, which is short and must not be torn.
-    """
+def _untorn() -> Iterator[Callable[[], None]]:
+    """Once what is yielded has been called, Ctrl-C is ignored: gathering and writing are short."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or before != signal.default_int_handler:
+        yield lambda: None
+        return
 
     def ignore() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        ignore()
-        raise KeyboardInterrupt
-
-    before = signal.getsignal(signal.SIGINT)
-    # Only the main thread may set handlers; and where Ctrl-C is ignored already, it stays so.
-    if threading.current_thread() is not threading.main_thread() or before != signal.default_int_handler:
-        yield lambda: None
-        return
-    signal.signal(signal.SIGINT, stop)
     try:
         yield ignore
     finally:

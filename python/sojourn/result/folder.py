@@ -71,6 +71,9 @@ def read(folder: Path) -> Result:
     document = _read_json(folder / RESULT)
     _check_schema(folder / RESULT, document)
     provenance = _read_json(folder / PROVENANCE)
+    for key, kind in (("versions", dict), ("command", list)):
+        if not isinstance(provenance.get(key, kind()), kind):
+            raise InputError(f"{folder / PROVENANCE}: {key}: {provenance[key]!r} is damaged; {AS_WRITTEN}")
     try:
         runs = _runs(document, provenance)
         scenario = dict(document["scenario"])

@@ -85,9 +85,7 @@ def carry_out(
     workers = _workers(request.jobs)
     tasks = [Job(variant, seed) for variant in variants for seed in seeds]
     started, clock = time.time(), time.monotonic()
-    outcome = drive(tasks, min(workers, len(tasks)), watch)
-    if settled is not None:
-        settled()
+    outcome = drive(tasks, min(workers, len(tasks)), watch, settled)
     origin = Origin(
         command=list(request.command),
         started=started,

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
+from types import FrameType
 
 from sojourn import _core
 from sojourn.scenario import Scenario
@@ -34,32 +38,63 @@ class Outcome:
     fault: tuple[Job, str] | None = None
 
 
-def drive(jobs: Sequence[Job], workers: int, watch: Watch | None) -> Outcome:
-    """Run all jobs on `workers` threads; stop all of them on Ctrl-C or when one fails."""
+def drive(
+    jobs: Sequence[Job], workers: int, watch: Watch | None, settled: Callable[[], None] | None = None
+) -> Outcome:
+    """Run all jobs on `workers` threads; stop all of them on Ctrl-C or when one fails.
+
+    `settled` is called when no run is at work any more, while Ctrl-C is still only noted.
+    """
     outcome = Outcome(jobs, [None] * len(jobs))
     tickets = [_core.Ticket() for _ in jobs]
-    pool = ThreadPoolExecutor(workers, thread_name_prefix="sojourn")
     futures: list[Future[_core.Run]] = []
-    try:
-        for job, ticket in zip(jobs, tickets, strict=True):
-            futures.append(pool.submit(_core.run, job.scenario, job.seed, ticket))
-        _watch(futures, tickets, watch)
-    except KeyboardInterrupt:
-        outcome.interrupted = True
-    finally:
-        for ticket in tickets:
-            ticket.cancel()
-        pool.shutdown(wait=True, cancel_futures=True)
+    with _interrupts_noted() as interrupted:
+        pool = ThreadPoolExecutor(workers, thread_name_prefix="sojourn")
+        try:
+            for job, ticket in zip(jobs, tickets, strict=True):
+                futures.append(pool.submit(_core.run, job.scenario, job.seed, ticket))
+            _watch(futures, tickets, watch, interrupted)
+        finally:
+            for ticket in tickets:
+                ticket.cancel()
+            pool.shutdown(wait=True, cancel_futures=True)
+        outcome.interrupted = interrupted.is_set()
+        if settled is not None:
+            settled()
     _collect(futures, outcome)
     return outcome
 
 
+@contextmanager
+def _interrupts_noted() -> Iterator[threading.Event]:
+    """Note Ctrl-C instead of raising: an exception in the midst of the pool's locks would leave them held."""
+    noted = threading.Event()
+
+    def note(_number: int, _frame: FrameType | None) -> None:
+        noted.set()
+
+    before = signal.getsignal(signal.SIGINT)
+    # Only the main thread may set handlers, and somebody else's handler or refusal stays in force.
+    if threading.current_thread() is not threading.main_thread() or before != signal.default_int_handler:
+        yield noted
+        return
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield noted
+    finally:
+        if signal.getsignal(signal.SIGINT) is note:
+            signal.signal(signal.SIGINT, before)
+
+
 def _watch(
-    futures: Sequence[Future[_core.Run]], tickets: Sequence[_core.Ticket], watch: Watch | None
+    futures: Sequence[Future[_core.Run]],
+    tickets: Sequence[_core.Ticket],
+    watch: Watch | None,
+    interrupted: threading.Event,
 ) -> None:
-    """Return when all runs are done, or as soon as one has failed."""
+    """Return when all runs are done, or as soon as one has failed or Ctrl-C was noted."""
     pending = set(futures)
-    while pending:
+    while pending and not interrupted.is_set():
         done, pending = wait(pending, timeout=LOOK_S, return_when=FIRST_COMPLETED)
         if watch is not None:
             finished = len(futures) - len(pending)
