@@ -1,7 +1,9 @@
 """Pictures and the report: they show the result's numbers, and nothing from elsewhere."""
 
+import os
 import re
 import sys
+import threading
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -292,3 +294,15 @@ def test_the_setting_tells_the_schedule():
         "The run lasts 60 s.",
         "At 40 s, bottleneck.rate becomes 6 Mbit/s.",
     ]
+
+
+def test_a_pipe_is_written_into_and_stays_a_pipe(made, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text(encoding="utf-8")), daemon=True)
+    reader.start()
+    made.report(pipe)
+    reader.join(timeout=10)
+    assert pipe.is_fifo()
+    assert read[0].startswith("<!DOCTYPE html>") or read[0].startswith("<!doctype html>")

@@ -20,6 +20,10 @@ def write(result: Result, path: Path) -> Path:
     text = page(result)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
+        if path.exists() and not path.is_file():
+            # A device or a pipe is written into; a file in its stead would break whoever else uses it.
+            path.write_text(text, encoding="utf-8", errors="replace")
+            return path
         part.write_text(text, encoding="utf-8", errors="replace")
         part.replace(path)
     except OSError as fault:
