@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-__all__ = ["Pi", "Red", "TailDrop"]
+__all__ = ["Codel", "Pi", "Red", "TailDrop"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,3 +125,38 @@ class Pi(_Law):
     a: float | None = None
     b: float | None = None
     rate: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Codel(_Law):
+    """Controlled delay: act when even the luckiest packet of an interval waited too long.
+
+    Each departing packet tells how long it waited. When no packet of a whole interval waited less
+    than the target, the queue is a standing one: a packet is dropped (marked, if it is
+    ECN-capable), then others ever faster, until the delay is below the target. A backlog of one MTU
+    is left alone. The link's rate and the load need not be known.
+
+    Equation: drop_next <- drop_next + interval / sqrt(count)
+
+    Source: RFC 8289, section 5.
+
+    What is left as None takes its default.
+        target: delay that even the luckiest packet of an interval must not exceed (time, such as
+            "20 ms"; more than 0, less than interval). Default "5 ms": RFC 8289, section 4.3: 5 % of
+            interval.
+        interval: how long the delay must stay above target; also the time from the first drop to
+            the second (time, such as "20 ms"; more than target, at most 1 h). Default "100 ms": RFC
+            8289, section 4.2: a little above the round-trip time of most flows.
+        ecn: mark ECN-capable packets instead of dropping them (true or false). Default true: RFC
+            8289 leaves it open; RFC 8290, section 5.2.6: on by default.
+        mtu: backlog that is left alone, however long it has waited (size, such as "1500 B"; more
+            than 0). Default none: RFC 8289, section 4.1: the largest packet seen so far, and
+            section 5.3: at least 512 B.
+    """
+
+    stem: ClassVar[str] = "codel"
+
+    target: str | None = None
+    interval: str | None = None
+    ecn: bool | None = None
+    mtu: str | None = None

@@ -1,7 +1,7 @@
 //! Every algorithm, one line each.
 
 use crate::law::Law;
-use crate::laws::{pi, red, tail_drop};
+use crate::laws::{codel, pi, red, tail_drop};
 use crate::site::Site;
 use sojourn_units::param::Described;
 use sojourn_units::{Fault, Page, Value};
@@ -58,6 +58,20 @@ pub const LAWS: &[Entry] = &[
             fields: pi::Params::fields,
         },
         build: |given, site| Ok(Box::new(pi::Pi::law(&read(given)?, site)?)),
+    },
+    Entry {
+        page: Page {
+            stem: "codel",
+            summary: "controlled delay: act when even the luckiest packet of an interval waited too long",
+            idea: "Each departing packet tells how long it waited. When no packet of a whole interval waited less \
+                   than the target, the queue is a standing one: a packet is dropped (marked, if it is \
+                   ECN-capable), then others ever faster, until the delay is below the target. A backlog of one \
+                   MTU is left alone. The link's rate and the load need not be known.",
+            equation: "drop_next <- drop_next + interval / sqrt(count)",
+            source: "RFC 8289, section 5",
+            fields: codel::Params::fields,
+        },
+        build: |given, site| Ok(Box::new(codel::Codel::new(&read(given)?, site)?)),
     },
 ];
 
