@@ -5,10 +5,11 @@ Generated from the catalogue by `cargo run -p xtask -- generate`: change the law
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-__all__ = ["Codel", "Pi", "Red", "TailDrop"]
+__all__ = ["ArmPfc", "Codel", "Pi", "Red", "TailDrop"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +30,11 @@ class _Law:
         return f"{self.stem}:{','.join(given)}" if given else self.stem
 
 
-def _written(value: str | float | bool) -> str:
+def _written(value: str | float | bool | Sequence[int]) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Sequence):
+        return f"[{', '.join(map(str, value))}]"
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -160,3 +165,64 @@ class Codel(_Law):
     interval: str | None = None
     ecn: bool | None = None
     mtu: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArmPfc(_Law):
+    """Predictive functional control of the backlog with a model of TCP and its delay.
+
+    Every period a linear model of TCP and queue predicts the backlog just beyond the round-trip
+    time, where today's marks begin to show. The probability is chosen such that the prediction
+    meets an exponential that leads to the target. The model runs by itself, driven by what was
+    applied, so the target is met although the model is never right; it follows the load by the
+    average probability, so the number of flows need not be known.
+
+    Equation: u(k) = (y(k) (psi^h - 1) + y_m(k) - free response of y_m at k + h) / G, p = p_0 + u,
+    clamped
+
+    Source: N. Bigdeli, M. Haeri, Iranian Journal of Science & Technology B 31(B6), 2007.
+
+    What is left as None takes its default.
+        target: backlog to hold; a time or bytes are turned into packets at the link's first rate
+            (queue, such as "300 packets"; within the buffer). Default "100 packets": the paper's
+            set-point.
+        form: what the model's output is: that of a model of its own, or of one restarted from
+            measurements (word; indep or paper). Default "indep": the literal reading, paper, misses
+            the target away from its design point.
+        schedule: let the model follow the average p and the link's rate (true or false). Default
+            none: true for indep: no number of flows is needed; false for paper, whose design is
+            fixed.
+        flows: long flows that the model is designed for, to begin with where it is scheduled
+            (number, such as 0.1; more than 0, at most 1e9). Default none: the scenario's; where
+            unknown and scheduled the design begins at p = 0.02.
+        capacity: link rate that the model is designed for (rate, such as "8 Mbit/s"; 1 bit/s or
+            0.001 packets/s to 1 Tbit/s). Default none: the link's.
+        rtt: round-trip time that the model is designed for, queueing at the target included (time,
+            such as "20 ms"; 1 us to 1 h). Default none: the scenario's, and the target's queueing
+            delay.
+        delay: periods in a round-trip time; the sampling period is rtt / delay (whole number, such
+            as 50; 1 to 100). Default none: the paper's (16): a period of 0.11 of the model's time
+            constants, about 5 periods.
+        coincidence: periods ahead at which the prediction is to meet the reference, one or two
+            (list of whole numbers, such as [7, 9]; one or two, ascending, more than delay, at most
+            400). Default none: the paper's d + 2; two where base is ramp: d + 2 and d + 4.
+        base: how p is taken to go on after this period, for the prediction (word; step or ramp;
+            ramp needs two coincidence points). Default "step": the paper's choice for a constant
+            set-point.
+        psi: what is left after a period of the distance between backlog and target (number, such as
+            0.1; more than 0, less than 1). Default 0.83: the paper: a time constant of 1.07
+            round-trip times.
+    """
+
+    stem: ClassVar[str] = "arm_pfc"
+
+    target: str | None = None
+    form: str | None = None
+    schedule: bool | None = None
+    flows: float | None = None
+    capacity: str | None = None
+    rtt: str | None = None
+    delay: int | None = None
+    coincidence: int | Sequence[int] | None = None
+    base: str | None = None
+    psi: float | None = None

@@ -1,7 +1,7 @@
 //! Every algorithm, one line each.
 
 use crate::law::Law;
-use crate::laws::{codel, pi, red, tail_drop};
+use crate::laws::{arm_pfc, codel, pi, red, tail_drop};
 use crate::site::Site;
 use sojourn_units::param::Described;
 use sojourn_units::{Fault, Page, Value};
@@ -72,6 +72,21 @@ pub const LAWS: &[Entry] = &[
             fields: codel::Params::fields,
         },
         build: |given, site| Ok(Box::new(codel::Codel::new(&read(given)?, site)?)),
+    },
+    Entry {
+        page: Page {
+            stem: "arm_pfc",
+            summary: "predictive functional control of the backlog with a model of TCP and its delay",
+            idea: "Every period a linear model of TCP and queue predicts the backlog just beyond the round-trip \
+                   time, where today's marks begin to show. The probability is chosen such that the prediction \
+                   meets an exponential that leads to the target. The model runs by itself, driven by what was \
+                   applied, so the target is met although the model is never right; it follows the load by \
+                   the average probability, so the number of flows need not be known.",
+            equation: "u(k) = (y(k) (psi^h - 1) + y_m(k) - free response of y_m at k + h) / G,  p = p_0 + u, clamped",
+            source: "N. Bigdeli, M. Haeri, Iranian Journal of Science & Technology B 31(B6), 2007",
+            fields: arm_pfc::Params::fields,
+        },
+        build: |given, site| Ok(Box::new(arm_pfc::ArmPfc::law(&read(given)?, site)?)),
     },
 ];
 

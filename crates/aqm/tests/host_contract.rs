@@ -350,7 +350,7 @@ fn pi_is_designed_as_published() {
     for rtt in ["0.246000", "0.246667"] {
         // One of them is 0.2466667: 0.2 s and 175 packets at 3750 packets/s.
         let exact = if rtt == "0.246000" { 0.246 } else { 0.2 + 175.0 / 3750.0 };
-        let network = sojourn_aqm::laws::pi::Network { flows: 60.0, capacity: 3750.0, rtt: exact };
+        let network = sojourn_aqm::Network { flows: 60.0, capacity: 3750.0, rtt: exact };
         let gains = sojourn_aqm::laws::pi::design(network, 1.0 / 160.0);
         for (name, ours) in [("a", gains.a), ("b", gains.b)] {
             let entry = &reference[format!("hollot.PI.R={rtt}.{name}")];

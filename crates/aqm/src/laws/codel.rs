@@ -375,7 +375,8 @@ mod tests {
             *bytes -= u64::from(len);
             let backlog = Backlog { packets: queue.len() as u32, bytes: *bytes };
             let (ecn, flow) = (Ecn::NotEct, FlowId(0));
-            let departure = Departure { now, len, ecn, flow, sojourn: now.since(since), backlog, u: [0.0; 2] };
+            let departure =
+                Departure { now, len, ecn, flow, sojourn: now.since(since), backlog, u: [0.0; 2] };
             if law.on_departure(&departure) == Verdict::Pass {
                 return (dropped, Some(number));
             }
