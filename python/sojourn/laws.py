@@ -205,7 +205,8 @@ class ArmPfc(_Law):
             constants, about 5 periods.
         coincidence: periods ahead at which the prediction is to meet the reference, one or two
             (list of whole numbers, such as [7, 9]; one or two, ascending, more than delay, at most
-            400). Default none: the paper's d + 2; two where base is ramp: d + 2 and d + 4.
+            400). Default none: 2 d for indep: a halved window needs a second round trip to show;
+            the paper's d + 2 for paper; a ramp's second point is 2 further.
         base: how p is taken to go on after this period, for the prediction (word; step or ramp;
             ramp needs two coincidence points). Default "step": the paper's choice for a constant
             set-point.

@@ -27,7 +27,7 @@
 
 use crate::law::{Departure, Gauges, Law, Verdict};
 use crate::site::Site;
-use sojourn_units::{Bytes, Fault, Rate, Span, Time};
+use sojourn_units::{Amount, Bytes, Fault, Span, Time};
 
 sojourn_units::params! {
     /// Parameters of CoDel.
@@ -54,9 +54,8 @@ pub struct Codel {
     target: Span,
     interval: Span,
     ecn: bool,
-    /// Packets per second of the link, for the target in packets.
-    capacity: f64,
-    packet: f64,
+    /// What waits for the target on the link at its first rate.
+    target_packets: f64,
     /// Whether `maxpacket` follows the packets.
     adaptive: bool,
 
@@ -95,8 +94,7 @@ impl Codel {
             target: params.target,
             interval: params.interval,
             ecn: params.ecn,
-            capacity: site.capacity(),
-            packet: site.packet,
+            target_packets: site.packets(Amount::Delay(params.target)),
             adaptive: params.mtu.is_none(),
             maxpacket: params.mtu.map_or(SMALLEST_MAXPACKET, Bytes::get),
             first_above: None,
@@ -142,13 +140,9 @@ impl Law for Codel {
         self.pulled = Pulled::Nothing;
     }
 
-    fn on_link_change(&mut self, _now: Time, rate: Rate) {
-        self.capacity = rate.packets_per_second(self.packet);
-    }
-
     fn target_packets(&self) -> Option<f64> {
-        // What waits for the target on this link: a bound on the standing queue rather than a set-point.
-        Some(self.target.seconds() * self.capacity)
+        // The RFC's set-point is a delay, and it bounds the least backlog of an interval, not the mean.
+        Some(self.target_packets)
     }
 
     fn gauges(&self, out: &mut dyn Gauges) {
@@ -208,7 +202,7 @@ const SMALLEST_MAXPACKET: u64 = 512;
 mod tests {
     use super::*;
     use crate::law::{Backlog, FlowId};
-    use sojourn_units::{Ecn, Stream};
+    use sojourn_units::{Ecn, Rate, Stream};
     use std::collections::VecDeque;
 
     fn site() -> Site {

@@ -46,9 +46,14 @@ fn hold(key: &str, ours: &[f64]) {
     }
 }
 
+/// The paper's coincidence point, seven periods ahead.
+fn papers(form: Form) -> Params {
+    Params { form, coincidence: Some(vec![7]), ..Params::default() }
+}
+
 #[test]
 fn the_design_is_the_papers() {
-    let controller = controller(&Params::default());
+    let controller = controller(&papers(Form::Indep));
     let (plant, model, period) = (controller.plant(), controller.model(), controller.period().seconds());
     hold("Tp", &[plant.tau1 - 100.0 / 1250.0]);
     hold("W0", &[(2.0 / plant.p).sqrt()]);
@@ -76,7 +81,7 @@ fn the_design_is_the_papers() {
 
 /// The paper's design, fixed, on a fluid network with other flows and another link.
 fn fixed_on(network: Network, form: Form) -> Fluid {
-    let mut controller = controller(&Params { form, schedule: Some(false), ..Params::default() });
+    let mut controller = controller(&Params { schedule: Some(false), ..papers(form) });
     let mut fluid = Fluid::new(network, controller.period().seconds(), STRIDE);
     fluid.run(&mut controller, 100.0);
     fluid
@@ -117,8 +122,8 @@ fn the_literal_law_rests_away_from_the_target() {
 
 #[test]
 fn a_scheduled_model_follows_the_load_and_ends_the_cycle_at_40_flows() {
-    let ends = |schedule: bool, flows: Option<f64>| {
-        let mut controller = controller(&Params { flows, schedule: Some(schedule), ..Params::default() });
+    let ends = |params: &Params| {
+        let mut controller = controller(params);
         let mut fluid = Fluid::new(network(100.0, 1250.0, Tcp::Mgt), controller.period().seconds(), STRIDE);
         [100.0, 200.0, 50.0, 40.0, 100.0].map(|flows| {
             fluid.network.flows = flows;
@@ -126,16 +131,34 @@ fn a_scheduled_model_follows_the_load_and_ends_the_cycle_at_40_flows() {
             fluid.rest(5.0)
         })
     };
-    let (_, sd) = ends(false, None)[3];
-    assert!(sd > 10.0, "a fixed model cycles: {sd}");
-    for (mean, sd) in ends(true, None) {
-        assert!((mean - 100.0).abs() < 4.0 && sd < 1.0, "{mean} +- {sd}");
+    let fixed = ends(&Params { schedule: Some(false), ..papers(Form::Indep) });
+    assert!(fixed[3].1 > 10.0, "a fixed model cycles: {fixed:?}");
+    for params in [papers(Form::Indep), Params::default()] {
+        let scheduled = ends(&params);
+        let held = |(mean, sd): &(f64, f64)| (mean - 100.0).abs() < 4.0 && *sd < 1.0;
+        assert!(scheduled.iter().all(held), "{scheduled:?}");
     }
     // A number of flows that is wrong by a factor of four either way costs time, not the target.
     for flows in [25.0, 400.0] {
-        for (mean, sd) in &ends(true, Some(flows))[1..] {
-            assert!((mean - 100.0).abs() < 9.0 && *sd < 3.0, "{flows}: {mean} +- {sd}");
-        }
+        let wrong = ends(&Params { flows: Some(flows), ..Params::default() });
+        let held = |(mean, sd): &(f64, f64)| (mean - 100.0).abs() < 10.0 && *sd < 3.0;
+        assert!(wrong[1..].iter().all(held), "{flows}: {wrong:?}");
+    }
+}
+
+/// Why the default point is not the paper's: what the model does not know of delays costs the near point first.
+#[test]
+fn a_round_trip_longer_than_the_models_makes_the_near_point_cycle_and_not_the_far_one() {
+    let deviation = |params: &Params, flows| {
+        let mut controller = controller(params);
+        let network = Network { base_rtt: 0.36, ..network(flows, 1250.0, Tcp::Mgt) };
+        let mut fluid = Fluid::new(network, controller.period().seconds(), STRIDE);
+        fluid.run(&mut controller, 100.0);
+        fluid.rest(20.0).1
+    };
+    for flows in [50.0, 100.0, 200.0] {
+        let [near, far] = [papers(Form::Indep), Params::default()].map(|params| deviation(&params, flows));
+        assert!(near > 0.5 && far < 0.01, "{flows} flows: {near} and {far} packets");
     }
 }
 
