@@ -82,7 +82,7 @@ sojourn_units::params! {
             "the paper's (16): a period of 0.11 of the model's time constants, about 5 periods";
         /// periods ahead at which the prediction is to meet the reference, one or two
         coincidence: Option<Vec<u64>> = None, "h", "one or two, ascending, more than delay, at most 400"
-            if |points| points.as_ref().is_none_or(are_points),
+            if |points| points.as_deref().is_none_or(are_points),
             "2 d for indep: a halved window needs a second round trip to show; the paper's d + 2 for paper; a ramp's \
              second point is 2 further";
         /// how p is taken to go on after this period, for the prediction
@@ -417,7 +417,7 @@ impl Plant {
             return 1.0 - (left - right) / difference;
         }
         // The divided difference of tau e^(-T/tau), as a series about the middle.
-        let middle = (tau1 + tau2) / 2.0;
+        let middle = f64::midpoint(tau1, tau2);
         let x = period / middle;
         let third = x * x * (x - 3.0) / (middle * middle);
         1.0 - math::exp(-x) * (1.0 + x + third * difference * difference / 24.0)
@@ -556,7 +556,7 @@ fn in_range(rtt: Span) -> bool {
     (Span::from_micros(1)..=Span::from_secs(3600)).contains(&rtt)
 }
 
-fn are_points(points: &Vec<u64>) -> bool {
+fn are_points(points: &[u64]) -> bool {
     let ascending = points.windows(2).all(|pair| pair[0] < pair[1]);
     let within = points.iter().all(|point| (2..=FARTHEST).contains(point));
     (1..=2).contains(&points.len()) && ascending && within

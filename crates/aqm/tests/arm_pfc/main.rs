@@ -190,7 +190,7 @@ fn the_predictor_is_the_difference_equation() {
             let now = 20_usize;
             let input = |k: usize| inputs[k.min(now)];
             let mut y = vec![0.0, 0.0];
-            for k in 2..now + horizon + 1 {
+            for k in 2..=now + horizon {
                 let past = |k: usize| if k < delay { 0.0 } else { input(k - delay) };
                 let own = -model.n[0] * y[k - 1] - model.n[1] * y[k - 2];
                 y.push(own + model.m[0] * past(k - 1) + model.m[1] * past(k - 2));
