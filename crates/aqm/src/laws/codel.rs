@@ -285,17 +285,38 @@ mod tests {
 
     #[test]
     fn it_comes_back_at_the_rate_that_it_left_with() {
-        for (away, expected) in [(200, 5), (2_000, 1)] {
+        // Marks at 101, 201, 272, 330, 380 and 425 ms; left soon after one, back some time later.
+        for (left, away, expected) in [
+            (460, 200, 6 - 1),
+            (460, 2_000, 1),
+            (273, 200, 3 - 1),
+            (202, 200, 1),
+            (460, 1_490, 6 - 1),
+            (460, 1_525, 1),
+        ] {
             let mut codel = codel();
-            acted_at(&mut codel, Ecn::Ect0, 460);
-            assert_eq!((codel.count, codel.lastcount), (6, 1));
-            let calm = Departure { sojourn: Span::from_millis(1), ..late(460_000, Ecn::Ect0) };
+            acted_at(&mut codel, Ecn::Ect0, left);
+            assert_eq!(codel.lastcount, 1);
+            let calm = Departure { sojourn: Span::from_millis(1), ..late(left * 1000, Ecn::Ect0) };
             assert_eq!(codel.on_departure(&calm), Verdict::Pass);
             assert!(!codel.dropping);
-            let back = 460_000 + away * 1000;
+            let back = (left + away) * 1000;
             codel.on_departure(&late(back, Ecn::Ect0));
             assert_eq!(codel.on_departure(&late(back + 100_000, Ecn::Ect0)), Verdict::Mark);
-            assert_eq!(codel.count, expected, "{away} ms later");
+            assert_eq!(codel.count, expected, "left at {left} ms, {away} ms later");
+        }
+    }
+
+    #[test]
+    fn a_delay_of_exactly_the_target_is_above_it() {
+        for (micros, expected) in [(5_000, Verdict::Drop), (4_999, Verdict::Pass)] {
+            let mut codel = codel();
+            let at = |millis: u64| Departure {
+                sojourn: Span::from_micros(micros),
+                ..late(millis * 1000, Ecn::NotEct)
+            };
+            codel.on_departure(&at(1));
+            assert_eq!(codel.on_departure(&at(101)), expected, "{micros} us");
         }
     }
 
