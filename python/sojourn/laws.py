@@ -171,11 +171,11 @@ class Codel(_Law):
 class ArmPfc(_Law):
     """Predictive functional control of the backlog with a model of TCP and its delay.
 
-    Every period a linear model of TCP and queue predicts the backlog just beyond the round-trip
-    time, where today's marks begin to show. The probability is chosen such that the prediction
-    meets an exponential that leads to the target. The model runs by itself, driven by what was
-    applied, so the target is met although the model is never right; it follows the load by the
-    average probability, so the number of flows need not be known.
+    Every period a linear model of TCP and queue predicts the backlog two round-trip times ahead,
+    where marks of today are felt in full. The probability is chosen such that the prediction meets
+    an exponential that leads to the target. The model runs by itself, driven by what was applied,
+    so the target is met although the model is never right; it follows the load by the average
+    probability, so the number of flows need not be known.
 
     Equation: u(k) = (y(k) (psi^h - 1) + y_m(k) - free response of y_m at k + h) / G, p = p_0 + u,
     clamped

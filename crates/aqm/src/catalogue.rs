@@ -77,8 +77,8 @@ pub const LAWS: &[Entry] = &[
         page: Page {
             stem: "arm_pfc",
             summary: "predictive functional control of the backlog with a model of TCP and its delay",
-            idea: "Every period a linear model of TCP and queue predicts the backlog just beyond the round-trip \
-                   time, where today's marks begin to show. The probability is chosen such that the prediction \
+            idea: "Every period a linear model of TCP and queue predicts the backlog two round-trip times ahead, \
+                   where marks of today are felt in full. The probability is chosen such that the prediction \
                    meets an exponential that leads to the target. The model runs by itself, driven by what was \
                    applied, so the target is met although the model is never right; it follows the load by \
                    the average probability, so the number of flows need not be known.",
