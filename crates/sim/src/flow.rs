@@ -7,8 +7,10 @@ use sojourn_units::{Span, Stream, Time};
 /// A flow at work.
 pub(crate) struct Flow {
     pub(crate) source: Source,
-    pub(crate) forward: Vec<u32>,
-    pub(crate) reverse: Vec<u32>,
+    /// The first leg from the sender to the receiver.
+    pub(crate) forward: u32,
+    /// The first leg from the receiver to the sender.
+    pub(crate) reverse: u32,
     /// When the sender's entry in the event queue is due.
     pub(crate) sender_timer: Timer,
     /// When the receiver's entry in the event queue is due.
@@ -35,11 +37,10 @@ pub(crate) struct Connection {
     pub(crate) receiver: Receiver,
 }
 
-/// A Poisson stream of datagrams, and what became of it.
+/// A Poisson stream of datagrams, and its draws.
 pub(crate) struct Datagrams {
     plan: Poisson,
     draws: Stream,
-    pub(crate) delivered_bytes: u64,
 }
 
 /// A deadline that moves often, kept by one entry in the event queue: where
@@ -48,29 +49,22 @@ pub(crate) struct Datagrams {
 pub(crate) struct Timer(Time);
 
 impl Flow {
-    pub(crate) fn new(plan: FlowPlan, seed: u64, number: usize) -> Flow {
+    /// The flow `number` of the run with `seed`, from its plan and its first legs.
+    pub(crate) fn new(plan: FlowPlan, [forward, reverse]: [u32; 2], (seed, number): (u64, usize)) -> Flow {
         let source = match plan.source {
             SourcePlan::Bulk(config) => Source::Tcp(Box::new(Connection::new(config))),
             SourcePlan::Poisson(plan) => {
                 let draws = Stream::named(seed, &format!("flow {number}/datagrams"));
-                Source::Datagrams(Datagrams { plan, draws, delivered_bytes: 0 })
+                Source::Datagrams(Datagrams { plan, draws })
             }
         };
         Flow {
             source,
-            forward: plan.forward,
-            reverse: plan.reverse,
+            forward,
+            reverse,
             sender_timer: Timer::OFF,
             receiver_timer: Timer::OFF,
             state: State::Waiting,
-        }
-    }
-
-    /// Application bytes delivered since the start.
-    pub(crate) fn delivered_bytes(&self) -> u64 {
-        match &self.source {
-            Source::Tcp(connection) => connection.receiver.delivered(),
-            Source::Datagrams(datagrams) => datagrams.delivered_bytes,
         }
     }
 

@@ -16,6 +16,8 @@ pub trait Probe {
     fn dropped(&mut self, _now: Time, _link: u32, _cause: Cause) {}
     /// The disc in front of `link` marked a packet.
     fn marked(&mut self, _now: Time, _link: u32) {}
+    /// A flow's receiver takes in `bytes` of application data at `at`; this may be told before `at`.
+    fn received(&mut self, _at: Time, _flow: u32, _bytes: u64) {}
     /// A sender measured the round-trip time.
     fn rtt(&mut self, _now: Time, _rtt: Span) {}
 }

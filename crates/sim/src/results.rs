@@ -78,10 +78,10 @@ pub(crate) struct Step {
 
 impl Series {
     pub(crate) fn push(&mut self, step: &Step) {
-        let Tally { offered, delivered, marked, backlog, sojourn, .. } = step.tally;
+        let Tally { offered, delivered, marked, .. } = step.tally;
         self.time_s.push(step.end_s);
-        self.queue_packets.push(backlog / step.length_s);
-        self.sojourn_s.push(ratio(sojourn, delivered));
+        self.queue_packets.push(step.tally.backlog() / step.length_s);
+        self.sojourn_s.push(ratio(step.tally.sojourn(), delivered));
         self.p.push(step.p.unwrap_or(f64::NAN));
         self.drop_ratio.push(ratio(step.tally.dropped() as f64, offered));
         self.mark_ratio.push(ratio(marked as f64, offered));
@@ -113,20 +113,18 @@ pub(crate) struct Measured<'a> {
     pub(crate) target: Option<f64>,
     /// The start and each change of the schedule, s.
     pub(crate) stretches: &'a [f64],
-    /// Application bytes that each flow delivered after the warm-up.
-    pub(crate) goodput_bytes: &'a [u64],
 }
 
 /// The metrics of contract.md, in its order.
 pub(crate) fn metrics(of: &Measured<'_>) -> Vec<(&'static str, Metric)> {
-    let (whole, seconds) = (&of.recorder.whole, of.span.seconds());
-    let mean = whole.backlog / seconds;
-    let variance = (whole.backlog_squared / seconds - mean * mean).max(0.0);
+    let (whole, seconds) = (of.recorder.measured(), of.span.seconds());
+    let mean = whole.backlog() / seconds;
+    let variance = (whole.backlog_squared() / seconds - mean * mean).max(0.0);
     let queue = |q| Metric::from(of.recorder.queue_lengths.quantile(q));
     let sojourn = |q| Metric::from(of.recorder.sojourns.quantile(q).map(in_seconds));
     let rtt = |q| Metric::from(of.recorder.rtts.quantile(q).map(in_seconds));
     let per_offered = |count: u64| Metric::from(finite(ratio(count as f64, whole.offered)));
-    let goodput: u64 = of.goodput_bytes.iter().sum();
+    let goodput: u64 = of.recorder.received_bytes.iter().sum();
     let qacd = of.target.map(|target| (variance + (mean - target) * (mean - target)).sqrt());
     vec![
         ("utilization", Metric::Number(of.utilization)),
@@ -135,7 +133,7 @@ pub(crate) fn metrics(of: &Measured<'_>) -> Vec<(&'static str, Metric)> {
         ("queue_p50_packets", queue(0.5)),
         ("queue_p95_packets", queue(0.95)),
         ("queue_p99_packets", queue(0.99)),
-        ("sojourn_mean_s", Metric::from(finite(ratio(whole.sojourn, whole.delivered)))),
+        ("sojourn_mean_s", Metric::from(finite(ratio(whole.sojourn(), whole.delivered)))),
         ("sojourn_p50_s", sojourn(0.5)),
         ("sojourn_p95_s", sojourn(0.95)),
         ("sojourn_p99_s", sojourn(0.99)),
@@ -145,7 +143,7 @@ pub(crate) fn metrics(of: &Measured<'_>) -> Vec<(&'static str, Metric)> {
         ("overflow_ratio", per_offered(whole.overflowed)),
         ("mark_ratio", per_offered(whole.marked)),
         ("goodput_bps", Metric::Number(goodput as f64 * 8.0 / seconds)),
-        ("jain_index", Metric::from(jain_index(of.goodput_bytes))),
+        ("jain_index", Metric::from(jain_index(&of.recorder.received_bytes))),
         ("qacd_packets", Metric::from(qacd)),
         ("settling_s", per_stretch(of, settling)),
         ("overshoot_packets", per_stretch(of, overshoot)),
@@ -239,7 +237,9 @@ mod tests {
     fn moments_are_weighted_by_time_and_leave_the_warm_up_out() {
         let at = |millis| Time::ZERO + Span::from_millis(millis);
         let backlog = |packets| Backlog { packets, bytes: 0 };
-        let mut recorder = Recorder::new(0, at(1000));
+        let mut recorder = Recorder::new(0, 1, at(1000), at(5000));
+        [(900, 7), (2000, 400_000), (5000, 100_000), (5001, 7)]
+            .map(|(millis, bytes)| recorder.received(at(millis), 0, bytes));
         recorder.backlog(at(500), 0, backlog(90));
         recorder.backlog(at(1000), 0, backlog(0));
         recorder.backlog(at(2000), 0, backlog(10));
@@ -253,7 +253,6 @@ mod tests {
             utilization: 1.0,
             target: Some(20.0),
             stretches: &[0.0],
-            goodput_bytes: &[500_000],
         });
         let number = |name| match metrics.iter().find(|(key, _)| *key == name).unwrap().1 {
             Metric::Number(value) => value,

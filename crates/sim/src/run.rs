@@ -17,21 +17,16 @@ pub struct Run {
     series: Series,
     /// Bits sent and bits that could have been sent at the last step.
     last: (f64, f64),
-    /// The same, and each flow's bytes, at the end of the warm-up.
-    warm: Option<Baseline>,
-}
-
-/// What had been counted at the end of the warm-up.
-struct Baseline {
-    bits: (f64, f64),
-    delivered_bytes: Vec<u64>,
+    /// The same at the end of the warm-up.
+    warm: Option<(f64, f64)>,
 }
 
 impl Run {
     /// The run at its start; the law may refuse its place.
     pub fn new(scenario: &Scenario, seed: u64) -> Result<Run, Fault> {
         let network = dumbbell::network(scenario, seed)?;
-        let recorder = Recorder::new(dumbbell::BOTTLENECK, Time::ZERO + scenario.warmup);
+        let (from, until) = (Time::ZERO + scenario.warmup, Time::ZERO + scenario.duration);
+        let recorder = Recorder::new(dumbbell::BOTTLENECK, network.flows.len(), from, until);
         Ok(Run {
             simulation: Simulation::new(network, seed, recorder),
             step: scenario.sample.unwrap_or_else(|| step_for(scenario.duration)),
@@ -58,7 +53,7 @@ impl Run {
             return true;
         }
         if self.warm.is_none() && stop == warm {
-            self.warm = Some(self.baseline());
+            self.warm = Some(self.bits());
         }
         if stop == step_end {
             self.end_step(stop);
@@ -69,10 +64,7 @@ impl Run {
     /// The outcome, when there is no more.
     pub fn finish(mut self) -> Outcome {
         self.simulation.assert_conservation();
-        let before = self.warm.take().unwrap_or_else(|| self.baseline());
-        let after = self.baseline();
-        let goodput = after.delivered_bytes.iter().zip(&before.delivered_bytes);
-        let goodput: Vec<u64> = goodput.map(|(after, before)| after - before).collect();
+        let (before, after) = (self.warm.unwrap_or_else(|| self.bits()), self.bits());
         let starts = self.scenario.at.iter().map(|change| change.time.seconds());
         let mut stretches: Vec<f64> = std::iter::once(0.0).chain(starts).collect();
         stretches.dedup();
@@ -84,10 +76,9 @@ impl Run {
             recorder,
             series: &self.series,
             span: self.scenario.duration - self.scenario.warmup,
-            utilization: utilization(before.bits, after.bits),
+            utilization: utilization(before, after),
             target,
             stretches: &stretches,
-            goodput_bytes: &goodput,
         });
         let sojourn_distribution = recorder.sojourns.cumulative().map(|(nanos, share)| (nanos * 1e-9, share));
         Outcome {
@@ -121,11 +112,8 @@ impl Run {
 
     fn bits(&self) -> (f64, f64) {
         let link = dumbbell::BOTTLENECK;
-        (self.simulation.sent_bits(link), self.simulation.capacity_bits(link))
-    }
-
-    fn baseline(&self) -> Baseline {
-        Baseline { bits: self.bits(), delivered_bytes: self.simulation.delivered_bytes().collect() }
+        let (sent, capacity) = (self.simulation.sent_bits(link), self.simulation.capacity_bits(link));
+        sent.zip(capacity).expect("the bottleneck has a disc")
     }
 
     fn balance(&self) -> Balance {
