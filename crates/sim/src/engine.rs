@@ -14,7 +14,7 @@
 //! ([`Simulation::evented`], the reference).
 
 use crate::event::{Event, Kind, MOST_COMPONENTS};
-use crate::events::EventQueue;
+use crate::event_queue::EventQueue;
 use crate::flow::{Flow, Source, State};
 use crate::leg::{End, Layout, Leg};
 use crate::link::{Link, Managed, Queue, Transmitter};
@@ -28,7 +28,7 @@ use sojourn_units::{Span, Time};
 /// A network at work.
 pub struct Simulation<P> {
     now: Time,
-    events: EventQueue,
+    events: EventQueue<Event>,
     happened: u64,
     links: Vec<Link>,
     private: Vec<Transmitter>,
@@ -54,7 +54,8 @@ impl<P: Probe> Simulation<P> {
     fn build(mut network: Network, seed: u64, probe: P, direct: bool) -> Simulation<P> {
         let Layout { links, private, legs, first } = Layout::new(&mut network, direct);
         assert!(legs.len() < MOST_COMPONENTS, "too large a network: {} legs", legs.len());
-        let mut events = EventQueue::default();
+        let mut events =
+            EventQueue::new(links.iter().map(|link| link.transmitter.gap()).min().unwrap_or_default());
         for (number, change) in network.changes.iter_mut().enumerate() {
             events.push(change.time, Event::change(number as u32));
             change.link = place(&links, change.link).expect("a link that changes is not private") as u32;
@@ -267,10 +268,9 @@ impl<P: Probe> Simulation<P> {
         let at = &mut self.links[link as usize];
         let Queue::Managed(managed) = &mut at.queue else { return };
         let due = if self.direct { at.transmitter.horizon() } else { at.transmitter.free() };
-        if managed.asking && (managed.disc.backlog().packets > 0 || !self.direct) {
-            if let Some(time) = managed.drain.needs(Some(due)) {
-                self.events.push(time, Event::drain(link));
-            }
+        let wanted = managed.asking && (managed.disc.backlog().packets > 0 || !self.direct);
+        if let Some(time) = managed.drain.needs(wanted.then_some(due)) {
+            self.events.push(time, Event::drain(link));
         }
     }
 
@@ -402,7 +402,8 @@ impl<P: Probe> Simulation<P> {
                 }
                 let (len, next) = (datagrams.len(), now + datagrams.gap());
                 self.events.push(next, Event::sender(number));
-                let packet = Packet { segment: Segment::default(), flow: FlowId(number), len, leg: flow.forward };
+                let packet =
+                    Packet { segment: Segment::default(), flow: FlowId(number), len, leg: flow.forward };
                 self.travel(now, packet);
             }
         }

@@ -71,7 +71,8 @@ impl Layout {
     /// Cuts the network's routes into legs; where `direct` does not hold, every link has events of its own.
     pub(crate) fn new(network: &mut Network, direct: bool) -> Layout {
         let private = private_links(network, direct);
-        let mut layout = Layout { links: Vec::new(), private: Vec::new(), legs: Vec::new(), first: Vec::new() };
+        let mut layout =
+            Layout { links: Vec::new(), private: Vec::new(), legs: Vec::new(), first: Vec::new() };
         let mut transmitters = Vec::with_capacity(network.links.len());
         let mut places = vec![u32::MAX; network.links.len()];
         for (number, plan) in std::mem::take(&mut network.links).into_iter().enumerate() {
@@ -114,8 +115,11 @@ fn private_links(network: &Network, direct: bool) -> Vec<bool> {
     let mut uses = vec![0_u32; network.links.len()];
     let routes = |flow: &FlowPlan| [flow.forward.clone(), flow.reverse.clone()].concat();
     network.flows.iter().flat_map(routes).for_each(|link| uses[link as usize] += 1);
-    let mut private: Vec<bool> =
-        uses.iter().zip(&network.links).map(|(uses, plan)| direct && *uses == 1 && plan.disc.is_none()).collect();
+    let mut private: Vec<bool> = uses
+        .iter()
+        .zip(&network.links)
+        .map(|(uses, plan)| direct && *uses == 1 && plan.disc.is_none())
+        .collect();
     network.changes.iter().for_each(|change| private[change.link as usize] = false);
     private
 }

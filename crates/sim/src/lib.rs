@@ -12,7 +12,7 @@ pub mod network;
 
 mod engine;
 mod event;
-mod events;
+mod event_queue;
 mod flow;
 mod histogram;
 mod leg;
@@ -24,6 +24,7 @@ mod results;
 mod run;
 
 pub use engine::Simulation;
+pub use event_queue::EventQueue;
 pub use histogram::Histogram;
 pub use network::Network;
 pub use packet::Packet;

@@ -15,12 +15,20 @@ pub(crate) struct Transmitter {
     delay: Span,
     /// When it is free.
     free: Time,
-    /// How much later than `free` that really is, ns; below 1.
-    fraction: f64,
+    /// How much later than `free` that really is, 2^-32 ns.
+    fraction: u32,
     /// The last arrival at the far end, which nothing overtakes.
     last_arrival: Time,
-    /// The last size, and how long it takes, ns.
-    known: (u32, f64),
+    /// The last size, and how long it takes.
+    known: (u32, Exact),
+}
+
+/// A time that is no whole number of nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Exact {
+    nanos: u64,
+    /// 2^-32 ns.
+    fraction: u32,
 }
 
 /// A link that has events of its own: one with a disc, one that several flows
@@ -71,10 +79,15 @@ impl Transmitter {
             rate,
             delay,
             free: Time::ZERO,
-            fraction: 0.0,
+            fraction: 0,
             last_arrival: Time::ZERO,
-            known: (0, 0.0),
+            known: (0, Exact::default()),
         }
+    }
+
+    /// About how long there is between events, where it is busy: a packet has some three of them.
+    pub(crate) fn gap(&self) -> Span {
+        Span::from_seconds(TYPICAL_BITS / 3.0 / self.rate.bits_per_second())
     }
 
     /// When it is free.
@@ -91,22 +104,32 @@ impl Transmitter {
     /// before; says when it arrives at the far end.
     pub(crate) fn send(&mut self, now: Time, len: u32) -> Time {
         if len != self.known.0 {
-            self.known = (len, f64::from(len) * 8.0 * 1e9 / self.rate.bits_per_second());
-        }
-        let mut start = self.free;
-        if start < now {
-            start = now;
-            self.fraction = 0.0;
+            self.known = (len, Exact::new(f64::from(len) * 8.0 * 1e9 / self.rate.bits_per_second()));
         }
         // Back to back, the fraction of a nanosecond is carried over, so that no rate is rounded.
-        let nanos = self.known.1 + self.fraction;
-        let whole = nanos as u64;
-        self.fraction = nanos - whole as f64;
-        self.free = start + Span::from_nanos(whole);
-        self.last_arrival = self.last_arrival.max(self.free + self.delay);
+        if self.free < now {
+            (self.free, self.fraction) = (now, 0);
+        }
+        let takes = self.known.1;
+        let (fraction, carry) = self.fraction.overflowing_add(takes.fraction);
+        self.fraction = fraction;
+        self.free = Time::from_nanos(self.free.nanos() + takes.nanos + u64::from(carry));
+        let arrival = Time::from_nanos(self.free.nanos() + self.delay.nanos());
+        self.last_arrival = self.last_arrival.max(arrival);
         self.last_arrival
     }
 }
+
+impl Exact {
+    fn new(nanos: f64) -> Exact {
+        Exact { nanos: nanos as u64, fraction: (nanos.fract() * FRACTIONS) as u32 }
+    }
+}
+
+/// A packet of 1500 B.
+const TYPICAL_BITS: f64 = 12_000.0;
+/// So many fractions make a nanosecond.
+const FRACTIONS: f64 = (1_u64 << 32) as f64;
 
 impl Link {
     pub(crate) fn new(number: u32, plan: LinkPlan) -> Link {
@@ -156,7 +179,7 @@ impl Link {
             self.capacity = Capacity { at, bits: self.capacity_bits(at), before: self.transmitter.rate };
         }
         self.transmitter.rate = rate;
-        self.transmitter.known = (0, 0.0);
+        self.transmitter.known = (0, Exact::default());
         if let Queue::Managed(managed) = &mut self.queue {
             managed.disc.link_changed(now, rate);
         }

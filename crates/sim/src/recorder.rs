@@ -86,16 +86,20 @@ impl Recorder {
         self.warm_up.map_or(Tally::default(), |warm_up| self.total.since(&warm_up))
     }
 
-    /// Accounts for the backlog up to `now`; to be called before anything is counted at `now`.
+    /// Accounts for the backlog up to `now`.
     fn hold_until(&mut self, now: Time) {
-        if self.warm_up.is_none() && now >= self.measured.from {
+        self.end_warm_up(now);
+        let span = self.hold(now);
+        if now >= self.measured.from {
+            self.queue_lengths.add(u64::from(self.backlog.packets), span);
+        }
+    }
+
+    /// Keeps the sums of the warm-up, where `now` is the first time that is measured.
+    fn end_warm_up(&mut self, now: Time) {
+        if now >= self.measured.from && self.warm_up.is_none() {
             self.hold(self.measured.from);
             self.warm_up = Some(self.total);
-            self.backlog.since = self.measured.from;
-        }
-        let span = self.hold(now);
-        if self.warm_up.is_some() {
-            self.queue_lengths.add(u64::from(self.backlog.packets), span);
         }
     }
 
@@ -108,8 +112,13 @@ impl Recorder {
         span
     }
 
-    fn is_measured(&self, now: Time) -> bool {
-        now >= self.measured.from
+    /// The sums, to add to at `now`.
+    fn count(&mut self, now: Time, link: u32) -> Option<&mut Tally> {
+        if link != self.link {
+            return None;
+        }
+        self.end_warm_up(now);
+        Some(&mut self.total)
     }
 }
 
@@ -157,38 +166,33 @@ impl Probe for Recorder {
     }
 
     fn offered(&mut self, now: Time, link: u32) {
-        if link == self.link {
-            self.hold_until(now);
-            self.total.offered += 1;
+        if let Some(total) = self.count(now, link) {
+            total.offered += 1;
         }
     }
 
     fn delivered(&mut self, now: Time, link: u32, sojourn: Span) {
-        if link != self.link {
-            return;
-        }
-        self.hold_until(now);
-        self.total.delivered += 1;
-        self.total.sojourn += u128::from(sojourn.nanos());
-        if self.is_measured(now) {
-            self.sojourns.add(sojourn.nanos(), 1);
+        if let Some(total) = self.count(now, link) {
+            total.delivered += 1;
+            total.sojourn += u128::from(sojourn.nanos());
+            if now >= self.measured.from {
+                self.sojourns.add(sojourn.nanos(), 1);
+            }
         }
     }
 
     fn dropped(&mut self, now: Time, link: u32, cause: Cause) {
-        if link == self.link {
-            self.hold_until(now);
+        if let Some(total) = self.count(now, link) {
             match cause {
-                Cause::Law => self.total.dropped_by_law += 1,
-                Cause::Overflow => self.total.overflowed += 1,
+                Cause::Law => total.dropped_by_law += 1,
+                Cause::Overflow => total.overflowed += 1,
             }
         }
     }
 
     fn marked(&mut self, now: Time, link: u32) {
-        if link == self.link {
-            self.hold_until(now);
-            self.total.marked += 1;
+        if let Some(total) = self.count(now, link) {
+            total.marked += 1;
         }
     }
 
@@ -200,7 +204,7 @@ impl Probe for Recorder {
     }
 
     fn rtt(&mut self, now: Time, rtt: Span) {
-        if self.is_measured(now) {
+        if now >= self.measured.from {
             self.rtts.add(rtt.nanos(), 1);
         }
     }

@@ -238,8 +238,9 @@ mod tests {
         let at = |millis| Time::ZERO + Span::from_millis(millis);
         let backlog = |packets| Backlog { packets, bytes: 0 };
         let mut recorder = Recorder::new(0, 1, at(1000), at(5000));
-        [(900, 7), (2000, 400_000), (5000, 100_000), (5001, 7)]
-            .map(|(millis, bytes)| recorder.received(at(millis), 0, bytes));
+        for (millis, bytes) in [(900, 7), (2000, 400_000), (5000, 100_000), (5001, 7)] {
+            recorder.received(at(millis), 0, bytes);
+        }
         recorder.backlog(at(500), 0, backlog(90));
         recorder.backlog(at(1000), 0, backlog(0));
         recorder.backlog(at(2000), 0, backlog(10));

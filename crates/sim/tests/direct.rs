@@ -112,7 +112,8 @@ fn the_outcome_is_that_of_an_event_for_every_arrival() {
     for overrides in cases {
         let owned: Vec<(String, String)> =
             overrides.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
-        let scenario = Scenario::parse(SCENARIO.as_bytes(), "test", &owned).unwrap_or_else(|faults| panic!("{faults}"));
+        let scenario =
+            Scenario::parse(SCENARIO.as_bytes(), "test", &owned).unwrap_or_else(|faults| panic!("{faults}"));
         let ((direct, few), (evented, many)) = (log(&scenario, false), log(&scenario, true));
         assert!(direct.received.values().flatten().count() > 2000, "{overrides:?}: too little happened");
         assert!(2 * few < many + many / 2, "{overrides:?}: {few} events, {many} with all");
