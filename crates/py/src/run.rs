@@ -87,10 +87,10 @@ impl Run {
         &self.outcome.link
     }
 
-    /// Events that happened.
+    /// Events that happened, and packets that came to shared links.
     #[getter]
     fn events(&self) -> u64 {
-        self.outcome.events
+        self.outcome.counts.events + self.outcome.counts.arrivals
     }
 
     /// CPU time of the run, s.

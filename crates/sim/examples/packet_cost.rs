@@ -13,5 +13,5 @@ fn main() {
     let mut run = Run::new(&scenario, 1).expect("the law fits its place");
     while run.advance() {}
     let outcome = run.finish();
-    println!("{} packets, {} events", outcome.balance.delivered, outcome.events);
+    println!("{} packets, {:?}", outcome.balance.delivered, outcome.counts);
 }

@@ -1,21 +1,27 @@
-//! The engine: takes the next event and lets the component act.
+//! The engine: links and flows act in the order of what can reach whom.
 //!
-//! Three things are looked at later or earlier than they happen, because
-//! nothing that happens in between can change them, and so cost no event:
+//! Only where flows meet does it matter who comes first: at the shared links.
+//! Between them everything is a function of one flow alone, so it is computed
+//! as soon as a packet has left a shared link: the private links behind it (see
+//! [`crate::leg`]), the receiver, the acknowledgment, the sender, what it sends
+//! in answer, up to the inbox of the next shared link, each with its own time,
+//! which may lie ahead of the present. A shared link works its inbox off in the
+//! order of time, in batches: what leaves it arrives at the other end of the
+//! wire a propagation delay later, so that long it may wait.
 //!
-//! - a private link (see [`crate::leg`]) is computed when a packet enters it;
-//! - a disc's departures are looked at when the next packet comes to it, or
-//!   when the first of them could reach the far end of the wire;
-//! - a receiver, which only its own flow's packets reach, acts on a packet as
-//!   soon as its arrival is known, with the time of that arrival.
+//! ```text
+//!  inbox -> |bottleneck| -> private links -> receiver -> private links -> inbox of the return link
+//! ```
 //!
-//! Every component sees its own events in the order of time and with the right
-//! time; the result is the same, to the bit, as with an event for each of them
-//! ([`Simulation::evented`], the reference).
+//! The event queue holds what happens by itself: changes, updates of laws,
+//! timers, starts and stops, and when an inbox must be looked at. The outcome is
+//! to the bit that of an event for every arrival at every link and endpoint
+//! ([`Simulation::stepwise`], the reference).
 
 use crate::event::{Event, Kind, MOST_COMPONENTS};
 use crate::event_queue::EventQueue;
 use crate::flow::{Flow, Source, State};
+use crate::inbox::Entry;
 use crate::leg::{End, Layout, Leg};
 use crate::link::{Link, Managed, Queue, Transmitter};
 use crate::network::{Change, LinkChange, Network};
@@ -29,36 +35,47 @@ use sojourn_units::{Span, Time};
 pub struct Simulation<P> {
     now: Time,
     events: EventQueue<Event>,
-    happened: u64,
+    counts: Counts,
     links: Vec<Link>,
     private: Vec<Transmitter>,
     legs: Vec<Leg>,
     flows: Vec<Flow>,
     changes: Vec<Change>,
-    /// Whether what can be computed without an event is.
-    direct: bool,
+    /// Whether every arrival waits for its time.
+    stepwise: bool,
+    /// The memory of the batch at work.
+    batch: Vec<Entry>,
     probe: P,
+}
+
+/// What the engine has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Events taken from the queue.
+    pub events: u64,
+    /// Packets that came to a shared link.
+    pub arrivals: u64,
 }
 
 impl<P: Probe> Simulation<P> {
     /// The network at the start of the run with this seed.
     pub fn new(network: Network, seed: u64, probe: P) -> Simulation<P> {
-        Simulation::build(network, seed, probe, true)
-    }
-
-    /// The same with an event for every arrival at every link: slower, and with the same outcome.
-    pub fn evented(network: Network, seed: u64, probe: P) -> Simulation<P> {
         Simulation::build(network, seed, probe, false)
     }
 
-    fn build(mut network: Network, seed: u64, probe: P, direct: bool) -> Simulation<P> {
-        let Layout { links, private, legs, first } = Layout::new(&mut network, direct);
+    /// The same with an event for every arrival at every link and endpoint: slower, and with the same outcome.
+    pub fn stepwise(network: Network, seed: u64, probe: P) -> Simulation<P> {
+        Simulation::build(network, seed, probe, true)
+    }
+
+    fn build(mut network: Network, seed: u64, probe: P, stepwise: bool) -> Simulation<P> {
+        let Layout { links, private, legs, first } = Layout::new(&mut network, stepwise);
         assert!(legs.len() < MOST_COMPONENTS, "too large a network: {} legs", legs.len());
-        let mut events =
-            EventQueue::new(links.iter().map(|link| link.transmitter.gap()).min().unwrap_or_default());
+        let gap = links.iter().map(|link| link.transmitter.gap()).min();
+        let mut events = EventQueue::new(gap.unwrap_or_default());
         for (number, change) in network.changes.iter_mut().enumerate() {
             events.push(change.time, Event::change(number as u32));
-            change.link = place(&links, change.link).expect("a link that changes is not private") as u32;
+            change.link = place(&links, change.link).expect("a link that changes is shared") as u32;
         }
         for (number, flow) in network.flows.iter().enumerate() {
             events.push(flow.start, Event::start(number as u32));
@@ -70,13 +87,14 @@ impl<P: Probe> Simulation<P> {
         let mut simulation = Simulation {
             now: Time::ZERO,
             events,
-            happened: 0,
+            counts: Counts::default(),
             links,
             private,
             legs,
             flows: flows.map(|(number, (plan, first))| Flow::new(plan, first, (seed, number))).collect(),
             changes: network.changes,
-            direct,
+            stepwise,
+            batch: Vec::new(),
             probe,
         };
         (0..simulation.links.len() as u32).for_each(|link| simulation.schedule_update(link));
@@ -88,9 +106,10 @@ impl<P: Probe> Simulation<P> {
         while !self.advance_some(until, u64::MAX) {}
     }
 
-    /// Lets at most `most` events happen that are due by `until`; says whether that was all of them.
+    /// Lets things happen that are due by `until`, not much more than `most` of them; says whether that was all.
     pub fn advance_some(&mut self, until: Time, most: u64) -> bool {
-        for _ in 0..most {
+        let enough = self.work().saturating_add(most);
+        while self.work() < enough {
             let Some((time, event)) = self.events.pop_by(until) else {
                 self.now = self.now.max(until);
                 (0..self.links.len() as u32).for_each(|link| self.catch_up(link, just_after(until)));
@@ -98,7 +117,7 @@ impl<P: Probe> Simulation<P> {
             };
             debug_assert!(time >= self.now, "time runs back");
             self.now = time;
-            self.happened += 1;
+            self.counts.events += 1;
             self.handle(event);
         }
         false
@@ -109,9 +128,9 @@ impl<P: Probe> Simulation<P> {
         self.now
     }
 
-    /// How many events have happened.
-    pub fn events(&self) -> u64 {
-        self.happened
+    /// What has been done so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
     }
 
     /// The probe.
@@ -124,21 +143,14 @@ impl<P: Probe> Simulation<P> {
         self.link(link)?.disc()
     }
 
-    /// Bits that a link has sent since the start; None for a link that one flow has to itself.
+    /// Bits that a shared link has sent since the start; None for a private link.
     pub fn sent_bits(&self, link: u32) -> Option<f64> {
         Some(self.link(link)?.sent_bits(self.now))
     }
 
-    /// Bits that a link could have sent since the start; None for a link that one flow has to itself.
+    /// Bits that a shared link could have sent since the start; None for a private link.
     pub fn capacity_bits(&self, link: u32) -> Option<f64> {
         Some(self.link(link)?.capacity_bits(self.now))
-    }
-
-    /// The mean congestion window of the flows that are sending, segments; None where there is none.
-    pub fn mean_window_packets(&self) -> Option<f64> {
-        let windows = self.flows.iter().filter_map(Flow::window_packets);
-        let (count, sum) = windows.fold((0.0, 0.0), |(count, sum), window| (count + 1.0, sum + window));
-        (count > 0.0).then(|| sum / count)
     }
 
     /// Asserts that every packet is accounted for: offered = delivered + dropped + held.
@@ -155,61 +167,46 @@ impl<P: Probe> Simulation<P> {
         place(&self.links, number).map(|place| &self.links[place])
     }
 
+    fn work(&self) -> u64 {
+        self.counts.events + self.counts.arrivals
+    }
+
     fn handle(&mut self, event: Event) {
         match event.parts() {
             (Kind::Change, number) => self.change(self.changes[number as usize]),
             (Kind::Update, link) => self.update(link),
             (Kind::Drain, link) => self.drain(link),
-            (Kind::Arrival, leg) => self.arrive(leg),
             (Kind::Sender, flow) => self.sender_timer(flow),
             (Kind::Receiver, flow) => self.receiver_timer(flow),
             (Kind::Start, flow) => self.start(flow),
-            (Kind::Stop, flow) => self.stop(flow),
+            (Kind::Stop, flow) => self.stop(self.now, flow),
         }
     }
 }
 
-/// Legs.
+/// Shared links.
 impl<P: Probe> Simulation<P> {
-    /// A packet enters its leg at `at`, which may lie ahead.
-    fn travel(&mut self, at: Time, packet: Packet) {
-        let number = packet.leg;
-        let leg = &mut self.legs[number as usize];
-        let mut at = at;
-        for link in &mut self.private[leg.private()] {
-            at = link.send(at, packet.len);
+    /// Lets everything happen at a link that happens there before `end`.
+    fn catch_up(&mut self, link: u32, end: Time) {
+        let mut batch = std::mem::take(&mut self.batch);
+        self.links[link as usize].inbox.take_before(end, &mut batch);
+        self.counts.arrivals += batch.len() as u64;
+        for entry in batch.drain(..) {
+            // At one instant departures come before arrivals.
+            self.depart(link, just_after(entry.time));
+            self.offer(link, entry);
         }
-        if self.direct && leg.end == End::Receiver {
-            self.receive(at, &packet);
-        } else if leg.push(at, packet) {
-            self.events.push(at, Event::arrival(number));
-        }
+        self.batch = batch;
+        self.depart(link, end);
+        self.schedule_drain(link);
     }
 
-    /// The first packet of a leg comes to its end.
-    fn arrive(&mut self, number: u32) {
-        let leg = &mut self.legs[number as usize];
-        let end = leg.end;
-        let Some((packet, next)) = leg.pop() else { return };
-        if let Some(next) = next {
-            self.events.push(next, Event::arrival(number));
-        }
-        match end {
-            End::Link(link) => self.offer(link, packet),
-            End::Receiver => self.receive(self.now, &packet),
-            End::Sender => self.acknowledge(&packet),
-        }
-    }
-}
-
-/// Links that have events of their own.
-impl<P: Probe> Simulation<P> {
     /// A packet comes to the near end of a link.
-    fn offer(&mut self, link: u32, packet: Packet) {
-        let now = self.now;
-        self.catch_up(link, just_after(now));
+    fn offer(&mut self, link: u32, entry: Entry) {
+        let now = entry.time;
         let at = &mut self.links[link as usize];
-        let Queue::Managed(Managed { disc, asking, drain, .. }) = &mut at.queue else {
+        let packet = at.inbox.open(entry);
+        let Queue::Managed(Managed { disc, asking, .. }) = &mut at.queue else {
             let arrival = at.send(now, packet.len);
             return self.travel(arrival, packet.on_next_leg());
         };
@@ -218,13 +215,11 @@ impl<P: Probe> Simulation<P> {
         self.probe.backlog(now, at.number, disc.backlog());
         if !*asking {
             self.transmit(now, link);
-        } else if let Some(time) = drain.needs(Some(at.transmitter.horizon())) {
-            self.events.push(time, Event::drain(link));
         }
     }
 
     /// Lets the disc's departures before `end` happen.
-    fn catch_up(&mut self, link: u32, end: Time) {
+    fn depart(&mut self, link: u32, end: Time) {
         loop {
             let at = &self.links[link as usize];
             let free = at.transmitter.free();
@@ -248,28 +243,23 @@ impl<P: Probe> Simulation<P> {
         if let Some((packet, _)) = taken {
             let arrival = at.send(now, packet.len);
             self.travel(arrival, packet.on_next_leg());
-            if !self.direct {
-                self.schedule_drain(link);
-            }
         }
     }
 
-    /// What leaves the disc later than now arrives later than now, too.
+    /// What came to a link must be looked at now, so that it is not late at the next one.
     fn drain(&mut self, link: u32) {
         let now = self.now;
-        let Queue::Managed(managed) = &mut self.links[link as usize].queue else { return };
-        if managed.drain.is_due(now) {
+        if self.links[link as usize].drain.is_due(now) {
             self.catch_up(link, just_after(now));
-            self.schedule_drain(link);
         }
     }
 
     fn schedule_drain(&mut self, link: u32) {
+        let stepwise = self.stepwise;
         let at = &mut self.links[link as usize];
-        let Queue::Managed(managed) = &mut at.queue else { return };
-        let due = if self.direct { at.transmitter.horizon() } else { at.transmitter.free() };
-        let wanted = managed.asking && (managed.disc.backlog().packets > 0 || !self.direct);
-        if let Some(time) = managed.drain.needs(wanted.then_some(due)) {
+        let next = at.inbox.first().min(at.next_departure(stepwise));
+        let wait = if stepwise { Span::ZERO } else { at.transmitter.delay() };
+        if let Some(time) = at.drain.needs((next < Time::NEVER).then(|| next + wait)) {
             self.events.push(time, Event::drain(link));
         }
     }
@@ -298,68 +288,36 @@ impl<P: Probe> Simulation<P> {
         self.catch_up(change.link, now);
         let link = &mut self.links[change.link as usize];
         match change.what {
-            LinkChange::Delay(delay) => link.change_delay(delay),
+            LinkChange::Delay(delay) => link.transmitter.change_delay(delay),
             LinkChange::Rate(rate) => link.change_rate(now, rate),
         }
         self.schedule_drain(change.link);
     }
 }
 
-/// Flows.
+/// Legs, and the endpoints behind them. `at` is when it happens, which may lie ahead.
 impl<P: Probe> Simulation<P> {
-    fn start(&mut self, flow: u32) {
-        let at = &mut self.flows[flow as usize];
-        at.state = State::Sending;
-        match &mut at.source {
-            Source::Tcp(connection) => {
-                connection.sender.supply(u64::MAX);
-                connection.sender.open();
-                self.pump(flow);
-            }
-            Source::Datagrams(datagrams) => {
-                let first = self.now + datagrams.gap();
-                self.events.push(first, Event::sender(flow));
-            }
+    /// A packet enters its leg.
+    fn travel(&mut self, mut at: Time, packet: Packet) {
+        let leg = self.legs[packet.leg as usize];
+        for link in &mut self.private[leg.private()] {
+            at = link.send(at, packet.len);
         }
-    }
-
-    fn stop(&mut self, flow: u32) {
-        let at = &mut self.flows[flow as usize];
-        at.state = State::Stopped;
-        if let Source::Tcp(connection) = &mut at.source {
-            connection.sender.stop();
-        }
-    }
-
-    /// An acknowledgment comes to the sender.
-    fn acknowledge(&mut self, packet: &Packet) {
-        let (now, number) = (self.now, packet.flow.0);
-        let Source::Tcp(connection) = &mut self.flows[number as usize].source else { return };
-        let progress = connection.sender.on_segment(now, &packet.segment);
-        if let Some(rtt) = progress.rtt {
-            self.probe.rtt(now, rtt);
-        }
-        self.pump(number);
-    }
-
-    /// Sends what the sender may send now.
-    fn pump(&mut self, number: u32) {
-        let now = self.now;
-        loop {
-            let flow = &mut self.flows[number as usize];
-            let Source::Tcp(connection) = &mut flow.source else { return };
-            let Some(segment) = connection.sender.poll_transmit(now) else {
-                if let Some(time) = flow.sender_timer.needs(connection.sender.next_timeout()) {
-                    self.events.push(time, Event::sender(number));
+        match leg.end {
+            End::Link(link) => {
+                let next = &mut self.links[link as usize].inbox;
+                let earlier = at < next.first();
+                next.push(at, packet);
+                if earlier {
+                    self.schedule_drain(link);
                 }
-                return;
-            };
-            let packet = Packet::of_segment(segment, FlowId(number), flow.forward);
-            self.travel(now, packet);
+            }
+            End::Receiver => self.receive(at, &packet),
+            End::Sender => self.acknowledge(at, &packet),
         }
     }
 
-    /// A packet comes to the receiver at `at`, which may lie ahead.
+    /// A packet comes to the receiver.
     fn receive(&mut self, at: Time, packet: &Packet) {
         let number = packet.flow.0;
         let flow = &mut self.flows[number as usize];
@@ -386,14 +344,96 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
+    /// An acknowledgment comes to the sender.
+    fn acknowledge(&mut self, at: Time, packet: &Packet) {
+        let number = packet.flow.0;
+        // What is due before happens before.
+        if self.flows[number as usize].stop < at {
+            self.stop(self.flows[number as usize].stop, number);
+        }
+        loop {
+            let Source::Tcp(connection) = &mut self.flows[number as usize].source else { return };
+            match connection.sender.next_timeout() {
+                Some(due) if due < at => self.expire(due, number),
+                _ => {
+                    let progress = connection.sender.on_segment(at, &packet.segment);
+                    if let Some(rtt) = progress.rtt {
+                        self.probe.rtt(at, rtt);
+                    }
+                    return self.pump(at, number);
+                }
+            }
+        }
+    }
+
+    /// Sends what the sender may send.
+    fn pump(&mut self, at: Time, number: u32) {
+        loop {
+            let flow = &mut self.flows[number as usize];
+            let Source::Tcp(connection) = &mut flow.source else { return };
+            let Some(segment) = connection.sender.poll_transmit(at) else {
+                if let Some(time) = flow.sender_timer.needs(connection.sender.next_timeout()) {
+                    self.events.push(time, Event::sender(number));
+                }
+                return self.probe.window(at, number, connection.window());
+            };
+            let packet = Packet::of_segment(segment, FlowId(number), flow.forward);
+            self.travel(at, packet);
+        }
+    }
+
+    /// The sender's timer expires.
+    fn expire(&mut self, at: Time, number: u32) {
+        if let Source::Tcp(connection) = &mut self.flows[number as usize].source {
+            connection.sender.on_timeout(at);
+            self.pump(at, number);
+        }
+    }
+}
+
+/// What flows do by themselves.
+impl<P: Probe> Simulation<P> {
+    fn start(&mut self, number: u32) {
+        let flow = &mut self.flows[number as usize];
+        flow.state = State::Sending;
+        match &mut flow.source {
+            Source::Tcp(connection) => {
+                connection.sender.supply(u64::MAX);
+                connection.sender.open();
+                self.pump(self.now, number);
+            }
+            Source::Datagrams(datagrams) => {
+                let first = self.now + datagrams.gap();
+                self.events.push(first, Event::sender(number));
+            }
+        }
+    }
+
+    fn stop(&mut self, at: Time, number: u32) {
+        let flow = &mut self.flows[number as usize];
+        if flow.state == State::Stopped {
+            return;
+        }
+        flow.state = State::Stopped;
+        flow.stop = Time::NEVER;
+        if let Source::Tcp(connection) = &mut flow.source {
+            connection.sender.stop();
+            self.probe.stopped(at, number);
+        }
+    }
+
     fn sender_timer(&mut self, number: u32) {
         let now = self.now;
         let flow = &mut self.flows[number as usize];
         match &mut flow.source {
             Source::Tcp(connection) => {
                 if flow.sender_timer.is_due(now) {
-                    connection.sender.on_timeout(now);
-                    self.pump(number);
+                    let due = connection.sender.next_timeout();
+                    if due.is_some_and(|due| due <= now) {
+                        self.expire(now, number);
+                    } else if let Some(time) = flow.sender_timer.needs(due) {
+                        self.events.push(time, Event::sender(number));
+                    }
                 }
             }
             Source::Datagrams(datagrams) => {
@@ -427,14 +467,14 @@ impl<P: Probe> Simulation<P> {
     }
 }
 
-/// Where the link with this number is, if it is not private.
-fn place(links: &[Link], number: u32) -> Option<usize> {
-    links.binary_search_by_key(&number, |link| link.number).ok()
-}
-
 /// The end of what happens at `time`.
 fn just_after(time: Time) -> Time {
     time + Span::from_nanos(1)
+}
+
+/// Where the link with this number is, if it is not private.
+fn place(links: &[Link], number: u32) -> Option<usize> {
+    links.binary_search_by_key(&number, |link| link.number).ok()
 }
 
 /// Passes on to the probe what a disc does with packets.

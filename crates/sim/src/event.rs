@@ -16,10 +16,8 @@ pub(crate) enum Kind {
     Change,
     /// The law in front of this link wants its update.
     Update,
-    /// The packets that left this disc by now must be on their way.
+    /// What came to this link must be looked at.
     Drain,
-    /// The first packet of this leg comes to its end.
-    Arrival,
     /// This flow's retransmission timer, or its next datagram.
     Sender,
     /// This flow's delayed acknowledgment.
@@ -39,9 +37,6 @@ impl Event {
     }
     pub(crate) const fn drain(link: u32) -> Event {
         Event::new(Kind::Drain, link)
-    }
-    pub(crate) const fn arrival(leg: u32) -> Event {
-        Event::new(Kind::Arrival, leg)
     }
     pub(crate) const fn sender(flow: u32) -> Event {
         Event::new(Kind::Sender, flow)
@@ -67,16 +62,8 @@ impl Event {
     }
 }
 
-const KINDS: [Kind; 8] = [
-    Kind::Change,
-    Kind::Update,
-    Kind::Drain,
-    Kind::Arrival,
-    Kind::Sender,
-    Kind::Receiver,
-    Kind::Start,
-    Kind::Stop,
-];
+const KINDS: [Kind; 7] =
+    [Kind::Change, Kind::Update, Kind::Drain, Kind::Sender, Kind::Receiver, Kind::Start, Kind::Stop];
 
 /// 2^29 components of a kind, above them the kind.
 const NUMBER_BITS: u32 = 29;

@@ -212,7 +212,7 @@ mod tests {
         let (early, late) = (Time::from_nanos(1), Time::from_nanos(2));
         let mut queue = EventQueue::new(Span::ZERO);
         let at_once =
-            [Event::change(0), Event::update(0), Event::drain(0), Event::arrival(1), Event::arrival(2)];
+            [Event::change(0), Event::update(0), Event::drain(1), Event::drain(2), Event::sender(0)];
         at_once.iter().rev().for_each(|event| queue.push(late, *event));
         queue.push(early, Event::start(0));
         assert_eq!(queue.pop_by(Time::ZERO), None);
@@ -246,7 +246,7 @@ mod tests {
                 let width = draw(f64::from(scale) + 1.0);
                 let ahead = draw((1_u64 << width) as f64);
                 if draw(2.0) == 0 {
-                    let (time, event) = (now.saturating_add(ahead), Event::arrival(draw(5.0) as u32));
+                    let (time, event) = (now.saturating_add(ahead), Event::drain(draw(5.0) as u32));
                     queue.push(Time::from_nanos(time), event);
                     heap.0.push(Reverse((time, event)));
                 } else {

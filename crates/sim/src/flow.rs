@@ -1,6 +1,7 @@
 //! A flow at work: its endpoints, its route, its timers.
 
 use crate::network::{FlowPlan, Poisson, SourcePlan};
+use crate::probe::Window;
 use sojourn_tcp::{Config, Receiver, Sender};
 use sojourn_units::{Span, Stream, Time};
 
@@ -16,6 +17,8 @@ pub(crate) struct Flow {
     /// When the receiver's entry in the event queue is due.
     pub(crate) receiver_timer: Timer,
     pub(crate) state: State,
+    /// When it stops; NEVER once it has.
+    pub(crate) stop: Time,
 }
 
 /// Where in its life a flow is.
@@ -65,14 +68,7 @@ impl Flow {
             sender_timer: Timer::OFF,
             receiver_timer: Timer::OFF,
             state: State::Waiting,
-        }
-    }
-
-    /// The congestion window in segments; None where there is none, or nothing is sent.
-    pub(crate) fn window_packets(&self) -> Option<f64> {
-        match &self.source {
-            Source::Tcp(connection) if self.state == State::Sending => Some(connection.window_packets()),
-            _ => None,
+            stop: plan.stop.unwrap_or(Time::NEVER),
         }
     }
 }
@@ -84,8 +80,9 @@ impl Connection {
         Connection { sender, receiver }
     }
 
-    fn window_packets(&self) -> f64 {
-        self.sender.window().get() as f64 / f64::from(self.sender.mss())
+    /// The congestion window.
+    pub(crate) fn window(&self) -> Window {
+        Window { bytes: self.sender.window().get(), segment: self.sender.mss() }
     }
 }
 

@@ -1,6 +1,7 @@
 //! One direction of a link: a queue, a transmitter, a wire.
 
 use crate::flow::Timer;
+use crate::inbox::Inbox;
 use crate::network::LinkPlan;
 use crate::packet::Packet;
 use sojourn_aqm::Disc;
@@ -31,13 +32,16 @@ struct Exact {
     fraction: u32,
 }
 
-/// A link that has events of its own: one with a disc, one that several flows
-/// share, or one that the schedule changes.
+/// A shared link: one that several flows use, that has a disc, or that the schedule changes.
 pub(crate) struct Link {
     /// Its number in the network.
     pub(crate) number: u32,
     pub(crate) transmitter: Transmitter,
+    /// The packets on their way to it.
+    pub(crate) inbox: Inbox,
     pub(crate) queue: Queue,
+    /// When the inbox and the disc's departures must have been looked at.
+    pub(crate) drain: Timer,
     /// Bits of all transmissions begun so far.
     begun_bits: f64,
     /// The rate of the transmission that was begun last.
@@ -60,8 +64,6 @@ pub(crate) struct Managed {
     pub(crate) asking: bool,
     /// When the law's next update is due.
     pub(crate) update: Time,
-    /// When the disc's departures must have been looked at.
-    pub(crate) drain: Timer,
 }
 
 /// The integral of the rate: `bits` up to `at`, from where the present rate holds.
@@ -95,9 +97,14 @@ impl Transmitter {
         self.free
     }
 
-    /// When what it sends next arrives at the earliest.
-    pub(crate) fn horizon(&self) -> Time {
-        self.free + self.delay
+    /// How long a packet is on the wire.
+    pub(crate) fn delay(&self) -> Span {
+        self.delay
+    }
+
+    /// Packets sent from now on are on the wire for `delay`; those on it keep theirs.
+    pub(crate) fn change_delay(&mut self, delay: Span) {
+        self.delay = delay;
     }
 
     /// Sends a packet of `len` bytes that comes at `now`, after those that came
@@ -133,12 +140,13 @@ const FRACTIONS: f64 = (1_u64 << 32) as f64;
 
 impl Link {
     pub(crate) fn new(number: u32, plan: LinkPlan) -> Link {
-        let managed =
-            |disc| Queue::Managed(Managed { disc, asking: false, update: Time::NEVER, drain: Timer::OFF });
+        let managed = |disc| Queue::Managed(Managed { disc, asking: false, update: Time::NEVER });
         Link {
             number,
             transmitter: Transmitter::new(plan.rate, plan.delay),
+            inbox: Inbox::new(),
             queue: plan.disc.map_or(Queue::Plain, managed),
+            drain: Timer::OFF,
             begun_bits: 0.0,
             begun_rate: plan.rate,
             capacity: Capacity::default(),
@@ -167,11 +175,6 @@ impl Link {
         bits + now.since(at).seconds() * self.transmitter.rate.bits_per_second()
     }
 
-    /// Packets sent from now on are on the wire for `delay`; those on it keep theirs.
-    pub(crate) fn change_delay(&mut self, delay: Span) {
-        self.transmitter.delay = delay;
-    }
-
     /// The next packet is sent at the new rate; the one being sent is finished at its own.
     pub(crate) fn change_rate(&mut self, now: Time, rate: Rate) {
         if now >= self.capacity.at {
@@ -182,6 +185,16 @@ impl Link {
         self.transmitter.known = (0, Exact::default());
         if let Queue::Managed(managed) = &mut self.queue {
             managed.disc.link_changed(now, rate);
+        }
+    }
+
+    /// When the disc will be asked for a packet next; NEVER where it holds none, unless `idle` counts.
+    pub(crate) fn next_departure(&self, idle: bool) -> Time {
+        match &self.queue {
+            Queue::Managed(Managed { disc, asking: true, .. }) if idle || disc.backlog().packets > 0 => {
+                self.transmitter.free
+            }
+            _ => Time::NEVER,
         }
     }
 

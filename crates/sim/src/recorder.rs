@@ -1,7 +1,8 @@
 //! Measures what the contract names, in memory that does not grow with time.
 
 use crate::histogram::Histogram;
-use crate::probe::Probe;
+use crate::probe::{Probe, Window};
+use crate::windows::Windows;
 use sojourn_aqm::{Backlog, Cause};
 use sojourn_units::{Span, Time};
 
@@ -25,13 +26,16 @@ pub struct Recorder {
     pub(crate) rtts: Histogram<6>,
     /// Application bytes that each flow received.
     pub(crate) received_bytes: Vec<u64>,
+    pub(crate) windows: Windows,
 }
 
 /// The time that is measured: after the warm-up, up to the end.
 #[derive(Clone, Copy, Debug)]
-struct Measured {
-    from: Time,
-    until: Time,
+pub struct Measured {
+    /// The end of the warm-up.
+    pub from: Time,
+    /// The end of the run.
+    pub until: Time,
 }
 
 /// The backlog now, and since when.
@@ -58,11 +62,11 @@ pub(crate) struct Tally {
 }
 
 impl Recorder {
-    /// Watches `link` and `flows` flows, and measures from the end of the warm-up at `from` until `until`.
-    pub fn new(link: u32, flows: usize, from: Time, until: Time) -> Recorder {
+    /// Watches `link` and `flows` flows; `step` is that of the series.
+    pub fn new(link: u32, flows: usize, measured: Measured, step: Span) -> Recorder {
         Recorder {
             link,
-            measured: Measured { from, until },
+            measured,
             backlog: Held::default(),
             total: Tally::default(),
             last_step: Tally::default(),
@@ -71,6 +75,7 @@ impl Recorder {
             sojourns: Histogram::default(),
             rtts: Histogram::default(),
             received_bytes: vec![0; flows],
+            windows: Windows::new(flows, step, measured.until),
         }
     }
 
@@ -110,6 +115,10 @@ impl Recorder {
         self.total.backlog_squared += u128::from(packets * packets) * u128::from(span);
         self.backlog.since = now;
         span
+    }
+
+    fn is_measured(&self, at: Time) -> bool {
+        at >= self.measured.from && at <= self.measured.until
     }
 
     /// The sums, to add to at `now`.
@@ -197,15 +206,22 @@ impl Probe for Recorder {
     }
 
     fn received(&mut self, at: Time, flow: u32, bytes: u64) {
-        let Measured { from, until } = self.measured;
-        if at >= from && at <= until {
+        if self.is_measured(at) {
             self.received_bytes[flow as usize] += bytes;
         }
     }
 
-    fn rtt(&mut self, now: Time, rtt: Span) {
-        if now >= self.measured.from {
+    fn rtt(&mut self, at: Time, rtt: Span) {
+        if self.is_measured(at) {
             self.rtts.add(rtt.nanos(), 1);
         }
+    }
+
+    fn window(&mut self, at: Time, flow: u32, window: Window) {
+        self.windows.change(at, flow, Some(window));
+    }
+
+    fn stopped(&mut self, at: Time, flow: u32) {
+        self.windows.change(at, flow, None);
     }
 }

@@ -1,5 +1,6 @@
 //! What a run gives: metrics, series, distributions.
 
+use crate::engine::Counts;
 use crate::recorder::{Recorder, Tally};
 use sojourn_units::Span;
 
@@ -16,8 +17,8 @@ pub struct Outcome {
     pub sojourn_distribution: Vec<(f64, f64)>,
     /// Packets over the whole run, warm-up included.
     pub balance: Balance,
-    /// Events that happened.
-    pub events: u64,
+    /// What the engine did.
+    pub counts: Counts,
 }
 
 /// The value of a metric.
@@ -63,6 +64,8 @@ pub struct Series {
     pub utilization: Vec<f64>,
     /// Mean congestion window at the end of the step, segments.
     pub window_packets: Vec<f64>,
+    /// The congestion windows of a few flows, by their numbers.
+    pub flow_windows: Vec<(u32, Vec<f64>)>,
 }
 
 /// What a step adds to the series.
@@ -73,11 +76,15 @@ pub(crate) struct Step {
     pub(crate) tally: Tally,
     pub(crate) utilization: f64,
     pub(crate) p: Option<f64>,
-    pub(crate) window: Option<f64>,
 }
 
 impl Series {
-    pub(crate) fn push(&mut self, step: &Step) {
+    /// No steps; the windows of these flows will be kept.
+    pub(crate) fn new(flows: impl Iterator<Item = u32>) -> Series {
+        Series { flow_windows: flows.map(|flow| (flow, Vec::new())).collect(), ..Series::default() }
+    }
+
+    pub(crate) fn push(&mut self, step: &Step, (mean, samples): (f64, impl Iterator<Item = f64>)) {
         let Tally { offered, delivered, marked, .. } = step.tally;
         self.time_s.push(step.end_s);
         self.queue_packets.push(step.tally.backlog() / step.length_s);
@@ -86,12 +93,15 @@ impl Series {
         self.drop_ratio.push(ratio(step.tally.dropped() as f64, offered));
         self.mark_ratio.push(ratio(marked as f64, offered));
         self.utilization.push(step.utilization);
-        self.window_packets.push(step.window.unwrap_or(f64::NAN));
+        self.window_packets.push(mean);
+        for ((_, windows), window) in self.flow_windows.iter_mut().zip(samples) {
+            windows.push(window);
+        }
     }
 
     /// The columns by name; `time_s` first.
-    pub fn columns(&self) -> [(&'static str, &[f64]); 8] {
-        [
+    pub fn columns(&self) -> impl Iterator<Item = (String, &[f64])> {
+        let fixed: [(&str, &[f64]); 8] = [
             ("time_s", &self.time_s),
             ("queue_packets", &self.queue_packets),
             ("sojourn_s", &self.sojourn_s),
@@ -100,7 +110,10 @@ impl Series {
             ("mark_ratio", &self.mark_ratio),
             ("utilization", &self.utilization),
             ("window_packets", &self.window_packets),
-        ]
+        ];
+        let flows = self.flow_windows.iter();
+        let flows = flows.map(|(flow, windows)| (format!("window_packets.flow_{flow}"), &windows[..]));
+        fixed.into_iter().map(|(name, values)| (name.to_string(), values)).chain(flows)
     }
 }
 
@@ -229,6 +242,7 @@ const SMOOTHING_S: f64 = 1.0;
 mod tests {
     use super::*;
     use crate::probe::Probe;
+    use crate::recorder;
     use sojourn_aqm::Backlog;
     use sojourn_units::Time;
 
@@ -237,7 +251,8 @@ mod tests {
     fn moments_are_weighted_by_time_and_leave_the_warm_up_out() {
         let at = |millis| Time::ZERO + Span::from_millis(millis);
         let backlog = |packets| Backlog { packets, bytes: 0 };
-        let mut recorder = Recorder::new(0, 1, at(1000), at(5000));
+        let measured = recorder::Measured { from: at(1000), until: at(5000) };
+        let mut recorder = Recorder::new(0, 1, measured, Span::from_millis(100));
         for (millis, bytes) in [(900, 7), (2000, 400_000), (5000, 100_000), (5001, 7)] {
             recorder.received(at(millis), 0, bytes);
         }

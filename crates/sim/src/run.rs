@@ -2,8 +2,8 @@
 
 use crate::dumbbell;
 use crate::engine::Simulation;
-use crate::recorder::Recorder;
-use crate::results::{self, Balance, Measured, Outcome, Series, Step};
+use crate::recorder::{Measured, Recorder};
+use crate::results::{self, Balance, Outcome, Series, Step};
 use sojourn_aqm::Gauges;
 use sojourn_scenario::Scenario;
 use sojourn_units::{Fault, Span, Time};
@@ -25,14 +25,15 @@ impl Run {
     /// The run at its start; the law may refuse its place.
     pub fn new(scenario: &Scenario, seed: u64) -> Result<Run, Fault> {
         let network = dumbbell::network(scenario, seed)?;
-        let (from, until) = (Time::ZERO + scenario.warmup, Time::ZERO + scenario.duration);
-        let recorder = Recorder::new(dumbbell::BOTTLENECK, network.flows.len(), from, until);
+        let measured = Measured { from: Time::ZERO + scenario.warmup, until: Time::ZERO + scenario.duration };
+        let step = scenario.sample.unwrap_or_else(|| step_for(scenario.duration));
+        let recorder = Recorder::new(dumbbell::BOTTLENECK, network.flows.len(), measured, step);
         Ok(Run {
+            series: Series::new(recorder.windows.sampled()),
             simulation: Simulation::new(network, seed, recorder),
-            step: scenario.sample.unwrap_or_else(|| step_for(scenario.duration)),
+            step,
             scenario: scenario.clone(),
             step_start: Time::ZERO,
-            series: Series::default(),
             last: (0.0, 0.0),
             warm: None,
         })
@@ -69,10 +70,10 @@ impl Run {
         let mut stretches: Vec<f64> = std::iter::once(0.0).chain(starts).collect();
         stretches.dedup();
         let target = self.simulation.disc(dumbbell::BOTTLENECK).and_then(sojourn_aqm::Disc::target_packets);
-        let events = self.simulation.events();
+        let counts = self.simulation.counts();
         let balance = self.balance();
         let recorder = self.simulation.probe();
-        let metrics = results::metrics(&Measured {
+        let metrics = results::metrics(&results::Measured {
             recorder,
             series: &self.series,
             span: self.scenario.duration - self.scenario.warmup,
@@ -87,7 +88,7 @@ impl Run {
             sojourn_distribution: sojourn_distribution.collect(),
             series: self.series,
             balance,
-            events,
+            counts,
         }
     }
 
@@ -104,9 +105,8 @@ impl Run {
             tally: self.simulation.probe().end_step(stop),
             utilization: utilization(self.last, bits),
             p: p.0,
-            window: self.simulation.mean_window_packets(),
         };
-        self.series.push(&step);
+        self.series.push(&step, self.simulation.probe().windows.end_step(stop));
         self.last = bits;
     }
 
@@ -158,7 +158,7 @@ fn step_for(duration: Span) -> Span {
     }
 }
 
-/// Events between two looks of the caller: some ten milliseconds.
+/// Events and arrivals between two looks of the caller: some ten milliseconds.
 const EVENTS_PER_TURN: u64 = 100_000;
 /// Points of a series whose step is not given.
 const MOST_STEPS: u64 = 2000;
