@@ -102,16 +102,15 @@ fn sources(group: &Flows) -> String {
 
 fn group_in_words(group: &Flows) -> String {
     let stop = group.stop.map_or(String::new(), |stop| format!(", stop at {stop}"));
-    format!(
-        "{} x {} {}, {} profile, segments of {}, {}, start {}{stop}",
-        group.count,
-        group.cc,
-        group.app.name(),
-        group.profile.name,
-        group.segment,
-        if group.ecn { "ECN" } else { "no ECN" },
-        group.start,
-    )
+    let what = match group.app.rate() {
+        Some(rate) => format!("{} of {rate} over UDP, packets of {}", group.app.name(), group.segment),
+        None => {
+            let (cc, profile) = (&group.cc, group.profile.name);
+            format!("{cc} {}, {profile} profile, segments of {}", group.app.name(), group.segment)
+        }
+    };
+    let ecn = if group.ecn { "ECN" } else { "no ECN" };
+    format!("{} x {what}, {ecn}, start {}{stop}", group.count, group.start)
 }
 
 /// Letters before a fact.

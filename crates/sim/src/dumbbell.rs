@@ -5,10 +5,10 @@
 //!          <--access--      <-- the same rate, no disc <--access--
 //! ```
 
-use crate::network::{Change, FlowPlan, LinkChange, LinkPlan, Network, SourcePlan};
+use crate::network::{Change, Datagrams, FlowPlan, LinkChange, LinkPlan, Network, SourcePlan, Spacing};
 use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::{Disc, Limit};
-use sojourn_scenario::{Flows, Scenario, Setting, Start};
+use sojourn_scenario::{App, Flows, Scenario, Setting, Start};
 use sojourn_tcp::{Config, HEADER};
 use sojourn_units::{Fault, Rate, Span, Stream, Time};
 
@@ -60,17 +60,30 @@ fn add_flows(network: &mut Network, flows: &Flows, seed: u64) {
         // To the bottleneck and from it, on the sender's side and then on the receiver's.
         network.links.extend((0..4).map(|_| plain(rate, delay)));
         network.flows.push(FlowPlan {
-            source: SourcePlan::Bulk(Config {
-                profile: flows.profile.clone(),
-                cc: flows.cc.clone(),
-                mss: flows.segment.get() as u32 - HEADER,
-                ecn: flows.ecn,
-            }),
+            source: source(flows),
             forward: vec![first, BOTTLENECK, first + 3],
             reverse: vec![first + 2, RETURN, first + 1],
             start: start(flows, member, number, seed),
             stop: flows.stop.map(|stop| Time::ZERO + stop),
         });
+    }
+}
+
+fn source(flows: &Flows) -> SourcePlan {
+    let datagrams = |rate: Rate, spacing| {
+        let mean_len = flows.segment.get() as f64;
+        let rate = rate.packets_per_second(mean_len);
+        SourcePlan::Datagrams(Datagrams { rate, spacing, mean_len, exponential: false, ecn: flows.ecn })
+    };
+    match flows.app {
+        App::Bulk => SourcePlan::Bulk(Config {
+            profile: flows.profile.clone(),
+            cc: flows.cc.clone(),
+            mss: flows.segment.get() as u32 - HEADER,
+            ecn: flows.ecn,
+        }),
+        App::Cbr(rate) => datagrams(rate, Spacing::Even),
+        App::Poisson(rate) => datagrams(rate, Spacing::Poisson),
     }
 }
 

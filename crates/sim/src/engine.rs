@@ -322,7 +322,7 @@ impl<P: Probe> Simulation<P> {
         let number = packet.flow.0;
         let flow = &mut self.flows[number as usize];
         let Source::Tcp(connection) = &mut flow.source else {
-            return self.probe.received(at, number, u64::from(packet.len));
+            return self.probe.received(at, number, u64::from(packet.len.saturating_sub(UDP_HEADER)));
         };
         let reverse = flow.reverse;
         let receiver = &mut connection.receiver;
@@ -403,8 +403,7 @@ impl<P: Probe> Simulation<P> {
                 self.pump(self.now, number);
             }
             Source::Datagrams(datagrams) => {
-                let first = self.now + datagrams.gap();
-                self.events.push(first, Event::sender(number));
+                self.events.push(datagrams.first(), Event::sender(number));
             }
         }
     }
@@ -440,10 +439,10 @@ impl<P: Probe> Simulation<P> {
                 if flow.state == State::Stopped {
                     return;
                 }
-                let (len, next) = (datagrams.len(), now + datagrams.gap());
+                let (len, ecn, next) = datagrams.send(now);
                 self.events.push(next, Event::sender(number));
-                let packet =
-                    Packet { segment: Segment::default(), flow: FlowId(number), len, leg: flow.forward };
+                let segment = Segment { ecn, ..Segment::default() };
+                let packet = Packet { segment, flow: FlowId(number), len, leg: flow.forward };
                 self.travel(now, packet);
             }
         }
@@ -471,6 +470,9 @@ impl<P: Probe> Simulation<P> {
 fn just_after(time: Time) -> Time {
     time + Span::from_nanos(1)
 }
+
+/// The headers of a datagram, bytes: IPv4 and UDP (RFC 791, RFC 768).
+const UDP_HEADER: u32 = 28;
 
 /// Where the link with this number is, if it is not private.
 fn place(links: &[Link], number: u32) -> Option<usize> {

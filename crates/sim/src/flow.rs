@@ -1,9 +1,9 @@
 //! A flow at work: its endpoints, its route, its timers.
 
-use crate::network::{FlowPlan, Poisson, SourcePlan};
+use crate::network::{self, FlowPlan, SourcePlan, Spacing};
 use crate::probe::Window;
 use sojourn_tcp::{Config, Receiver, Sender};
-use sojourn_units::{Span, Stream, Time};
+use sojourn_units::{Ecn, Span, Stream, Time};
 
 /// A flow at work.
 pub(crate) struct Flow {
@@ -40,10 +40,12 @@ pub(crate) struct Connection {
     pub(crate) receiver: Receiver,
 }
 
-/// A Poisson stream of datagrams, and its draws.
+/// A stream of datagrams at work.
 pub(crate) struct Datagrams {
-    plan: Poisson,
+    plan: network::Datagrams,
     draws: Stream,
+    start: Time,
+    sent: u64,
 }
 
 /// A deadline that moves often, kept by one entry in the event queue: where
@@ -56,9 +58,9 @@ impl Flow {
     pub(crate) fn new(plan: FlowPlan, [forward, reverse]: [u32; 2], (seed, number): (u64, usize)) -> Flow {
         let source = match plan.source {
             SourcePlan::Bulk(config) => Source::Tcp(Box::new(Connection::new(config))),
-            SourcePlan::Poisson(plan) => {
+            SourcePlan::Datagrams(stream) => {
                 let draws = Stream::named(seed, &format!("flow {number}/datagrams"));
-                Source::Datagrams(Datagrams { plan, draws })
+                Source::Datagrams(Datagrams { plan: stream, draws, start: plan.start, sent: 0 })
             }
         };
         Flow {
@@ -87,19 +89,33 @@ impl Connection {
 }
 
 impl Datagrams {
-    /// How long until the next datagram.
-    pub(crate) fn gap(&mut self) -> Span {
-        Span::from_seconds(self.draws.exponential(1.0 / self.plan.rate))
+    /// When the first datagram is sent.
+    pub(crate) fn first(&mut self) -> Time {
+        match self.plan.spacing {
+            Spacing::Even => self.start,
+            Spacing::Poisson => self.start + self.gap(),
+        }
     }
 
-    /// The size of a datagram, bytes.
-    pub(crate) fn len(&mut self) -> u32 {
+    /// The datagram to send at `now` (its size, bytes, and its ECN bits), and when the next one is.
+    pub(crate) fn send(&mut self, now: Time) -> (u32, Ecn, Time) {
         let len = if self.plan.exponential {
             self.draws.exponential(self.plan.mean_len)
         } else {
             self.plan.mean_len
         };
-        len.round().max(1.0) as u32
+        self.sent += 1;
+        let next = match self.plan.spacing {
+            // From the start each time, so that no rate is rounded.
+            Spacing::Even => self.start + Span::from_seconds(self.sent as f64 / self.plan.rate),
+            Spacing::Poisson => now + self.gap(),
+        };
+        let ecn = if self.plan.ecn { Ecn::Ect0 } else { Ecn::NotEct };
+        (len.round().max(1.0) as u32, ecn, next)
+    }
+
+    fn gap(&mut self) -> Span {
+        Span::from_seconds(self.draws.exponential(1.0 / self.plan.rate))
     }
 }
 

@@ -126,6 +126,8 @@ pub(crate) struct Measured<'a> {
     pub(crate) target: Option<f64>,
     /// The start and each change of the schedule, s.
     pub(crate) stretches: &'a [f64],
+    /// Application bytes of each long-lived flow after the warm-up.
+    pub(crate) long_lived: &'a [u64],
 }
 
 /// The metrics of contract.md, in its order.
@@ -156,7 +158,7 @@ pub(crate) fn metrics(of: &Measured<'_>) -> Vec<(&'static str, Metric)> {
         ("overflow_ratio", per_offered(whole.overflowed)),
         ("mark_ratio", per_offered(whole.marked)),
         ("goodput_bps", Metric::Number(goodput as f64 * 8.0 / seconds)),
-        ("jain_index", Metric::from(jain_index(&of.recorder.received_bytes))),
+        ("jain_index", Metric::from(jain_index(of.long_lived))),
         ("qacd_packets", Metric::from(qacd)),
         ("settling_s", per_stretch(of, settling)),
         ("overshoot_packets", per_stretch(of, overshoot)),
@@ -269,6 +271,7 @@ mod tests {
             utilization: 1.0,
             target: Some(20.0),
             stretches: &[0.0],
+            long_lived: &[500_000],
         });
         let number = |name| match metrics.iter().find(|(key, _)| *key == name).unwrap().1 {
             Metric::Number(value) => value,

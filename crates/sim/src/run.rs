@@ -72,7 +72,10 @@ impl Run {
         let target = self.simulation.disc(dumbbell::BOTTLENECK).and_then(sojourn_aqm::Disc::target_packets);
         let counts = self.simulation.counts();
         let balance = self.balance();
+        let tcp = self.scenario.flows.iter().flat_map(|group| (0..group.count).map(|_| group.app.is_tcp()));
         let recorder = self.simulation.probe();
+        let long_lived = recorder.received_bytes.iter().zip(tcp).filter(|(_, tcp)| *tcp);
+        let long_lived: Vec<u64> = long_lived.map(|(bytes, _)| *bytes).collect();
         let metrics = results::metrics(&results::Measured {
             recorder,
             series: &self.series,
@@ -80,6 +83,7 @@ impl Run {
             utilization: utilization(before, after),
             target,
             stretches: &stretches,
+            long_lived: &long_lived,
         });
         let sojourn_distribution = recorder.sojourns.cumulative().map(|(nanos, share)| (nanos * 1e-9, share));
         Outcome {

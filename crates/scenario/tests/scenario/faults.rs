@@ -195,11 +195,30 @@ fn values_out_of_range_are_told_with_the_range() {
 }
 
 #[test]
+fn keys_of_tcp_and_of_udp_do_not_mix() {
+    told(
+        12,
+        "rate = \"1 Mbit/s\"",
+        &[
+            "f.toml:12: flows[0].rate: is not for app = \"bulk\": TCP finds its own; legal: app = \"cbr\" or \"poisson\" with it",
+        ],
+    );
+    let udp = LEAST.replace("[[flows]]", "[[flows]]\napp = \"cbr\"\ncc = \"reno\"");
+    assert_eq!(
+        parse(&udp).unwrap_err().to_string(),
+        "f.toml:6: flows[0].rate: app = \"cbr\" needs a rate; legal: rate = \"1 Mbit/s\", for example\n\
+         f.toml:8: flows[0].cc: is not for app = \"cbr\", which is not TCP; legal: leave it out"
+    );
+}
+
+#[test]
 fn unknown_words_are_told_with_the_list() {
     told(
         12,
         "app = \"bluk\"",
-        &["f.toml:12: flows[0].app: \"bluk\" is no known application; did you mean \"bulk\"? (legal: bulk)"],
+        &[
+            "f.toml:12: flows[0].app: \"bluk\" is no known application; did you mean \"bulk\"? (legal: bulk, cbr, poisson)",
+        ],
     );
     told(
         13,

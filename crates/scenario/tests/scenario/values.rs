@@ -226,3 +226,24 @@ fn table_of<'a>(schema: &'a serde_json::Value, table: &str) -> &'a serde_json::V
         if inner["type"] == "array" { &inner["items"] } else { inner }
     })
 }
+
+/// UDP groups: the rate is that of whole packets; what speaks of TCP is null; laws are not told of them.
+#[test]
+fn datagrams_have_a_rate_and_nothing_of_tcp() {
+    let text = LEAST.replace(
+        "[[flows]]",
+        "[[flows]]\napp = \"poisson\"\nrate = \"100 packets/s\"\nsegment = \"1000 B\"\n",
+    );
+    let scenario = parse(&text).unwrap();
+    assert_eq!(scenario.flows[0].app, App::Poisson(mbit(0.8)));
+    let site = scenario.site();
+    assert_eq!((site.flows, site.base_rtt), (None, None));
+    let json = scenario.to_json();
+    assert_eq!(
+        (&json["flows"][0]["app"], &json["flows"][0]["cc"]),
+        (&"poisson".into(), &serde_json::Value::Null)
+    );
+    assert_eq!(parse(&as_toml(&scenario)).unwrap(), scenario);
+    let both = parse(&format!("{text}\n[[flows]]\ncount = 3\n")).unwrap();
+    assert_eq!((both.site().flows, both.flow_count()), (Some(3.0), 4.0));
+}
