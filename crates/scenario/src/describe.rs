@@ -102,12 +102,11 @@ fn sources(group: &Flows) -> String {
 
 fn group_in_words(group: &Flows) -> String {
     let stop = group.stop.map_or(String::new(), |stop| format!(", stop at {stop}"));
-    let what = match group.app.rate() {
-        Some(rate) => format!("{} of {rate} over UDP, packets of {}", group.app.name(), group.segment),
-        None => {
-            let (cc, profile) = (&group.cc, group.profile.name);
-            format!("{cc} {}, {profile} profile, segments of {}", group.app.name(), group.segment)
-        }
+    let what = if let Some(rate) = group.app.rate() {
+        format!("{} of {rate} over UDP, packets of {}", group.app.name(), group.segment)
+    } else {
+        let (cc, profile) = (&group.cc, group.profile.name);
+        format!("{cc} {}, {profile} profile, segments of {}", group.app.name(), group.segment)
     };
     let ecn = if group.ecn { "ECN" } else { "no ECN" };
     format!("{} x {what}, {ecn}, start {}{stop}", group.count, group.start)
