@@ -21,7 +21,7 @@ main() {
   case $verb in
     help) usage ;;
     test) everything ;;
-    setup | build | demo | bench | peers | docs | wheel | dist | lock | clean) "$verb" ;;
+    setup | build | demo | bench | peers | ordeal | docs | wheel | dist | lock | clean) "$verb" ;;
     rust_format | rust_lint | rust_test | generated | python_format | python_lint | python_types | stubs | python_test)
       "$verb" ;;
     *)
@@ -40,6 +40,7 @@ usage() {
   test     build, then every check and test
   bench    build, then the cost of a simulated packet
   peers    build, then the comparison with ns-2
+  ordeal   a million operations on every law (ORDEAL_OPERATIONS sets another number)
   docs     the pages of the Rust crates, warnings as errors
   wheel    build, then dist/*.whl
   dist     wheel, then install it into a clean environment and run it
@@ -103,6 +104,10 @@ peers() {
   command -v ns >/dev/null || skip "ns-2 comparison" "ns2 is not installed: apt-get install ns2"
   build
   run_pytest peers -m peers tests/peers
+}
+
+ordeal() {
+  ORDEAL_OPERATIONS=${ORDEAL_OPERATIONS:-1000000} cargo test --locked --release -p sojourn-aqm --test ordeal
 }
 
 docs() {

@@ -1,4 +1,4 @@
-"""The compiled half of Sojourn: scenarios, the catalogue and the packet plant."""
+"""The compiled half of Sojourn: scenarios, the catalogue, the packet plant and single laws."""
 
 from typing import final
 
@@ -11,6 +11,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Ticket",
+    "TracedLaw",
     "__version__",
     "catalogue_json",
     "explain_json",
@@ -59,6 +60,14 @@ class Ticket:
     @property
     def progress(self) -> float:
         """The fraction of the simulated time that is done, 0 to 1."""
+
+@final
+class TracedLaw:
+    """A law, new, at the place that the first line of a trace says."""
+
+    def __init__(self, header: str) -> None: ...
+    def answer(self, call: str) -> str:
+        """The answer to one line of a trace, as JSON. Raises `ValueError` for what is no call."""
 
 @final
 class Run:

@@ -5,10 +5,11 @@ Generated from the catalogue by `cargo run -p xtask -- generate`: change the law
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-__all__ = ["Pi", "Red", "TailDrop"]
+__all__ = ["ArmPfc", "Codel", "Pi", "Red", "TailDrop"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +30,11 @@ class _Law:
         return f"{self.stem}:{','.join(given)}" if given else self.stem
 
 
-def _written(value: str | float | bool) -> str:
+def _written(value: str | float | bool | Sequence[int]) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Sequence):
+        return f"[{', '.join(map(str, value))}]"
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -125,3 +130,100 @@ class Pi(_Law):
     a: float | None = None
     b: float | None = None
     rate: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Codel(_Law):
+    """Controlled delay: act when even the luckiest packet of an interval waited too long.
+
+    Each departing packet tells how long it waited. When no packet of a whole interval waited less
+    than the target, the queue is a standing one: a packet is dropped (marked, if it is
+    ECN-capable), then others ever faster, until the delay is below the target. A backlog of one MTU
+    is left alone. The link's rate and the load need not be known.
+
+    Equation: drop_next <- drop_next + interval / sqrt(count)
+
+    Source: RFC 8289, section 5.
+
+    What is left as None takes its default.
+        target: delay that even the luckiest packet of an interval must not exceed (time, such as
+            "20 ms"; more than 0, less than interval). Default "5 ms": RFC 8289, section 4.3: 5 % of
+            interval.
+        interval: how long the delay must stay above target; also the time from the first drop to
+            the second (time, such as "20 ms"; more than target, at most 1 h). Default "100 ms": RFC
+            8289, section 4.2: a little above the round-trip time of most flows.
+        ecn: mark ECN-capable packets instead of dropping them (true or false). Default true: RFC
+            8289 leaves it open; RFC 8290, section 5.2.6: on by default.
+        mtu: backlog that is left alone, however long it has waited (size, such as "1500 B"; more
+            than 0). Default none: RFC 8289, section 4.1: the largest packet seen so far, and
+            section 5.3: at least 512 B.
+    """
+
+    stem: ClassVar[str] = "codel"
+
+    target: str | None = None
+    interval: str | None = None
+    ecn: bool | None = None
+    mtu: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArmPfc(_Law):
+    """Predictive functional control of the backlog with a model of TCP and its delay.
+
+    Every period a linear model of TCP and queue predicts the backlog two round-trip times ahead,
+    where marks of today are felt in full. The probability is chosen such that the prediction meets
+    an exponential that leads to the target. The model runs by itself, driven by what was applied,
+    so the target is met although the model is never right; it follows the load by the average
+    probability, so the number of flows need not be known.
+
+    Equation: u(k) = (y(k) (psi^h - 1) + y_m(k) - free response of y_m at k + h) / G, p = p_0 + u,
+    clamped
+
+    Source: N. Bigdeli, M. Haeri, Iranian Journal of Science & Technology B 31(B6), 2007.
+
+    What is left as None takes its default.
+        target: backlog to hold; a time or bytes are turned into packets at the link's first rate
+            (queue, such as "300 packets"; within the buffer). Default "100 packets": the paper's
+            set-point.
+        form: what the model's output is: that of a model of its own, or of one restarted from
+            measurements (word; indep or paper). Default "indep": the literal reading, paper, misses
+            the target away from its design point.
+        schedule: let the model follow the average p and the link's rate (true or false). Default
+            none: true for indep: no number of flows is needed; false for paper, whose design is
+            fixed.
+        flows: long flows that the model is designed for, to begin with where it is scheduled
+            (number, such as 0.1; more than 0, at most 1e9). Default none: the scenario's; where
+            unknown and scheduled the design begins at p = 0.02.
+        capacity: link rate that the model is designed for (rate, such as "8 Mbit/s"; 1 bit/s or
+            0.001 packets/s to 1 Tbit/s). Default none: the link's.
+        rtt: round-trip time that the model is designed for, queueing at the target included (time,
+            such as "20 ms"; 1 us to 1 h). Default none: the scenario's, and the target's queueing
+            delay.
+        delay: periods in a round-trip time; the sampling period is rtt / delay (whole number, such
+            as 50; 1 to 100). Default none: the paper's (16): a period of 0.11 of the model's time
+            constants, about 5 periods.
+        coincidence: periods ahead at which the prediction is to meet the reference, one or two
+            (list of whole numbers, such as [7, 9]; one or two, ascending, more than delay, at most
+            400). Default none: 2 d for indep: a halved window needs a second round trip to show;
+            the paper's d + 2 for paper; a ramp's second point is 2 further.
+        base: how p is taken to go on after this period, for the prediction (word; step or ramp;
+            ramp needs two coincidence points). Default "step": the paper's choice for a constant
+            set-point.
+        psi: what is left after a period of the distance between backlog and target (number, such as
+            0.1; more than 0, less than 1). Default 0.83: the paper: a time constant of 1.07
+            round-trip times.
+    """
+
+    stem: ClassVar[str] = "arm_pfc"
+
+    target: str | None = None
+    form: str | None = None
+    schedule: bool | None = None
+    flows: float | None = None
+    capacity: str | None = None
+    rtt: str | None = None
+    delay: int | None = None
+    coincidence: int | Sequence[int] | None = None
+    base: str | None = None
+    psi: float | None = None

@@ -29,6 +29,7 @@ MODULES = {
     "report": {"errors", "plot", "result"},
     "plot": {"errors", "result"},
     "catalogue": {"_core", "errors"},
+    "conform": {"_core", "errors"},
     "scenario": {"_core", "errors"},
     "result": {"errors"},
     "laws": set(),

@@ -53,6 +53,7 @@ fn told(field: &Field) -> String {
     let kind = &field.kind;
     let legal = match kind {
         Kind::Flag => kind.to_string(),
+        Kind::Word(_) => format!("{kind}; {}", field.rule),
         _ => format!("{kind}, such as {}; {}", kind.example(), field.rule),
     };
     format!("{}: {} ({legal}). Default {default}: {}.", field.key, field.about, field.why)
@@ -63,6 +64,7 @@ fn type_of(kind: &Kind) -> &'static str {
         Kind::Number => "float",
         Kind::Whole => "int",
         Kind::Flag => "bool",
+        Kind::Wholes => "int | Sequence[int]",
         _ => "str",
     }
 }
@@ -110,6 +112,7 @@ Generated from the catalogue by `cargo run -p xtask -- generate`: change the law
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
@@ -134,7 +137,11 @@ class _Law:
         return f"{self.stem}:{','.join(given)}" if given else self.stem
 
 
-def _written(value: str | float | bool) -> str:
+def _written(value: str | float | bool | Sequence[int]) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Sequence):
+        return f"[{', '.join(map(str, value))}]"
     return str(value).lower() if isinstance(value, bool) else str(value)
 "#;
 

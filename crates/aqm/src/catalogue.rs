@@ -1,7 +1,7 @@
 //! Every algorithm, one line each.
 
 use crate::law::Law;
-use crate::laws::{pi, red, tail_drop};
+use crate::laws::{arm_pfc, codel, pi, red, tail_drop};
 use crate::site::Site;
 use sojourn_units::param::Described;
 use sojourn_units::{Fault, Page, Value};
@@ -58,6 +58,35 @@ pub const LAWS: &[Entry] = &[
             fields: pi::Params::fields,
         },
         build: |given, site| Ok(Box::new(pi::Pi::law(&read(given)?, site)?)),
+    },
+    Entry {
+        page: Page {
+            stem: "codel",
+            summary: "controlled delay: act when even the luckiest packet of an interval waited too long",
+            idea: "Each departing packet tells how long it waited. When no packet of a whole interval waited less \
+                   than the target, the queue is a standing one: a packet is dropped (marked, if it is \
+                   ECN-capable), then others ever faster, until the delay is below the target. A backlog of one \
+                   MTU is left alone. The link's rate and the load need not be known.",
+            equation: "drop_next <- drop_next + interval / sqrt(count)",
+            source: "RFC 8289, section 5",
+            fields: codel::Params::fields,
+        },
+        build: |given, site| Ok(Box::new(codel::Codel::new(&read(given)?, site)?)),
+    },
+    Entry {
+        page: Page {
+            stem: "arm_pfc",
+            summary: "predictive functional control of the backlog with a model of TCP and its delay",
+            idea: "Every period a linear model of TCP and queue predicts the backlog two round-trip times ahead, \
+                   where marks of today are felt in full. The probability is chosen such that the prediction \
+                   meets an exponential that leads to the target. The model runs by itself, driven by what was \
+                   applied, so the target is met although the model is never right; it follows the load by \
+                   the average probability, so the number of flows need not be known.",
+            equation: "u(k) = (y(k) (psi^h - 1) + y_m(k) - free response of y_m at k + h) / G,  p = p_0 + u, clamped",
+            source: "N. Bigdeli, M. Haeri, Iranian Journal of Science & Technology B 31(B6), 2007",
+            fields: arm_pfc::Params::fields,
+        },
+        build: |given, site| Ok(Box::new(arm_pfc::ArmPfc::law(&read(given)?, site)?)),
     },
 ];
 

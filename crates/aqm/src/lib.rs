@@ -18,4 +18,4 @@ mod site;
 pub use disc::{Cause, Counts, Disc, Limit, Packet, Sink};
 pub use law::{Arrival, Backlog, Controller, Departure, FlowId, Gauges, Law, Observation, Verdict};
 pub use sampled::Sampled;
-pub use site::Site;
+pub use site::{Network, Site};

@@ -17,6 +17,17 @@ pub struct Site {
     pub base_rtt: Option<Span>,
 }
 
+/// The network that a controller is designed for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Network {
+    /// Long flows, N.
+    pub flows: f64,
+    /// Link rate C, packets/s.
+    pub capacity: f64,
+    /// Round-trip time R at the operating point, s.
+    pub rtt: f64,
+}
+
 impl Site {
     /// The link's rate, packets/s.
     pub fn capacity(&self) -> f64 {

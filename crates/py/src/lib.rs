@@ -4,6 +4,7 @@
 //! lock, so that runs share the processors and Python keeps watching for Ctrl-C.
 
 mod catalogue;
+mod conform;
 mod errors;
 mod run;
 mod scenario;
@@ -15,6 +16,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use crate::catalogue::{catalogue_json, explain_json, schema_json};
+    #[pymodule_export]
+    use crate::conform::TracedLaw;
     #[pymodule_export]
     use crate::errors::{Cancelled, ScenarioError};
     #[pymodule_export]

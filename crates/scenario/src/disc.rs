@@ -25,11 +25,11 @@ impl DiscSpec {
             None => (spec.trim(), None),
         };
         let mut params = Vec::new();
-        for item in list.into_iter().flat_map(|list| list.split(',')) {
+        for item in list.into_iter().flat_map(items) {
             let (key, value) = item
                 .split_once('=')
                 .ok_or_else(|| Fault::new("", format!("\"{}\" is not KEY=VALUE; {SPEC}", item.trim())))?;
-            params.push((key.trim().to_string(), scalar(value.trim())));
+            params.push((key.trim().to_string(), value_of(value.trim())));
         }
         DiscSpec::new(law, params).map_err(|fault| Fault { key: String::new(), ..fault })
     }
@@ -112,6 +112,7 @@ pub(crate) fn canonical(value: Value, kind: &Kind) -> Value {
         Kind::Frequency => rewritten::<Frequency>(&value),
         Kind::Size => rewritten::<Bytes>(&value),
         Kind::Number => rewritten::<f64>(&value),
+        Kind::Wholes => rewritten::<Vec<u64>>(&value),
         _ => None,
     };
     written.unwrap_or(value)
@@ -129,7 +130,26 @@ pub(crate) fn plain(value: &Value) -> String {
     }
 }
 
-/// A value of a SPEC: a whole number, a number, true or false, or else text.
+/// The items of a list: what stands between commas that are in no brackets.
+fn items(list: &str) -> Vec<&str> {
+    let mut depth = 0_i32;
+    list.split(|letter| {
+        depth += i32::from(letter == '[') - i32::from(letter == ']');
+        letter == ',' && depth <= 0
+    })
+    .collect()
+}
+
+/// A value of a SPEC: a list in brackets or a scalar.
+fn value_of(text: &str) -> Value {
+    match text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
+        Some("") => Value::List(Vec::new()),
+        Some(list) => Value::List(list.split(',').map(|item| scalar(item.trim())).collect()),
+        None => scalar(text),
+    }
+}
+
+/// A scalar of a SPEC: a whole number, a number, true or false, or else text.
 fn scalar(text: &str) -> Value {
     if let Ok(whole) = text.parse() {
         return Value::Whole(whole);
@@ -183,9 +203,34 @@ mod tests {
     }
 
     #[test]
+    fn a_list_stands_in_brackets() {
+        let disc = DiscSpec::parse("arm_pfc:base=ramp,coincidence=[8,12], psi=0.9").unwrap();
+        assert_eq!(disc.to_string(), "arm_pfc:coincidence=[8, 12],base=ramp,psi=0.9");
+        assert_eq!(DiscSpec::parse(&disc.to_string()), Ok(disc.clone()));
+        assert!(disc.faults(&site()).is_empty());
+        assert_eq!(DiscSpec::parse("arm_pfc:coincidence=8").unwrap().to_string(), "arm_pfc:coincidence=[8]");
+        for (spec, hint) in [
+            ("arm_pfc:coincidence=[]", "[] is out of range; legal: one or two, ascending"),
+            ("arm_pfc:coincidence=[8,x]", "\"x\" is not a whole number"),
+            ("arm_pfc:coincidence=[12,8]", "[12, 8] is out of range"),
+            ("arm_pfc:coincidence=[8,12", "\"[8,12\" is not a list of whole numbers; write it like [7, 9]"),
+            (
+                "arm_pfc:form=inedp",
+                "\"inedp\" is none of the words; did you mean \"indep\"? (legal: indep, paper)",
+            ),
+        ] {
+            let fault = &DiscSpec::parse(spec).unwrap().faults(&site())[0];
+            assert!(fault.what.starts_with(hint), "{spec}: {fault}");
+        }
+    }
+
+    #[test]
     fn specs_that_are_none_are_refused() {
         for (spec, hint) in [
-            ("rde", "\"rde\" is not a law; did you mean \"red\"? (legal: tail_drop, red, pi)"),
+            (
+                "rde",
+                "\"rde\" is not a law; did you mean \"red\"? (legal: tail_drop, red, pi, codel, arm_pfc)",
+            ),
             ("", "\"\" is not a law (legal: tail_drop"),
             ("red:", "\"\" is not KEY=VALUE; legal: NAME"),
             ("red:min", "\"min\" is not KEY=VALUE"),

@@ -3,10 +3,11 @@
 //! A scenario says which link, which disc, which flows and which changes a run
 //! is made of. It is read from TOML once, checked once, and complete from then
 //! on: every default is filled in. One table of keys ([`explain`]) drives
-//! reading, defaults, the JSON schema ([`schema`]) and the help. The crate does
-//! no input or output: it is given text.
+//! reading, defaults, the JSON schema ([`schema`]) and the help. A [`trace`] is what
+//! one law was told and answered. The crate does no input or output: it is given text.
 
 pub mod metrics;
+pub mod trace;
 
 mod app;
 mod describe;

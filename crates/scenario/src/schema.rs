@@ -121,6 +121,10 @@ fn of_kind(kind: &Kind) -> Json {
         }
         Kind::Number => json!({ "type": "number" }),
         Kind::Whole => json!({ "type": "integer" }),
+        Kind::Wholes => {
+            let whole = of_kind(&Kind::Whole);
+            json!({ "anyOf": [whole, { "type": "array", "items": whole }] })
+        }
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Word(words) => json!({ "enum": words }),
         Kind::Text => json!({ "type": "string" }),

@@ -59,6 +59,8 @@ pub enum Kind {
     Number,
     /// A whole number.
     Whole,
+    /// A list of whole numbers; one alone may stand without brackets.
+    Wholes,
     /// True or false.
     Flag,
     /// One of these words.
@@ -151,6 +153,7 @@ impl Kind {
             Kind::Size => "\"1500 B\"",
             Kind::Number => "0.1",
             Kind::Whole => "50",
+            Kind::Wholes => "[7, 9]",
             Kind::Flag => "true",
             Kind::Disc => "\"red:min=50packets,max=150packets\"",
             Kind::Table | Kind::Tables => "{ key = value }",
@@ -182,6 +185,7 @@ impl fmt::Display for Kind {
             Kind::Size => "size",
             Kind::Number => "number",
             Kind::Whole => "whole number",
+            Kind::Wholes => "list of whole numbers",
             Kind::Flag => "true or false",
             Kind::Word(_) => "word",
             Kind::Times(_) => "time or times",
@@ -331,6 +335,22 @@ impl Quantity for u64 {
     }
 }
 
+impl Quantity for Vec<u64> {
+    fn kind() -> Kind {
+        Kind::Wholes
+    }
+    fn read(value: &Value) -> Result<Vec<u64>, String> {
+        match value {
+            Value::List(items) => items.iter().map(u64::read).collect(),
+            Value::Whole(_) => u64::read(value).map(|number| vec![number]),
+            other => Err(format!("{other} is not a list of whole numbers; write it like [7, 9]")),
+        }
+    }
+    fn write(&self) -> Value {
+        Value::List(self.iter().map(Quantity::write).collect())
+    }
+}
+
 impl Quantity for bool {
     fn kind() -> Kind {
         Kind::Flag
@@ -372,6 +392,61 @@ impl<T: Quantity> Quantity for Option<T> {
     fn write(&self) -> Value {
         self.as_ref().map_or(Value::Absent, Quantity::write)
     }
+}
+
+/// Defines an enum of which a parameter names one member by its word.
+///
+/// ```
+/// sojourn_units::choice! {
+///     /// How fast.
+///     pub enum Pace {
+///         /// one step after the other
+///         Slow = "slow",
+///         /// all at once
+///         Fast = "fast",
+///     }
+/// }
+/// use sojourn_units::param::{Quantity, Value};
+/// assert_eq!(Pace::read(&Value::Text("fast".into())), Ok(Pace::Fast));
+/// assert!(Pace::read(&Value::Text("fats".into())).unwrap_err().contains("did you mean \"fast\"?"));
+/// ```
+#[macro_export]
+macro_rules! choice {
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident {
+            $(
+                $(#[$about:meta])+
+                $member:ident = $word:literal,
+            )+
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name {
+            $($(#[$about])+ $member,)+
+        }
+
+        impl $crate::param::Quantity for $name {
+            fn kind() -> $crate::param::Kind {
+                $crate::param::Kind::Word(&[$($word),+])
+            }
+            fn read(value: &$crate::param::Value) -> Result<Self, String> {
+                let word = <String as $crate::param::Quantity>::read(value)?;
+                match word.as_str() {
+                    $($word => Ok($name::$member),)+
+                    _ => {
+                        let words = [$($word),+];
+                        let hint = $crate::did_you_mean(&word, words);
+                        Err(format!("\"{word}\" is none of the words{hint} (legal: {})", words.join(", ")))
+                    }
+                }
+            }
+            fn write(&self) -> $crate::param::Value {
+                $crate::param::Value::Text(match self { $($name::$member => $word.into(),)+ })
+            }
+        }
+    };
 }
 
 /// Defines a struct of parameters together with all that is told of them.
@@ -493,6 +568,17 @@ mod tests {
         assert!(reads::<Amount>() && reads::<Span>() && reads::<LinkRate>());
         assert!(reads::<Frequency>() && reads::<Bytes>());
         assert!(Kind::Flag.units().is_empty());
+    }
+
+    #[test]
+    fn a_list_may_have_one_number_without_brackets() {
+        let seven = Ok(vec![7]);
+        assert_eq!(Vec::<u64>::read(&Value::Whole(7)), seven);
+        assert_eq!(Vec::<u64>::read(&Value::List(vec![Value::Whole(7)])), seven);
+        let said = Vec::<u64>::read(&Value::List(vec![Value::Text("x".into())])).unwrap_err();
+        assert_eq!(said, "\"x\" is not a whole number; write it like 50");
+        let said = Vec::<u64>::read(&Value::Flag(true)).unwrap_err();
+        assert_eq!(said, "true is not a list of whole numbers; write it like [7, 9]");
     }
 
     #[test]

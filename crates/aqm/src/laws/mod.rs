@@ -1,5 +1,7 @@
 //! The laws, one file each.
 
+pub mod arm_pfc;
+pub mod codel;
 pub mod pi;
 pub mod red;
 pub mod tail_drop;

@@ -22,7 +22,7 @@
 
 use crate::law::{Controller, Gauges, Observation};
 use crate::sampled::Sampled;
-use crate::site::Site;
+use crate::site::{Network, Site};
 use sojourn_units::{Amount, Fault, Frequency, Prob, Span, math};
 
 sojourn_units::params! {
@@ -42,17 +42,6 @@ sojourn_units::params! {
             if |rate| (0.1..=1e6).contains(&rate.hertz()),
             "Hollot et al. 2002, their example";
     }
-}
-
-/// The network that gains are designed for.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Network {
-    /// Long flows, N.
-    pub flows: f64,
-    /// Link rate C, packets/s.
-    pub capacity: f64,
-    /// Round-trip time R at the operating point, s.
-    pub rtt: f64,
 }
 
 /// The gains of equation (1), per packet.

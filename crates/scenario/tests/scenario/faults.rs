@@ -291,14 +291,14 @@ fn laws_refuse_at_the_line_of_their_key() {
         9,
         "disc = \"pie:target=1packets\"",
         &[
-            "f.toml:9: bottleneck.disc: \"pie\" is not a law; did you mean \"pi\"? (legal: tail_drop, red, pi)",
+            "f.toml:9: bottleneck.disc: \"pie\" is not a law; did you mean \"pi\"? (legal: tail_drop, red, pi, codel, arm_pfc)",
         ],
     );
     told(
         9,
         "disc = { law = \"rde\" }",
         &[
-            "f.toml:9: bottleneck.disc.law: \"rde\" is not a law; did you mean \"red\"? (legal: tail_drop, red, pi)",
+            "f.toml:9: bottleneck.disc.law: \"rde\" is not a law; did you mean \"red\"? (legal: tail_drop, red, pi, codel, arm_pfc)",
         ],
     );
     told(
@@ -441,7 +441,10 @@ fn overrides_are_told_as_they_were_written() {
 fn a_disc_of_the_command_line_is_checked_at_the_scenarios_place() {
     let scenario = parse(WHOLE).unwrap();
     for (spec, expected) in [
-        ("rde", "--disc: \"rde\" is not a law; did you mean \"red\"? (legal: tail_drop, red, pi)"),
+        (
+            "rde",
+            "--disc: \"rde\" is not a law; did you mean \"red\"? (legal: tail_drop, red, pi, codel, arm_pfc)",
+        ),
         (
             "pi:target=400packets",
             "--disc: pi.target: 400 packets is above the buffer of 300 packets; legal: within the buffer",

@@ -247,3 +247,14 @@ fn datagrams_have_a_rate_and_nothing_of_tcp() {
     let both = parse(&format!("{text}\n[[flows]]\ncount = 3\n")).unwrap();
     assert_eq!((both.site().flows, both.flow_count()), (Some(3.0), 4.0));
 }
+
+#[test]
+fn a_list_of_a_law_is_written_as_toml_writes_lists() {
+    let law = "{ law = \"arm_pfc\", delay = 4, coincidence = [5, 9], form = \"paper\" }";
+    let scenario = parse_with("bottleneck.disc", law).unwrap();
+    assert_eq!(scenario.bottleneck.disc.to_string(), "arm_pfc:form=paper,delay=4,coincidence=[5, 9]");
+    assert_eq!(parse(&as_toml(&scenario)), Ok(scenario.clone()));
+    assert_eq!(scenario.with_disc("arm_pfc:form=paper,delay=4,coincidence=[5,9]"), Ok(scenario));
+    let refused = parse_with("bottleneck.disc.coincidence", "[5, 9]").unwrap_err();
+    assert!(refused.lines()[0].contains("bottleneck.disc.coincidence"), "{:?}", refused.lines());
+}

@@ -1,0 +1,714 @@
+//! ARM-PFC: predictive functional control of the backlog with an ARMarkov model.
+//!
+//! N. Bigdeli, M. Haeri, "ARM-PFC, an Optimized AQM Congestion Controller in
+//! TCP/IP Networks", Iranian Journal of Science & Technology B 31(B6), 2007.
+//! Every period T a linear model of TCP and queue predicts the backlog h
+//! periods ahead, behind the round-trip time; p is chosen such that the
+//! prediction meets an exponential that leads from the present backlog to the
+//! target. With y = q - q_ref and u = p - p_0:
+//!
+//! ```text
+//! P(s) = -k_t e^(-s R) / ((tau_1 s + 1)(tau_2 s + 1)),
+//!        k_t = R C / (2 p_0),  tau_1 = R,  tau_2 = R / sqrt(2 p_0)           (11)
+//! y(k) = -n_1 y(k-1) - n_2 y(k-2) + m_1 u(k-d-1) + m_2 u(k-d-2)             (12)
+//! y(k+h) = beta_1 y(k) + beta_2 y(k-1) + G u(k)
+//!          + sum c_j u(k-j) + eta u(k-d-1)                                  (21)
+//! u(k) = (y(k)(psi^h - 1) + y_m(k) - y_m's part of (21) without u(k)) / G   (27)
+//! ```
+//!
+//! The numbers are the paper's; its printed forms of (11), (18) and (20) are
+//! corrected, and its h = d + 2 is kept for its own form only: marks are felt a
+//! round-trip time later than the model says, and a point so near behind the
+//! delay has next to no margin for that. Here h = 2 d, a second round trip. `form = paper` reads (27) literally: y_m(k) and the prediction both
+//! start from measurements. It has no integral action, and away from its design
+//! point it rests away from the target. `form = indep` is the classical
+//! independent model of predictive functional control: y_m is a model that runs
+//! by itself, driven by the p that was applied. At rest its prediction does not
+//! move, so the target is met whatever the model's errors.
+//!
+//! `schedule` lets the model follow the load: everything that depends on the
+//! number of flows follows from the average p, since at rest W = sqrt(2 / p).
+//! p is clamped to [0, 1] and the clamped value drives the model, so nothing
+//! winds up. After a stall the model runs through the periods that were missed.
+
+use crate::law::{Controller, Gauges, Observation};
+use crate::sampled::Sampled;
+use crate::site::{Network, Site};
+use sojourn_units::{Amount, Fault, LinkRate, Prob, Rate, Span, math};
+use std::collections::VecDeque;
+
+sojourn_units::choice! {
+    /// Two readings of the paper's control law.
+    pub enum Form {
+        /// The model runs by itself.
+        Indep = "indep",
+        /// The model starts from measurements at every period.
+        Paper = "paper",
+    }
+}
+
+sojourn_units::choice! {
+    /// How p is taken to go on after this period, for the prediction.
+    pub enum Base {
+        /// As it is chosen now.
+        Step = "step",
+        /// Along a straight line from there.
+        Ramp = "ramp",
+    }
+}
+
+sojourn_units::params! {
+    /// Parameters of ARM-PFC.
+    pub struct Params {
+        /// backlog to hold; a time or bytes are turned into packets at the link's first rate
+        target: Amount = Amount::Packets(100.0), "q_0", "within the buffer" if |_| true, "the paper's set-point";
+        /// what the model's output is: that of a model of its own, or of one restarted from measurements
+        form: Form = Form::Indep, "y_m", "indep or paper" if |_| true,
+            "the literal reading, paper, misses the target away from its design point";
+        /// let the model follow the average p and the link's rate
+        schedule: Option<bool> = None, "p", "true or false" if |_| true,
+            "true for indep: no number of flows is needed; false for paper, whose design is fixed";
+        /// long flows that the model is designed for, to begin with where it is scheduled
+        flows: Option<f64> = None, "N_p", "more than 0, at most 1e9" if |n| n.is_none_or(|n| n > 0.0 && n <= 1e9),
+            "the scenario's; where unknown and scheduled the design begins at p = 0.02";
+        /// link rate that the model is designed for
+        capacity: Option<LinkRate> = None, "C_p", "1 bit/s or 0.001 packets/s to 1 Tbit/s" if |rate| rate.is_none_or(is_legal),
+            "the link's";
+        /// round-trip time that the model is designed for, queueing at the target included
+        rtt: Option<Span> = None, "R_0", "1 us to 1 h" if |rtt| rtt.is_none_or(in_range),
+            "the scenario's, and the target's queueing delay";
+        /// periods in a round-trip time; the sampling period is rtt / delay
+        delay: Option<u64> = None, "d", "1 to 100" if |d| d.is_none_or(|d| (1..=MOST_DELAY).contains(&d)),
+            "the paper's (16): a period of 0.11 of the model's time constants, about 5 periods";
+        /// periods ahead at which the prediction is to meet the reference, one or two
+        coincidence: Option<Vec<u64>> = None, "h", "one or two, ascending, more than delay, at most 400"
+            if |points| points.as_deref().is_none_or(are_points),
+            "2 d for indep: a halved window needs a second round trip to show; the paper's d + 2 for paper; a ramp's \
+             second point is 2 further";
+        /// how p is taken to go on after this period, for the prediction
+        base: Base = Base::Step, "u", "step or ramp; ramp needs two coincidence points" if |_| true,
+            "the paper's choice for a constant set-point";
+        /// what is left after a period of the distance between backlog and target
+        psi: f64 = 0.83, "Psi", "more than 0, less than 1" if |psi| *psi > 0.0 && *psi < 1.0,
+            "the paper: a time constant of 1.07 round-trip times";
+    }
+}
+
+/// TCP and queue about an operating point, equation (11): the gain is -k_t.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plant {
+    /// Marking probability at rest, p_0.
+    pub p: f64,
+    /// k_t, packets.
+    pub gain: f64,
+    /// tau_1, the queue's, s.
+    pub tau1: f64,
+    /// tau_2, the windows', s.
+    pub tau2: f64,
+}
+
+/// The plant sampled every period, equation (12) without its delay.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Model {
+    /// exp(-T / tau_i).
+    pub alpha: [f64; 2],
+    /// n_1 and n_2.
+    pub n: [f64; 2],
+    /// m_1 and m_2, packets.
+    pub m: [f64; 2],
+}
+
+/// Equation (21): the output h periods ahead.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Predictor {
+    /// h.
+    pub horizon: u64,
+    /// beta_1 and beta_2, on the present and the last output.
+    pub beta: [f64; 2],
+    /// G, on this period's input where it is kept.
+    pub gain: f64,
+    /// On what the input rises by each period after this one.
+    pub slope: f64,
+    /// c_1 to c_d, on the inputs of the last d periods, the latest first.
+    pub past: Vec<f64>,
+    /// eta, on the input before those.
+    pub eta: f64,
+}
+
+/// The ARM-PFC controller.
+#[derive(Clone, Debug)]
+pub struct ArmPfc {
+    target: f64,
+    form: Form,
+    base: Base,
+    psi: f64,
+    period: Span,
+    delay: usize,
+    points: Vec<Predictor>,
+    /// What the model follows, where it follows anything.
+    schedule: Option<Schedule>,
+    plant: Plant,
+    model: Model,
+    start: Box<Start>,
+
+    /// The backlog's errors y(k-1), y(k-2).
+    y: [f64; 2],
+    /// The model's outputs y_m(k-1), y_m(k-2).
+    modelled: [f64; 2],
+    /// The probabilities applied, p(k-1) first.
+    applied: VecDeque<f64>,
+}
+
+/// What a scheduled model follows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Schedule {
+    /// Average of p.
+    p: f64,
+    capacity: f64,
+    rtt: f64,
+    /// Bytes of a packet and, s, the round-trip time without queueing; where capacity and rtt follow the link.
+    packet: Option<f64>,
+    base_rtt: Option<f64>,
+}
+
+/// The design at the start, for a reset.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Start {
+    delay: usize,
+    schedule: Option<Schedule>,
+    plant: Plant,
+}
+
+impl ArmPfc {
+    /// ARM-PFC in front of the link at `site`, from p = 0 and an empty queue.
+    pub fn new(params: &Params, site: &Site) -> Result<ArmPfc, Fault> {
+        let target = site.packets(params.target);
+        if target > site.limit {
+            let what = format!(
+                "{} is above the buffer of {} packets; legal: within the buffer",
+                params.target, site.limit
+            );
+            return Err(Fault::new("target", what));
+        }
+        let scheduled = params.schedule.unwrap_or(params.form == Form::Indep);
+        let design = Design::new(params, site, target)?;
+        let plant = design.plant(scheduled)?;
+        let delay = params.delay.unwrap_or_else(|| delay_of(&plant));
+        let horizons = horizons(params, delay)?;
+        let period = Span::from_seconds(design.rtt / delay as f64).max(Span::from_nanos(1));
+        let schedule = scheduled.then(|| design.schedule(params, site, plant.p));
+        let points = horizons.into_iter().map(|horizon| Predictor { horizon, ..Predictor::default() });
+        let (form, base, psi, delay) = (params.form, params.base, params.psi, delay as usize);
+        let model = Model::sampled(&plant, period.seconds());
+        let start = Box::new(Start { delay, schedule, plant });
+        let mut controller = ArmPfc {
+            target,
+            form,
+            base,
+            psi,
+            period,
+            delay,
+            points: points.collect(),
+            schedule,
+            plant,
+            model,
+            start,
+            y: [0.0; 2],
+            modelled: [0.0; 2],
+            applied: VecDeque::new(),
+        };
+        controller.reset();
+        Ok(controller)
+    }
+
+    /// The law of this controller.
+    pub fn law(params: &Params, site: &Site) -> Result<Sampled<ArmPfc>, Fault> {
+        ArmPfc::new(params, site).map(Sampled::new)
+    }
+
+    /// The plant that the model stands for at present.
+    pub fn plant(&self) -> Plant {
+        self.plant
+    }
+
+    /// The model at present.
+    pub fn model(&self) -> Model {
+        self.model
+    }
+
+    /// The predictors at present, one a coincidence point.
+    pub fn predictors(&self) -> &[Predictor] {
+        &self.points
+    }
+}
+
+impl Controller for ArmPfc {
+    fn period(&self) -> Span {
+        self.period
+    }
+
+    fn update(&mut self, seen: &Observation) -> Prob {
+        let y = seen.backlog_packets - self.target;
+        self.catch_up(seen.elapsed, y);
+        if self.schedule.is_some() {
+            self.follow(seen.elapsed);
+        }
+        let modelled = self.output();
+        let u = self.control(y, modelled);
+        let p = Prob::clamped(self.plant.p + u);
+        self.remember(y, modelled, p.get());
+        p
+    }
+
+    fn reset(&mut self) {
+        let Start { delay, schedule, plant } = *self.start;
+        self.plant = plant;
+        self.schedule = schedule;
+        self.model = Model::sampled(&plant, self.period.seconds());
+        self.y = [-self.target; 2];
+        // The model at rest where p is 0.
+        self.modelled = [plant.gain * plant.p; 2];
+        self.applied.clear();
+        self.set_delay(delay);
+    }
+
+    fn on_link_change(&mut self, rate: Rate) {
+        let Some(schedule) = &mut self.schedule else { return };
+        let Some(capacity) = schedule.packet.map(|packet| rate.packets_per_second(packet)) else { return };
+        if capacity <= 0.0 {
+            return;
+        }
+        schedule.capacity = capacity;
+        if let Some(base) = schedule.base_rtt {
+            schedule.rtt = base + self.target / capacity;
+            let delay = (schedule.rtt / self.period.seconds()).round();
+            self.set_delay(delay.clamp(1.0, MOST_DELAY as f64) as usize);
+        }
+    }
+
+    fn target_packets(&self) -> Option<f64> {
+        Some(self.target)
+    }
+
+    fn gauges(&self, out: &mut dyn Gauges) {
+        out.gauge("error", "packets", self.y[0]);
+        out.gauge("design_p", "1", self.plant.p);
+    }
+}
+
+impl ArmPfc {
+    /// Runs through the periods that went by without an update: p was kept, y lay on a line.
+    fn catch_up(&mut self, elapsed: f64, y: f64) {
+        let missed = (elapsed / self.period.seconds()).round().clamp(1.0, LONGEST_STALL) as u64 - 1;
+        for left in (1..=missed).rev() {
+            let (p, last) = (self.applied[0], self.y[0]);
+            let modelled = self.output();
+            self.remember(last + (y - last) / (left + 1) as f64, modelled, p);
+        }
+    }
+
+    /// Equation (12): y_m(k), of the model's own outputs or of measurements.
+    fn output(&self) -> f64 {
+        let last = self.outputs();
+        let [n, m] = [self.model.n, self.model.m];
+        let u = |periods: usize| self.applied[periods] - self.plant.p;
+        m[0] * u(self.delay) + m[1] * u(self.delay + 1) - n[0] * last[0] - n[1] * last[1]
+    }
+
+    /// Equation (27), by least squares over the coincidence points.
+    fn control(&self, y: f64, modelled: f64) -> f64 {
+        let now = match self.form {
+            Form::Indep => [modelled, self.modelled[0]],
+            Form::Paper => [y, self.y[0]],
+        };
+        // What the input has to bring at each point: the reference (22) less the free response (25).
+        let lack = |point: &Predictor| {
+            y * (math::pow_int(self.psi, point.horizon) - 1.0) + modelled - self.free_response(point, now)
+        };
+        match (self.base, self.points.as_slice()) {
+            (Base::Ramp, [near, far]) => {
+                let determinant = near.gain * far.slope - far.gain * near.slope;
+                (lack(near) * far.slope - lack(far) * near.slope) / determinant
+            }
+            (_, points) => {
+                let sum = |term: &dyn Fn(&Predictor) -> f64| points.iter().map(term).sum::<f64>();
+                sum(&|point| point.gain * lack(point)) / sum(&|point| point.gain * point.gain)
+            }
+        }
+    }
+
+    /// Equation (21) without the inputs that are still to come.
+    fn free_response(&self, point: &Predictor, now: [f64; 2]) -> f64 {
+        let p0 = self.plant.p;
+        let past = point.past.iter().zip(&self.applied).map(|(c, p)| c * (p - p0)).sum::<f64>();
+        let oldest = point.eta * (self.applied[self.delay] - p0);
+        point.beta[0] * now[0] + point.beta[1] * now[1] + past + oldest
+    }
+
+    /// The outputs y(k-1), y(k-2) that the model goes on from.
+    fn outputs(&self) -> [f64; 2] {
+        match self.form {
+            Form::Indep => self.modelled,
+            Form::Paper => self.y,
+        }
+    }
+
+    fn remember(&mut self, y: f64, modelled: f64, p: f64) {
+        self.y = [y, self.y[0]];
+        self.modelled = [modelled, self.modelled[0]];
+        self.applied.pop_back();
+        self.applied.push_front(p);
+    }
+
+    /// Lets the model follow the average p.
+    fn follow(&mut self, elapsed: f64) {
+        let Some(schedule) = &mut self.schedule else { return };
+        let weight = 1.0 - math::exp(-elapsed / SCHEDULE_TIME);
+        schedule.p += weight * (self.applied[0] - schedule.p);
+        let p = schedule.p.clamp(SCHEDULED_P[0], SCHEDULED_P[1]);
+        let plant = Plant::at(p, schedule.capacity, schedule.rtt);
+        // The model's outputs about the new operating point.
+        let moved = self.plant.gain * (plant.p - self.plant.p);
+        self.modelled = self.modelled.map(|output| output + moved);
+        self.plant = plant;
+        self.model = Model::sampled(&plant, self.period.seconds());
+        self.predict();
+    }
+
+    /// Sets d; the coincidence points keep their distance to it.
+    fn set_delay(&mut self, delay: usize) {
+        for point in &mut self.points {
+            point.horizon = point.horizon - self.delay as u64 + delay as u64;
+        }
+        self.delay = delay;
+        let oldest = self.applied.back().copied().unwrap_or(0.0);
+        self.applied.resize(delay + 2, oldest);
+        self.predict();
+    }
+
+    fn predict(&mut self) {
+        self.points.iter_mut().for_each(|point| point.fill(&self.model, self.delay as u64));
+    }
+}
+
+impl Plant {
+    /// About the equilibrium of `network`: W_0 = R C / N, p_0 = 2 / W_0^2.
+    pub fn of(network: Network) -> Plant {
+        let window = network.rtt * network.capacity / network.flows;
+        Plant::at(2.0 / (window * window), network.capacity, network.rtt)
+    }
+
+    /// About the equilibrium where the probability is `p`, on a link of `capacity` packets/s.
+    pub fn at(p: f64, capacity: f64, rtt: f64) -> Plant {
+        Plant { p, gain: rtt * capacity / (2.0 * p), tau1: rtt, tau2: rtt / (2.0 * p).sqrt() }
+    }
+
+    /// The size of both time constants, s.
+    pub fn time(&self) -> f64 {
+        math::hypot(self.tau1, self.tau2)
+    }
+
+    /// Response to a unit step after `period`, without delay and gain.
+    fn step(&self, period: f64) -> f64 {
+        let (tau1, tau2) = (self.tau1, self.tau2);
+        let difference = tau1 - tau2;
+        if difference.abs() >= NEAR * tau1.max(tau2) {
+            let [left, right] = [tau1, tau2].map(|tau| tau * math::exp(-period / tau));
+            return 1.0 - (left - right) / difference;
+        }
+        // The divided difference of tau e^(-T/tau), as a series about the middle.
+        let middle = f64::midpoint(tau1, tau2);
+        let x = period / middle;
+        let third = x * x * (x - 3.0) / (middle * middle);
+        1.0 - math::exp(-x) * (1.0 + x + third * difference * difference / 24.0)
+    }
+}
+
+impl Model {
+    /// Equations (12) and (13): zero-order hold with this period, s.
+    pub fn sampled(plant: &Plant, period: f64) -> Model {
+        let alpha = [plant.tau1, plant.tau2].map(|tau| math::exp(-period / tau));
+        let n = [-(alpha[0] + alpha[1]), alpha[0] * alpha[1]];
+        let first = -plant.gain * plant.step(period);
+        let sum = -plant.gain * (1.0 - alpha[0]) * (1.0 - alpha[1]);
+        Model { alpha, n, m: [first, sum - first] }
+    }
+}
+
+impl Predictor {
+    /// Of `model` with its delay, `horizon` periods ahead.
+    pub fn new(model: &Model, delay: u64, horizon: u64) -> Predictor {
+        let mut predictor = Predictor { horizon, ..Predictor::default() };
+        predictor.fill(model, delay);
+        predictor
+    }
+
+    /// The coefficients of (21) from the impulse response f_i = m_1 S_i + m_2 S_(i-1), where
+    /// S_0 = 0, S_1 = 1, S_(i+1) = -n_1 S_i - n_2 S_(i-1).
+    fn fill(&mut self, model: &Model, delay: u64) {
+        let (mut before, mut s) = (0.0, 1.0);
+        let free = self.horizon - delay;
+        (self.gain, self.slope) = (0.0, 0.0);
+        self.past.clear();
+        for i in 1..=self.horizon {
+            let impulse = model.m[0] * s + model.m[1] * before;
+            if i <= free {
+                self.gain += impulse;
+                self.slope += (free - i) as f64 * impulse;
+            } else {
+                self.past.push(impulse);
+            }
+            if i == self.horizon {
+                self.eta = model.m[1] * s;
+                self.beta[1] = -model.n[1] * s;
+            }
+            (before, s) = (s, -model.n[0] * s - model.n[1] * before);
+        }
+        self.beta[0] = s;
+    }
+}
+
+/// What the model is designed for.
+struct Design {
+    flows: Option<f64>,
+    capacity: f64,
+    rtt: f64,
+}
+
+impl Design {
+    fn new(params: &Params, site: &Site, target: f64) -> Result<Design, Fault> {
+        let capacity = match params.capacity {
+            Some(LinkRate::Bits(rate)) => rate.packets_per_second(site.packet),
+            Some(LinkRate::Packets(count)) => count,
+            None => site.capacity(),
+        };
+        if capacity <= 0.0 {
+            return Err(unknown("capacity", "a link rate above 0"));
+        }
+        let rtt = match (params.rtt, site.base_rtt) {
+            (Some(rtt), _) => rtt.seconds(),
+            (None, Some(base)) => base.seconds() + target / capacity,
+            (None, None) => return Err(unknown("rtt", "the round-trip time")),
+        };
+        if rtt <= 0.0 {
+            return Err(unknown("rtt", "a round-trip time above 0"));
+        }
+        let flows = params.flows.or(site.flows).filter(|flows| *flows > 0.0);
+        Ok(Design { flows, capacity, rtt })
+    }
+
+    fn plant(&self, scheduled: bool) -> Result<Plant, Fault> {
+        let Design { flows, capacity, rtt } = *self;
+        let fixed = flows.map(|flows| Plant::of(Network { flows, capacity, rtt }));
+        if !scheduled {
+            return fixed.ok_or_else(|| unknown("flows", "the number of long flows"));
+        }
+        let p = fixed.map_or(UNKNOWN_P, |plant| plant.p).clamp(SCHEDULED_P[0], SCHEDULED_P[1]);
+        Ok(Plant::at(p, capacity, rtt))
+    }
+
+    fn schedule(&self, params: &Params, site: &Site, p: f64) -> Schedule {
+        let packet = params.capacity.is_none().then_some(site.packet);
+        let base_rtt = site.base_rtt.filter(|_| params.rtt.is_none()).map(Span::seconds);
+        Schedule { p, capacity: self.capacity, rtt: self.rtt, packet, base_rtt }
+    }
+}
+
+fn unknown(key: &str, what: &str) -> Fault {
+    Fault::new(key, format!("the model cannot be designed without {what}; give {key}"))
+}
+
+/// Equation (16): the period is a fraction of the model's time constants and of the round-trip time.
+fn delay_of(plant: &Plant) -> u64 {
+    let periods = (plant.tau1 / (PERIOD_SHARE * plant.time())).round();
+    periods.clamp(1.0, MOST_DELAY as f64) as u64
+}
+
+fn horizons(params: &Params, delay: u64) -> Result<Vec<u64>, Fault> {
+    let nearest = match params.form {
+        Form::Paper => delay + 2,
+        Form::Indep => (2 * delay).max(delay + 2),
+    };
+    let horizons = match (&params.coincidence, params.base) {
+        (Some(given), _) => given.clone(),
+        (None, Base::Step) => vec![nearest],
+        (None, Base::Ramp) => vec![nearest, nearest + 2],
+    };
+    if horizons[0] <= delay {
+        let what = format!("{} is not beyond delay = {delay} periods; legal: more than delay", horizons[0]);
+        return Err(Fault::new("coincidence", what));
+    }
+    if params.base == Base::Ramp && horizons.len() < 2 {
+        let what = "one point does not determine a ramp; legal: two points, or base = step";
+        return Err(Fault::new("coincidence", what));
+    }
+    Ok(horizons)
+}
+
+fn is_legal(rate: LinkRate) -> bool {
+    match rate {
+        LinkRate::Bits(rate) => (1.0..=1e12).contains(&rate.bits_per_second()),
+        LinkRate::Packets(count) => (1e-3..=1e12).contains(&count),
+    }
+}
+
+fn in_range(rtt: Span) -> bool {
+    (Span::from_micros(1)..=Span::from_secs(3600)).contains(&rtt)
+}
+
+fn are_points(points: &[u64]) -> bool {
+    let ascending = points.windows(2).all(|pair| pair[0] < pair[1]);
+    let within = points.iter().all(|point| (2..=FARTHEST).contains(point));
+    (1..=2).contains(&points.len()) && ascending && within
+}
+
+/// Most periods in a round-trip time.
+const MOST_DELAY: u64 = 100;
+/// The farthest coincidence point.
+const FARTHEST: u64 = 400;
+/// Periods of a stall that the model is run through; it has come to rest long before.
+const LONGEST_STALL: f64 = 1000.0;
+/// Time constants that differ by a smaller share than this are taken as near.
+const NEAR: f64 = 1e-3;
+/// gamma of equation (16).
+const PERIOD_SHARE: f64 = 0.11;
+/// Time constant of the average p, s.
+const SCHEDULE_TIME: f64 = 5.0;
+/// What the average p may be for the design: below, the gain has no bound; above, TCP lives on timeouts.
+const SCHEDULED_P: [f64; 2] = [0.002, 0.9];
+/// Where the design begins when nothing is known of the load: windows of ten packets.
+const UNKNOWN_P: f64 = 0.02;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site() -> Site {
+        let rate = Rate::from_bits_per_second(1250.0 * 8000.0);
+        let base_rtt = Some(Span::from_millis(200));
+        Site { rate, packet: 1000.0, limit: 300.0, flows: Some(100.0), base_rtt }
+    }
+
+    fn seen(backlog: f64, elapsed: f64) -> Observation {
+        Observation { backlog_packets: backlog, elapsed, ..Observation::default() }
+    }
+
+    fn built(change: impl Fn(&mut Params)) -> ArmPfc {
+        let mut params = Params::default();
+        change(&mut params);
+        ArmPfc::new(&params, &site()).unwrap()
+    }
+
+    #[test]
+    fn the_first_step_is_equation_27() {
+        // At rest at p = 0 the model's prediction does not move, so u is the first period's wish alone,
+        // counted from there: u + p_0 = y (psi^h - 1) / G.
+        let mut controller = built(|params| params.schedule = Some(false));
+        let (g, h) = (controller.predictors()[0].gain, controller.predictors()[0].horizon);
+        let p = controller.update(&seen(130.0, 0.056)).get();
+        assert_eq!(h, 10);
+        assert!((p - 30.0 * (math::pow_int(0.83, 10) - 1.0) / g).abs() < 1e-12, "{p}");
+    }
+
+    #[test]
+    fn near_time_constants_are_as_good_as_equal_ones() {
+        let m = |p: f64| Model::sampled(&Plant { gain: 1.0, ..Plant::at(p, 1250.0, 0.28) }, 0.056).m[0];
+        let equal = -(1.0 - 1.2 * math::exp(-0.2));
+        assert!((m(0.5) - equal).abs() < 1e-15, "{} {equal}", m(0.5));
+        // On both sides of the border between formula and series.
+        for near in [0.4991, 0.4989] {
+            let slope = (m(near) - equal) / (near - 0.5);
+            assert!((slope / ((m(0.49) - equal) / -0.01) - 1.0).abs() < 0.02, "{near}: {slope}");
+        }
+    }
+
+    #[test]
+    fn it_does_not_wind_up() {
+        let mut controller = built(|_| ());
+        for _ in 0..10_000 {
+            controller.update(&seen(300.0, 0.056));
+        }
+        assert_eq!(controller.update(&seen(300.0, 0.056)), Prob::ONE);
+        let p = controller.update(&seen(99.0, 0.056));
+        assert!(p < Prob::ONE, "leaves the limit at the first error of the other sign");
+    }
+
+    #[test]
+    fn a_stall_runs_the_model_through_what_was_missed() {
+        // p was kept, so a stalled controller knows what a busy one that kept p would know.
+        let fixed = |params: &mut Params| params.schedule = Some(false);
+        let (mut stalled, mut busy) = (built(fixed), built(fixed));
+        for controller in [&mut stalled, &mut busy] {
+            controller.update(&seen(110.0, 0.056));
+        }
+        for _ in 0..3 {
+            let (kept, modelled) = (busy.applied[0], busy.output());
+            busy.remember(10.0, modelled, kept);
+        }
+        let late = stalled.update(&seen(110.0, 4.0 * 0.056));
+        assert_eq!(late, busy.update(&seen(110.0, 0.056)));
+        assert_eq!((stalled.modelled, &stalled.applied), (busy.modelled, &busy.applied));
+        stalled.update(&seen(110.0, 1e18));
+        let rest = -stalled.plant.gain * (late.get() - stalled.plant.p);
+        assert!((stalled.modelled[0] / rest - 1.0).abs() < 1e-9, "at rest after however long");
+    }
+
+    #[test]
+    fn a_reset_is_a_new_controller() {
+        let mut controller = built(|_| ());
+        let first: Vec<Prob> = (0..50).map(|k| controller.update(&seen(f64::from(k * 6), 0.056))).collect();
+        controller.on_link_change(Rate::from_bits_per_second(6e6));
+        controller.update(&seen(10.0, 0.056));
+        controller.reset();
+        let again: Vec<Prob> = (0..50).map(|k| controller.update(&seen(f64::from(k * 6), 0.056))).collect();
+        assert_eq!(first, again);
+    }
+
+    #[test]
+    fn a_slower_link_lengthens_the_round_trip_and_moves_the_points() {
+        let mut controller = built(|_| ());
+        controller.on_link_change(Rate::from_bits_per_second(6e6));
+        // R = 0.2 + 100 / 750 = 0.333 s: six periods of 0.056 s.
+        assert_eq!((controller.delay, controller.predictors()[0].horizon), (6, 11));
+        controller.on_link_change(Rate::ZERO);
+        assert_eq!(controller.delay, 6, "a link that stands still changes nothing");
+        let mut fixed = built(|params| params.schedule = Some(false));
+        fixed.on_link_change(Rate::from_bits_per_second(6e6));
+        assert_eq!(fixed.delay, 5);
+    }
+
+    #[test]
+    fn what_cannot_be_designed_is_refused() {
+        let refused = |change: &dyn Fn(&mut Params, &mut Site)| {
+            let (mut params, mut site) = (Params::default(), site());
+            change(&mut params, &mut site);
+            ArmPfc::new(&params, &site).unwrap_err().to_string()
+        };
+        let told = refused(&|params, _| params.target = Amount::Packets(400.0));
+        assert_eq!(told, "target: 400 packets is above the buffer of 300 packets; legal: within the buffer");
+        let told = refused(&|_, site| site.base_rtt = None);
+        assert_eq!(told, "rtt: the model cannot be designed without the round-trip time; give rtt");
+        let told = refused(&|params, site| {
+            params.form = Form::Paper;
+            site.flows = None;
+        });
+        assert_eq!(told, "flows: the model cannot be designed without the number of long flows; give flows");
+        let told = refused(&|params, _| params.coincidence = Some(vec![5]));
+        assert_eq!(told, "coincidence: 5 is not beyond delay = 5 periods; legal: more than delay");
+        let told = refused(&|params, _| {
+            params.base = Base::Ramp;
+            params.coincidence = Some(vec![7]);
+        });
+        assert_eq!(
+            told,
+            "coincidence: one point does not determine a ramp; legal: two points, or base = step"
+        );
+    }
+
+    #[test]
+    fn without_a_number_of_flows_it_is_designed_all_the_same() {
+        let blind = Site { flows: None, ..site() };
+        let controller = ArmPfc::new(&Params::default(), &blind).unwrap();
+        assert_eq!(controller.plant().p, UNKNOWN_P);
+    }
+}

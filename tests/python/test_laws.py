@@ -1,0 +1,61 @@
+"""What the laws promise, on whole packet runs."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from statistics import mean
+
+import pytest
+
+import sojourn as sj
+
+
+@pytest.mark.parametrize("law", [sj.laws.ArmPfc(), sj.laws.Pi()])
+def test_the_target_is_held_on_experiment_1(root: Path, law: sj.laws.ArmPfc | sj.laws.Pi) -> None:
+    scenario = sj.load(root / "scenarios" / "arm_pfc" / "exp1.toml")
+    runs = sj.run(scenario, discs=[law], seeds=range(1, 4)).runs
+    means = [run.metrics["queue_mean_packets"] for run in runs]
+    assert all(90 <= mean <= 110 for mean in means), means
+
+
+def test_a_predicted_queue_deviates_less_than_a_proportional_integral_one(root: Path) -> None:
+    # PI swings at Hollot's gains where windows are two packets; a predictor of the delay does not.
+    scenario = sj.load(root / "scenarios" / "arm_pfc" / "exp1.toml")
+    runs = sj.run(scenario, discs=[sj.laws.ArmPfc(), sj.laws.Pi()], seeds=range(1, 4)).runs
+    deviations: dict[str, list[float]] = {}
+    for run in runs:
+        deviations.setdefault(run.disc, []).append(run.metrics["qacd_packets"])
+    assert 1.5 * max(deviations["arm_pfc"]) < min(deviations["pi"]), deviations
+
+
+@pytest.mark.parametrize(("rtt_ms", "flows"), [(100, 1), (20, 1), (20, 10)])
+def test_codel_drops_and_fills_the_link_as_in_ns3(
+    root: Path, tmp_path: Path, rtt_ms: int, flows: int
+) -> None:
+    path = tmp_path / "s7.toml"
+    path.write_text(S7.format(delay_ms=rtt_ms / 2 - 2, flows=flows))
+    runs = sj.run(sj.load(path), discs=[sj.laws.Codel()], seeds=range(1, 6)).runs
+    with (root / "tests" / "reference" / "peers.csv").open() as file:
+        name = (f"S7_10M_rtt{rtt_ms}ms_n{flows}", "codel", "newreno")
+        rows = [
+            row for row in csv.DictReader(file) if (row["scenario"], row["disc"], row["transport"]) == name
+        ]
+    peer = {row["metric"]: float(row["mean"]) for row in rows}
+    for metric, tolerance in (("drop_ratio", 0.1), ("utilization", 0.01)):
+        ours = mean(run.metrics[metric] for run in runs)
+        assert ours == pytest.approx(peer[metric], rel=tolerance), metric
+
+
+S7 = """
+title = "the reference's S7"
+duration = "30 s"
+warmup = "10 s"
+[bottleneck]
+rate = "10 Mbit/s"
+delay = "{delay_ms} ms"
+buffer = "1000 packets"
+[[flows]]
+count = {flows}
+access = {{ rate = "100 Mbit/s", delay = "1 ms" }}
+"""

@@ -1,0 +1,45 @@
+"""The golden traces, read by Python and replayed through the laws as users have them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import sojourn as sj
+from sojourn.catalogue import entries
+from sojourn.conform import Law, replay
+
+VECTORS = Path(__file__).resolve().parents[2] / "vectors"
+TRACES = sorted(VECTORS.glob("*/*.jsonl"))
+
+
+@pytest.mark.parametrize("path", TRACES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_trace_replays(path: Path) -> None:
+    assert replay(path) == []
+
+
+def test_every_law_has_its_folder_and_every_folder_its_law() -> None:
+    assert {path.parent.name for path in TRACES} == {law["name"] for law in entries("laws")}
+
+
+def test_an_answer_that_differs_is_told_by_file_and_line(tmp_path: Path) -> None:
+    lines = (VECTORS / "codel" / "overload_idle.jsonl").read_text().splitlines()
+    place = next(number for number, line in enumerate(lines) if '"verdict":"mark"' in line)
+    lines[place] = lines[place].replace('"mark"', '"drop"')
+    path = tmp_path / "changed.jsonl"
+    path.write_text("\n".join(lines) + "\n")
+    assert replay(path) == [
+        f"{path}:{place + 1}: answers {{'verdict': 'mark'}}, expected {{'verdict': 'drop'}}"
+    ]
+
+
+def test_what_is_no_law_or_no_call_is_one_line() -> None:
+    header = json.loads((VECTORS / "red" / "rate_stall.jsonl").read_text().splitlines()[0])
+    with pytest.raises(sj.InputError, match=r'^law: "rde" is not a law; did you mean "red"\?'):
+        Law(header | {"law": "rde"})
+    with pytest.raises(sj.InputError, match=r"^max: 12 packets is above the buffer of 5 packets"):
+        Law(header | {"site": header["site"] | {"limit_packets": 5}})
+    with pytest.raises(sj.InputError, match=r"^call: is not text$"):
+        Law(header).answer({"now_ns": 1})

@@ -1,0 +1,319 @@
+//! `vectors/`: golden decision traces, a folder for each law of the catalogue.
+//!
+//! A small host drives the law through calm, excess, silence, a change of rate
+//! and a stall; what the law was told and answered is the trace. The files are
+//! written by `bless` alone, which wants a reason: a changed verdict is a change
+//! of what everybody measures.
+
+use sojourn_aqm::catalogue::LAWS;
+use sojourn_aqm::discs::Fifo;
+use sojourn_aqm::{
+    Arrival, Cause, Departure, Disc, FlowId, Gauges, Law, Limit, Observation, Packet, Sink, Site, Verdict,
+};
+use sojourn_scenario::DiscSpec;
+use sojourn_scenario::trace::{Answer, Call, Header, Trace};
+use sojourn_units::{Bytes, Ecn, Rate, Span, Stream, Time};
+use std::sync::{Arc, Mutex};
+
+/// A trace's place under `vectors/`, and its text.
+pub(crate) struct Vector {
+    pub(crate) path: String,
+    pub(crate) text: String,
+}
+
+/// Every trace of every law of the catalogue.
+pub(crate) fn vectors() -> Vec<Vector> {
+    let cases = LAWS.iter().flat_map(|entry| {
+        let stem = entry.page.stem;
+        SPECS.iter().filter(move |spec| spec[0].split(':').next() == Some(stem)).copied()
+    });
+    cases.flat_map(|specs| PLOTS.iter().zip(specs).map(|(plot, spec)| plot.trace(spec))).collect()
+}
+
+/// What happens to a law, and when.
+struct Plot {
+    name: &'static str,
+    about: &'static str,
+    /// Sizes of packets, bytes: from, to.
+    sizes: [f64; 2],
+    /// From each time on, s: offered load as a share of the first rate.
+    load: &'static [(f64, f64)],
+    /// From each time on, s: the rate as a share of the first.
+    rates: &'static [(f64, f64)],
+    /// The host does nothing from, to, s.
+    stall: Option<(f64, f64)>,
+    /// When it ends, s.
+    end: f64,
+}
+
+const PLOTS: [Plot; 3] = [
+    Plot {
+        name: "overload_idle",
+        about: "packets of one size: an excess that overflows the buffer, then silence until the link is \
+                idle, then an excess again",
+        sizes: [1000.0, 1000.0],
+        load: &[(0.0, 1.7), (0.55, 0.0), (1.0, 1.4)],
+        rates: &[],
+        stall: None,
+        end: 1.45,
+    },
+    Plot {
+        name: "rate_stall",
+        about: "the link slows down to half and doubles again; in between the host stalls for 0.3 s, so that \
+                an update comes late and the link has catching up to do",
+        sizes: [1000.0, 1000.0],
+        load: &[(0.0, 1.3), (0.5, 0.7)],
+        rates: &[(0.4, 0.5), (1.1, 2.0)],
+        stall: Some((0.7, 1.0)),
+        end: 1.5,
+    },
+    Plot {
+        name: "mixed_sizes",
+        about: "packets of 64 to 1500 bytes with all four ECN codepoints, other parameters than the defaults",
+        sizes: [64.0, 1500.0],
+        load: &[(0.0, 1.5), (0.4, 0.5), (0.6, 1.6)],
+        rates: &[],
+        stall: None,
+        end: 0.9,
+    },
+];
+
+/// The laws under test, one SPEC for each plot.
+const SPECS: &[[&str; 3]] = &[
+    ["tail_drop", "tail_drop", "tail_drop"],
+    [
+        "red:min=4packets,max=12packets,weight=0.1",
+        "red:min=4packets,max=12packets,weight=0.2,gentle=false,wait=false",
+        "red:min=3packets,max=9packets,weight=0.05,max_p=0.3,mark_below_p=0.2,byte_mode=true",
+    ],
+    [
+        "pi:target=8packets,a=0.01,b=0.009,rate=25Hz",
+        "pi:target=8packets,a=0.004,b=0.0035,rate=25Hz",
+        "pi:target=50ms,rate=40Hz",
+    ],
+    ["codel", "codel", "codel:target=20ms,interval=60ms,ecn=false,mtu=1500B"],
+    [
+        "arm_pfc:target=8packets",
+        "arm_pfc:target=8packets,delay=3,coincidence=[8,14],base=ramp,psi=0.95",
+        "arm_pfc:target=60ms,form=paper,delay=4,coincidence=[9,12],flows=6,psi=0.9",
+    ],
+];
+
+impl Plot {
+    fn trace(&self, spec: &str) -> Vector {
+        let limit = Limit::Packets(20);
+        let rate = Rate::from_bits_per_second(1e6);
+        let base_rtt = Some(Span::from_millis(100));
+        let site = Site { rate, packet: 1000.0, limit: limit.packets(1000.0), flows: Some(10.0), base_rtt };
+        let disc = DiscSpec::parse(spec).expect("a SPEC of ours");
+        let header = Header { about: self.about.into(), disc, site };
+        let law = header.law().expect("a law at a place of ours");
+        let calls = Arc::default();
+        let recorder = Recorder { law, calls: Arc::clone(&calls) };
+        let path = format!("{}/{}.jsonl", header.disc.law, self.name);
+        let disc = Fifo::new(recorder, limit, site, Stream::named(1, "disc"));
+        Host { disc, rate, free_at: None, now: Time::ZERO }.play(self, &path);
+        let calls = std::mem::take(&mut *calls.lock().expect("nobody panicked"));
+        Vector { path, text: Trace { header, calls }.to_string() }
+    }
+
+    /// When what is due at `time` happens.
+    fn happens(&self, time: Time) -> Time {
+        match self.stall {
+            Some((from, to)) if (at(from)..at(to)).contains(&time) => at(to),
+            _ => time,
+        }
+    }
+
+    /// Changes of the rate and arrivals, in order; changes first.
+    fn actions(&self, path: &str, site: Rate) -> Vec<(Time, Action)> {
+        let mut draws = Stream::named(1, path);
+        let change = |(time, share): &(f64, f64)| {
+            (at(*time), Action::Rate(Rate::from_bits_per_second(share * site.bits_per_second())))
+        };
+        let mut actions: Vec<(Time, Action)> = self.rates.iter().map(change).collect();
+        let mean_size = f64::midpoint(self.sizes[0], self.sizes[1]);
+        let mut time = 0.0;
+        while time < self.end {
+            let load = self.load.iter().rfind(|(from, _)| *from <= time).map_or(0.0, |(_, load)| *load);
+            if load == 0.0 {
+                time = self.load.iter().map(|(from, _)| *from).find(|from| *from > time).unwrap_or(self.end);
+                continue;
+            }
+            time += draws.exponential(1.0 / (load * site.packets_per_second(mean_size)));
+            let len = (self.sizes[0] + draws.uniform() * (self.sizes[1] - self.sizes[0])).round() as u32;
+            // Every second packet may be marked.
+            let ecn = [Ecn::NotEct, Ecn::NotEct, Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce];
+            let ecn = ecn[(draws.uniform() * 6.0) as usize];
+            let flow = FlowId((draws.uniform() * 10.0) as u32);
+            actions.push((at(time), Action::Arrive(Parcel { len, ecn, flow })));
+        }
+        actions.sort_by_key(|(time, action)| (*time, matches!(action, Action::Arrive(_))));
+        actions
+    }
+}
+
+enum Action {
+    Rate(Rate),
+    Arrive(Parcel),
+}
+
+/// A link in front of which the disc stands.
+struct Host {
+    disc: Fifo<Parcel, Recorder>,
+    rate: Rate,
+    /// When the packet being sent has left; None while the link is idle.
+    free_at: Option<Time>,
+    now: Time,
+}
+
+impl Host {
+    fn play(mut self, plot: &Plot, path: &str) {
+        for (due, action) in plot.actions(path, self.rate) {
+            self.catch_up(plot, due);
+            self.now = plot.happens(due);
+            match action {
+                Action::Rate(rate) => {
+                    self.rate = rate;
+                    self.disc.link_changed(self.now, rate);
+                }
+                Action::Arrive(parcel) => {
+                    self.disc.enqueue(self.now, parcel, &mut Nobody);
+                    if self.free_at.is_none() {
+                        self.send();
+                    }
+                }
+            }
+        }
+        self.catch_up(plot, at(plot.end));
+    }
+
+    /// Updates and departures that happen before what is due at `until`, in order of time; updates first.
+    fn catch_up(&mut self, plot: &Plot, until: Time) {
+        loop {
+            let update = self.disc.next_update().unwrap_or(Time::NEVER);
+            let free = self.free_at.unwrap_or(Time::NEVER);
+            let due = update.min(free);
+            if due >= until {
+                return;
+            }
+            self.now = plot.happens(due).max(self.now);
+            if update <= free {
+                self.disc.on_update(update, self.now);
+            } else {
+                self.send();
+            }
+        }
+    }
+
+    fn send(&mut self) {
+        let taken = self.disc.dequeue(self.now, &mut Nobody);
+        self.free_at = taken.map(|(parcel, _)| self.now + self.rate.time_for(Bytes::new(parcel.len.into())));
+    }
+}
+
+/// Writes down what a law is told and answers.
+struct Recorder {
+    law: Box<dyn Law>,
+    calls: Arc<Mutex<Vec<(Call, Answer)>>>,
+}
+
+impl Recorder {
+    fn put(&mut self, call: Call) -> Answer {
+        let answer = call.put_to(self.law.as_mut());
+        self.calls.lock().expect("nobody panicked").push((call, answer));
+        answer
+    }
+}
+
+impl Clone for Recorder {
+    fn clone(&self) -> Recorder {
+        Recorder { law: self.law.clone(), calls: Arc::clone(&self.calls) }
+    }
+}
+
+impl Law for Recorder {
+    fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
+        self.put(Call::Arrival(*arrival)).verdict.unwrap_or(Verdict::Pass)
+    }
+    fn on_departure(&mut self, departure: &Departure) -> Verdict {
+        self.put(Call::Departure(*departure)).verdict.unwrap_or(Verdict::Pass)
+    }
+    fn on_idle(&mut self, now: Time) {
+        self.put(Call::Idle(now));
+    }
+    fn on_overflow(&mut self, now: Time) {
+        self.put(Call::Overflow(now));
+    }
+    fn on_link_change(&mut self, now: Time, rate: Rate) {
+        self.put(Call::Rate(now, rate));
+    }
+    fn next_update(&self) -> Option<Time> {
+        self.law.next_update()
+    }
+    fn on_update(&mut self, due: Time, seen: &Observation) {
+        self.put(Call::Update(due, *seen));
+    }
+    fn gauges(&self, out: &mut dyn Gauges) {
+        self.law.gauges(out);
+    }
+}
+
+struct Parcel {
+    len: u32,
+    ecn: Ecn,
+    flow: FlowId,
+}
+
+impl Packet for Parcel {
+    fn len(&self) -> u32 {
+        self.len
+    }
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+    fn set_ce(&mut self) {
+        self.ecn = Ecn::Ce;
+    }
+    fn flow(&self) -> FlowId {
+        self.flow
+    }
+}
+
+/// Nobody wants to know.
+struct Nobody;
+
+impl Sink<Parcel> for Nobody {
+    fn dropped(&mut self, _now: Time, _packet: Parcel, _cause: Cause) {}
+    fn marked(&mut self, _now: Time, _packet: &Parcel) {}
+}
+
+fn at(seconds: f64) -> Time {
+    Time::ZERO + Span::from_seconds(seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_law_has_its_traces_and_each_of_them_bites() {
+        let vectors = vectors();
+        assert_eq!(vectors.len(), LAWS.len() * PLOTS.len(), "a law without a SPEC, or one too many");
+        for vector in &vectors {
+            let trace = Trace::parse(&vector.text).unwrap();
+            assert_eq!(trace.replay(), Ok(()), "{}", vector.path);
+            let calls = trace.calls.len();
+            assert!((150..500).contains(&calls), "{}: {calls} calls", vector.path);
+            let count =
+                |verdict| trace.calls.iter().filter(|(_, answer)| answer.verdict == Some(verdict)).count();
+            if trace.header.disc.law != "tail_drop" {
+                assert!(count(Verdict::Drop) >= 5, "{}: {} drops", vector.path, count(Verdict::Drop));
+            }
+        }
+        let told = |kind: &str| vectors.iter().filter(|vector| vector.text.contains(kind)).count();
+        assert_eq!(told("\"call\":\"rate\""), LAWS.len());
+        assert!(told("\"call\":\"overflow\"") >= 4 && told("\"call\":\"idle\"") >= LAWS.len());
+        assert!(told("\"verdict\":\"mark\"") >= 8);
+    }
+}
