@@ -4,7 +4,7 @@ use crate::dumbbell;
 use crate::engine::Simulation;
 use crate::recorder::Recorder;
 use crate::results::{self, Balance, Measured, Outcome, Series, Step};
-use sojourn_aqm::Gauges;
+use sojourn_aqm::{Gauges, Law};
 use sojourn_scenario::Scenario;
 use sojourn_units::{Fault, Span, Time};
 
@@ -24,10 +24,16 @@ pub struct Run {
 impl Run {
     /// The run at its start; the law may refuse its place.
     pub fn new(scenario: &Scenario, seed: u64) -> Result<Run, Fault> {
-        let network = dumbbell::network(scenario, seed)?;
+        let law = scenario.bottleneck.disc.law_at(&scenario.site())?;
+        Ok(Run::with_law(scenario, seed, law))
+    }
+
+    /// The run under a law of the caller's own instead of the scenario's, such as one written in Python.
+    pub fn with_law(scenario: &Scenario, seed: u64, law: Box<dyn Law>) -> Run {
+        let network = dumbbell::network_under(scenario, seed, law);
         let (from, until) = (Time::ZERO + scenario.warmup, Time::ZERO + scenario.duration);
         let recorder = Recorder::new(dumbbell::BOTTLENECK, network.flows.len(), from, until);
-        Ok(Run {
+        Run {
             simulation: Simulation::new(network, seed, recorder),
             step: scenario.sample.unwrap_or_else(|| step_for(scenario.duration)),
             scenario: scenario.clone(),
@@ -35,7 +41,7 @@ impl Run {
             series: Series::default(),
             last: (0.0, 0.0),
             warm: None,
-        })
+        }
     }
 
     /// The share of simulated time that is done.
