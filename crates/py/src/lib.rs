@@ -4,6 +4,7 @@
 //! lock, so that runs share the processors and Python keeps watching for Ctrl-C.
 
 mod catalogue;
+mod controller;
 mod errors;
 mod run;
 mod scenario;
@@ -16,7 +17,9 @@ mod _core {
     #[pymodule_export]
     use crate::catalogue::{catalogue_json, explain_json, schema_json};
     #[pymodule_export]
-    use crate::errors::{Cancelled, ScenarioError};
+    use crate::controller::{Observation, check_controller};
+    #[pymodule_export]
+    use crate::errors::{Cancelled, LawError, ScenarioError};
     #[pymodule_export]
     use crate::run::{Run, Ticket, run};
     #[pymodule_export]

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from types import FrameType
 
 from sojourn import _core
+from sojourn.controller import Controller
+from sojourn.controller.template import fresh
 from sojourn.scenario import Scenario
 
 #: Called with the number of finished runs and the fraction of all work that is done, 0 to 1.
@@ -22,10 +24,17 @@ LOOK_S = 0.1
 
 @dataclass(frozen=True)
 class Job:
-    """One run to do."""
+    """One run to do, under a controller of Python or else under the scenario's own law."""
 
     scenario: Scenario
+    disc: str
     seed: int
+    controller: Controller | None = None
+
+    def carry_out(self, ticket: _core.Ticket) -> _core.Run:
+        """Do the run in this thread."""
+        own = None if self.controller is None else fresh(self.controller)
+        return _core.run(self.scenario, self.seed, ticket, own)
 
 
 @dataclass
@@ -35,7 +44,7 @@ class Outcome:
     jobs: Sequence[Job]
     runs: list[_core.Run | None]
     interrupted: bool = False
-    fault: tuple[Job, str] | None = None
+    fault: tuple[Job, BaseException] | None = None
 
 
 def drive(
@@ -52,7 +61,7 @@ def drive(
         pool = ThreadPoolExecutor(workers, thread_name_prefix="sojourn")
         try:
             for job, ticket in zip(jobs, tickets, strict=True):
-                futures.append(pool.submit(_core.run, job.scenario, job.seed, ticket))
+                futures.append(pool.submit(job.carry_out, ticket))
             _watch(futures, tickets, watch, interrupted)
         finally:
             for ticket in tickets:
@@ -111,4 +120,4 @@ def _collect(futures: Sequence[Future[_core.Run]], outcome: Outcome) -> None:
         if fault is None:
             outcome.runs[place] = future.result()
         elif not isinstance(fault, _core.Cancelled) and outcome.fault is None:
-            outcome.fault = (outcome.jobs[place], " ".join(str(fault).split()) or type(fault).__name__)
+            outcome.fault = (outcome.jobs[place], fault)

@@ -1,0 +1,544 @@
+"""Laws written in Python: the same verdicts as built-in ones, copies for every run, faults with the line."""
+
+import math
+import re
+import sys
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import sojourn as sj
+
+HERE = Path(__file__).name
+
+
+class TenLines(sj.Controller):
+    """The law of the README."""
+
+    period = "10 ms"
+    gain = 1e-4
+
+    def update(self, seen):
+        return min(1.0, self.gain * seen.backlog_packets)
+
+
+class PiInPython(sj.Controller):
+    """The built-in PI, its floating-point operations in the same order (crates/aqm/src/laws/pi.rs)."""
+
+    period = "6.25 ms"  # 160 Hz
+    target_packets = 100.0
+    a = 1.822e-5
+    b = 1.816e-5
+
+    def reset(self):
+        self.p, self.error = 0.0, -self.target_packets
+
+    def update(self, seen):
+        error = seen.backlog_packets - self.target_packets
+        p = self.p + self.a * error - self.b * self.error
+        self.p, self.error = min(max(p, 0.0), 1.0), error
+        return self.p
+
+
+class Silent(sj.Controller):
+    """Never acts: tail drop."""
+
+    period = "10 ms"
+
+    def update(self, seen):  # noqa: ARG002
+        return 0
+
+
+# ---- The same law -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_pi_in_python_gives_exactly_the_verdicts_of_the_built_in_one(root, jobs):
+    scenario = sj.load(root / "scenarios" / "arm_pfc" / "exp1.toml")
+    built_in = sj.laws.Pi(target="100 packets", a=PiInPython.a, b=PiInPython.b)
+    result = sj.run(scenario, discs=[built_in, PiInPython()], seeds=[1, 2], jobs=jobs)
+    ours, theirs = result.discs
+    for seed in (1, 2):
+        one, other = (run for run in result.runs if run.seed == seed)
+        assert other.metrics == one.metrics
+        assert other.conservation == one.conservation
+        assert other.cost["events"] == one.cost["events"]
+        assert one.metrics["mark_ratio"] > 0, "a law that does nothing proves nothing"
+    for table in (result.series, result.distributions):
+        both = [table.filter(pl.col("disc") == disc).drop("disc") for disc in (ours, theirs)]
+        assert both[0].height > 100
+        assert_frame_equal(*both, check_exact=True)
+    assert result.series.filter(pl.col("name") == "p")["value"].max() > 0
+
+
+def test_a_law_that_never_acts_is_tail_drop(scenario):
+    one, other = sj.run(scenario, discs=["tail_drop", Silent()], seeds=[5]).runs
+    metrics = {name for name, value in one.metrics.items() if value != other.metrics[name]}
+    assert metrics == set()
+
+
+def test_the_ten_lines_run_beside_a_built_in_law_over_seeds(scenario):
+    result = sj.run(scenario, discs=[TenLines(gain=1e-3), sj.laws.TailDrop()], seeds=range(1, 4), jobs=2)
+    assert result.discs == ["TenLines:gain=0.001", "tail_drop"]
+    queue = {disc: result.values(disc, "queue_mean_packets") for disc in result.discs}
+    assert all(queue["TenLines:gain=0.001"][seed] < queue["tail_drop"][seed] for seed in (1, 2, 3))
+
+
+def test_a_law_alone_needs_no_list(scenario):
+    assert sj.run(scenario, TenLines()).discs == ["TenLines"]
+
+
+def test_its_result_is_written_read_and_reported_as_any_other(scenario, tmp_path):
+    result = sj.run(scenario, discs=[TenLines(), "tail_drop"], seeds=[1, 2])
+    again = sj.Result.read(result.write(tmp_path / "out"))
+    assert again.runs == result.runs
+    assert "TenLines" in again.report(tmp_path / "page.html").read_text()
+
+
+# ---- What it sees -------------------------------------------------------------------------------
+
+
+def test_an_observation_tells_what_the_disc_counts(scenario):
+    seen = []
+
+    class Watcher(sj.Controller):
+        period = "10 ms"
+
+        def update(self, now):
+            seen.append(now)
+            return 0.01
+
+    run = sj.run(scenario, discs=[Watcher()], seeds=[1]).runs[0]
+    assert [one.time_s for one in seen] == pytest.approx([0.01 * (n + 1) for n in range(600)])
+    assert {one.elapsed_s for one in seen} == {0.01}
+    totals = {
+        name: sum(getattr(one, name) for one in seen)
+        for name in (
+            "arrivals_packets",
+            "arrivals_bytes",
+            "departures_packets",
+            "drops_packets",
+            "marks_packets",
+        )
+    }
+    count = run.conservation
+    # The last update is at the end of the run, before the packets of that instant.
+    assert count["offered"] - totals["arrivals_packets"] in (0, 1)
+    assert count["delivered"] - totals["departures_packets"] in (0, 1)
+    assert totals["drops_packets"] == count["dropped"]
+    assert totals["marks_packets"] > 0
+    for one in seen:
+        assert one.capacity_bps == 2e6
+        assert one.capacity_pps == 250
+        assert one.base_rtt_s == pytest.approx(0.05)  # 2 (5 ms + 2 x 10 ms)
+        assert one.mean_packet_bytes == 1000
+        assert one.limit_packets == 40
+        assert 0 <= one.backlog_packets <= 40
+        assert 0 <= one.busy_s <= one.elapsed_s
+        # A FIFO of n packets of 1000 B at 250 packets/s has a head that waited for some of them at most.
+        assert 0 <= one.sojourn_s <= 41 / 250
+        assert (one.sojourn_s > 0) <= (one.backlog_packets > 0)
+        acted = one.applied_p * one.arrivals_packets
+        assert acted == pytest.approx(one.marks_packets) or one.drops_packets > 0
+    assert max(one.backlog_packets for one in seen) == 40
+
+
+def test_the_capacity_follows_the_schedule_and_what_is_unknown_is_told(folder):
+    (folder / "open.toml").write_text(
+        (folder / "small.toml").read_text().replace('buffer = "40 packets"\n', "")
+        + '\n[[at]]\ntime = "3 s"\nset = { "bottleneck.rate" = "1 Mbit/s" }\n'
+    )
+    seen = []
+
+    class Watcher(sj.Controller):
+        period = "500 ms"
+
+        def update(self, now):
+            seen.append((now.time_s, now.capacity_pps, now.limit_packets))
+            return 0.1
+
+    sj.run(sj.load(folder / "open.toml"), Watcher())
+    # At one instant changes come before updates.
+    assert [rate for time_s, rate, _ in seen if time_s < 3] == [250.0] * 5
+    assert [rate for time_s, rate, _ in seen if time_s >= 3] == [125.0] * 7
+    assert {limit for *_, limit in seen} == {math.inf}
+
+
+def test_an_observation_is_frozen_documented_and_shows_itself(scenario):
+    kept = []
+
+    class Keeper(sj.Controller):
+        period = "1 s"
+
+        def update(self, seen):
+            kept.append(seen)
+            return 0.0
+
+    sj.run(scenario, Keeper())
+    names = [name for name in dir(sj.Observation) if not name.startswith("_")]
+    assert len(names) == 18
+    assert all(getattr(sj.Observation, name).__doc__ for name in names)
+    with pytest.raises(AttributeError):
+        kept[0].backlog_packets = 3
+    with pytest.raises(TypeError):
+        sj.Observation()
+    text = repr(kept[0])
+    assert text.startswith("Observation(time_s=1.0, elapsed_s=1.0, ")
+    assert re.findall(r"(\w+)=", text)[:2] == ["time_s", "elapsed_s"]
+    assert sorted(re.findall(r"(\w+)=", text)) == names
+
+
+# ---- Templates, parameters, labels --------------------------------------------------------------
+
+
+def test_every_run_has_its_own_copy(scenario):
+    class Counting(sj.Controller):
+        period = "10 ms"
+        history = []  # noqa: RUF012 - a list of the class is what a beginner writes
+        count = 0
+
+        def __init__(self):
+            self.own = {"updates": 0}
+
+        def update(self, seen):
+            assert len(self.history) == self.own["updates"] == self.count == round(seen.time_s / 0.01) - 1
+            self.history.append(seen)
+            self.own["updates"] += 1
+            self.count += 1
+            return 0.001 * min(1.0, len(self.history) / 100)
+
+    law = Counting()
+    alone = [sj.run(scenario, law, seeds=[seed]).runs[0] for seed in (1, 2, 3)]
+    among = sj.run(scenario, law, seeds=[3, 2, 1], jobs=2).runs
+    assert list(among) == alone
+    assert (Counting.history, law.own, law.count) == ([], {"updates": 0}, 0)
+
+
+def test_reset_is_called_once_a_run_before_the_first_update(scenario):
+    calls = []
+
+    class Resetting(sj.Controller):
+        period = "2 s"
+
+        def reset(self):
+            self.started = True
+            calls.append("reset")
+
+        def update(self, seen):
+            assert self.started
+            calls.append(seen.time_s)
+            return 0.0
+
+    law = Resetting()
+    sj.run(scenario, law, jobs=1)
+    assert calls[-4:] == ["reset", 2.0, 4.0, 6.0]
+    assert not hasattr(law, "started")
+
+
+def test_a_law_that_is_changed_afterwards_changes_no_run(scenario):
+    law = TenLines(gain=1e-3)
+    before = sj.run(scenario, law).runs[0].metrics
+    law.gain = 1e-4
+    assert sj.run(scenario, law).discs == ["TenLines"]
+    law.gain = 1e-3
+    assert sj.run(scenario, law).runs[0].metrics == before
+
+
+@dataclass
+class Data(sj.Controller):
+    gain: float = 1e-4
+    period: str = "20 ms"
+    steep: bool = False
+    seen: list = field(default_factory=list)
+
+    def update(self, seen):
+        return min(1.0, self.gain * seen.backlog_packets * (2 if self.steep else 1))
+
+
+@dataclass(frozen=True)
+class Frozen(sj.Controller):
+    period: str = "20 ms"
+    table = [0.0, 0.1]  # noqa: RUF012
+
+    def update(self, seen):
+        return self.table[seen.backlog_packets > 10]
+
+
+class Own(sj.Controller):
+    def __init__(self, gain, period="10 ms"):
+        self.gain, self.period, self.p = gain, period, 0.0
+
+    def update(self, seen):
+        return min(1.0, self.gain * seen.backlog_packets)
+
+
+class Named(TenLines):
+    def label(self):
+        return "my favourite"
+
+
+@pytest.mark.parametrize(
+    ("law", "label"),
+    [
+        (TenLines(), "TenLines"),
+        (TenLines(gain=2e-4), "TenLines:gain=0.0002"),
+        (TenLines(period="5 ms", target_packets=20), "TenLines:target_packets=20,period=5 ms"),
+        (Data(), "Data"),
+        (Data(gain=1, steep=True), "Data:gain=1,steep=true"),
+        (Frozen(), "Frozen"),
+        (Own(0.25), "Own:gain=0.25"),
+        (Own(0.25, "20 ms"), "Own:gain=0.25,period=20 ms"),
+        (Named(), "my favourite"),
+    ],
+)
+def test_the_label_is_the_class_and_what_is_not_at_its_default(scenario, law, label):
+    assert law.label() == label
+    assert sj.run(scenario, law, seeds=[1]).discs == [label]
+
+
+def test_the_target_is_what_the_metrics_are_about(scenario):
+    result = sj.run(scenario, discs=[TenLines(), TenLines(target_packets=20)])
+    without, with_target = (run.metrics for run in result.runs)
+    assert without["qacd_packets"] is None
+    assert with_target["qacd_packets"] > 0
+    assert without["queue_mean_packets"] == with_target["queue_mean_packets"]
+
+
+def test_a_wrong_parameter_names_the_legal_ones():
+    with pytest.raises(
+        TypeError, match=r"TenLines has no parameter gian; legal: gain, period, target_packets"
+    ):
+        TenLines(gian=3)
+
+
+class NoUpdate(sj.Controller):
+    period = "10 ms"
+
+
+class NoPeriod(sj.Controller):
+    def update(self, seen):  # noqa: ARG002
+        return 0
+
+
+class Locked(TenLines):
+    def __init__(self):
+        self.lock = threading.Lock()
+
+
+class BadReset(TenLines):
+    def reset(self):
+        raise KeyError("gain")
+
+
+@pytest.mark.parametrize(
+    ("law", "says"),
+    [
+        (TenLines, r"--disc: TenLines is a class; legal: an object of it, TenLines\(\)"),
+        (NoUpdate(), r"--disc: NoUpdate has no update; legal: def update\(self, seen\)"),
+        (
+            NoPeriod(),
+            r"--disc: NoPeriod: period: is missing; legal: a time of 1 us or more such as \"10 ms\"",
+        ),
+        (TenLines(period=10), r"--disc: TenLines: period: 10 is not a time with a unit; legal: a time"),
+        (TenLines(period="10"), r'--disc: TenLines: period: "10" needs a unit: ns, us, ms'),
+        (TenLines(period="10 packets"), r"--disc: TenLines: period: \"packets\" is not a unit of a time"),
+        (
+            TenLines(period="999 ns"),
+            r"--disc: TenLines: period: \"999 ns\" is too short; legal: a time of 1 us",
+        ),
+        (TenLines(period="0 s"), r"--disc: TenLines: period: \"0 s\" is too short"),
+        (TenLines(period="-1 ms"), r"--disc: TenLines: period: \"-1 ms\" is negative"),
+        (
+            TenLines(target_packets="20 packets"),
+            r"target_packets: '20 packets' is not a number of packets; legal",
+        ),
+        (TenLines(target_packets=math.nan), "target_packets: nan is not a number of packets"),
+        (TenLines(target_packets=-1), "target_packets: -1 is not a number of packets"),
+        (
+            Locked(),
+            r"--disc: Locked cannot be set up for a run: .*TypeError: cannot pickle '_thread.lock' object",
+        ),
+        (
+            BadReset(),
+            rf"--disc: BadReset cannot be set up .*{HERE}:\d+: KeyError: 'gain', in \"raise KeyError",
+        ),
+        (object(), "is not a disc; legal: "),
+    ],
+)
+def test_a_law_that_cannot_run_is_refused_in_one_line_before_any_run(scenario, law, says):
+    with pytest.raises(sj.InputError, match=says) as caught:
+        sj.run(scenario, discs=[law, "tail_drop"])
+    assert len(caught.value.lines) == 1
+    assert "\n" not in caught.value.lines[0]
+
+
+def test_two_laws_of_one_label_are_refused(scenario):
+    with pytest.raises(sj.InputError, match=r"TenLines is given twice; .*may choose its label"):
+        sj.run(scenario, discs=[TenLines(), TenLines()])
+
+
+# ---- Failures -----------------------------------------------------------------------------------
+
+
+class Failing(sj.Controller):
+    """Does what it is told, from one second on."""
+
+    period = "10 ms"
+    what = None
+
+    def update(self, seen):
+        if seen.time_s < 1:
+            return 0.5
+        return self.what() if callable(self.what) else self.what
+
+
+def quotient():
+    return 1 / 0
+
+
+def silence():
+    raise RuntimeError
+
+
+def lines():
+    raise ValueError("two\nlines")
+
+
+def leave():
+    sys.exit(3)
+
+
+class OneReturn(sj.Controller):
+    period = "10 ms"
+
+    def update(self, seen):
+        return 1e9 * seen.backlog_packets
+
+
+class NoReturn(sj.Controller):
+    period = "10 ms"
+
+    def update(self, seen):
+        self.p = seen.backlog_packets
+
+
+class NoArgument(sj.Controller):
+    period = "10 ms"
+
+    def update(self):
+        return 0.0
+
+
+class Deep(sj.Controller):
+    period = "10 ms"
+
+    def update(self, seen):
+        return self.root(seen.backlog_packets - 100)
+
+    def root(self, number):
+        return math.sqrt(number)
+
+
+def line_with(text):
+    """The number of the first line of this file that reads so."""
+    source = Path(__file__).read_text().splitlines()
+    return next(number for number, line in enumerate(source, 1) if line.strip() == text)
+
+
+@pytest.mark.parametrize(
+    ("law", "line", "what"),
+    [
+        (Failing(what=math.nan), "def update(self, seen):", "update gave nan"),
+        (Failing(what=1.0000001), "def update(self, seen):", "update gave 1.0000001"),
+        (Failing(what=-1e-9), "def update(self, seen):", "update gave -1e-09"),
+        (Failing(what=math.inf), "def update(self, seen):", "update gave inf"),
+        (Failing(what="0.5"), "def update(self, seen):", "update gave '0.5'"),
+        (Failing(what=[0.5]), "def update(self, seen):", "update gave [0.5]"),
+        (Failing(what=2j), "def update(self, seen):", "update gave 2j"),
+        (Failing(what=quotient), "return 1 / 0", "ZeroDivisionError: division by zero"),
+        (Failing(what=silence), "raise RuntimeError", "RuntimeError"),
+        (Failing(what=lines), 'raise ValueError("two\\nlines")', "ValueError: two lines"),
+        (Failing(what=leave), "sys.exit(3)", "SystemExit: 3"),
+        (OneReturn(), "return 1e9 * seen.backlog_packets", "update gave "),
+        (NoReturn(), "self.p = seen.backlog_packets", "update gave None"),
+        (NoArgument(), "def update(self):", "TypeError: "),
+        (Deep(), "return math.sqrt(number)", "ValueError: math domain error"),
+    ],
+)
+def test_a_failure_names_the_law_the_seed_and_the_line(scenario, law, line, what):
+    with pytest.raises(sj.LawFailed) as caught:
+        sj.run(scenario, discs=[law], seeds=[7])
+    (told,) = caught.value.lines
+    assert "\n" not in told
+    assert told.startswith(f"{law.label()}, seed 7: {Path(__file__)}:"), told
+    assert what in told
+    assert f'in "{line}", at ' in told
+    assert "s of the run" in told
+    if not isinstance(law, Failing):
+        assert f":{line_with(line)}: " in told
+    if "update gave" in what:
+        assert told.endswith("; legal: a probability, a number from 0 to 1")
+        assert caught.value.__cause__ is None
+    else:
+        assert type(caught.value.__cause__).__name__ in what
+
+
+def test_a_failure_is_a_failed_run_and_keeps_the_others(scenario):
+    starts = []
+
+    class Seldom(sj.Controller):
+        period = "10 ms"
+
+        def reset(self):
+            starts.append(self)
+            self.armed = len(starts) == 4  # after a trial before all runs, and the first two of them
+
+        def update(self, seen):
+            return 1 / 0 if self.armed and seen.time_s > 5 else 0.01
+
+    with pytest.raises(sj.RunFailed, match=r"Seldom, seed 3: .*ZeroDivisionError") as caught:
+        sj.run(scenario, discs=[Seldom()], seeds=[1, 2, 3, 4], jobs=1)
+    assert isinstance(caught.value, sj.LawFailed)
+    assert caught.value.exit_code == 1
+    assert [run.seed for run in caught.value.result.runs] == [1, 2]
+
+
+def test_after_a_failure_python_is_not_called_again(scenario):
+    calls = []
+
+    class Once(sj.Controller):
+        period = "10 ms"
+
+        def update(self, seen):
+            calls.append(seen.time_s)
+            raise RuntimeError("no")
+
+    with pytest.raises(sj.LawFailed):
+        sj.run(scenario, Once())
+    assert calls == [0.01]
+
+
+@pytest.mark.parametrize("answer", [True, 1, 0, 0.25])
+def test_whatever_is_a_number_from_0_to_1_is_a_probability(scenario, answer):
+    import numpy as np
+
+    wrapped = np.float32(answer) if isinstance(answer, float) else answer
+    assert sj.run(scenario, Failing(what=wrapped)).runs
+
+
+# ---- Other threads ------------------------------------------------------------------------------
+
+
+def test_runs_go_on_while_the_calling_thread_works(scenario):
+    told = []
+    from sojourn.simulate import Request, carry_out
+
+    carry_out(
+        Request(scenario, discs=[TenLines()], seeds=range(4), jobs=2),
+        lambda done, share: told.append((done, share)),
+    )
+    assert told[-1] == (4, 1.0)
