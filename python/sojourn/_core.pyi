@@ -109,8 +109,11 @@ class Scenario:
         """Read a scenario; `overrides` are dotted keys with TOML values. Raises `ScenarioError`."""
     def with_disc(self, spec: str) -> Scenario:
         """The same scenario with another disc at the bottleneck. Raises `ScenarioError`."""
-    def describe(self) -> str:
-        """What would run, in words, with the network drawn."""
+    def describe(self, label: str | None = None, parameters: str = "") -> str:
+        """What would run, in words, with the network drawn.
+
+        With a `label`, under a law of the caller's own; `parameters` has a line for each that it has.
+        """
     def to_json(self) -> str:
         """All keys, the defaults filled in."""
     @property

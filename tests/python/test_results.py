@@ -215,11 +215,11 @@ def test_a_failing_run_names_itself_and_keeps_the_others(scenario, monkeypatch):
 
     real, lock = _core.run, threading.Lock()
 
-    def run(one, seed, ticket, controller):
+    def run(one, seed, ticket):
         if seed == 2:
             with lock:
                 raise RuntimeError("the queue\nburst")
-        return real(one, seed, ticket, controller)
+        return real(one, seed, ticket)
 
     monkeypatch.setattr(_core, "run", run)
     with pytest.raises(sj.RunFailed, match="tail_drop, seed 2: the run failed: the queue burst") as caught:

@@ -24,6 +24,13 @@ struct Shared {
     progress: AtomicU64,
 }
 
+impl Ticket {
+    fn check(&self) -> PyResult<()> {
+        let cancelled = self.0.cancelled.load(Ordering::Relaxed);
+        if cancelled { Err(Cancelled::new_err("the run was cancelled")) } else { Ok(()) }
+    }
+}
+
 #[pymethods]
 impl Ticket {
     #[new]
@@ -80,13 +87,12 @@ pub(crate) fn run(
 fn drive(run: &mut sojourn_sim::Run, ticket: &Ticket, failure: &Failure) -> PyResult<()> {
     let mut more = true;
     while more {
-        if ticket.0.cancelled.load(Ordering::Relaxed) {
-            return Err(Cancelled::new_err("the run was cancelled"));
-        }
+        ticket.check()?;
         more = run.advance();
         ticket.0.progress.store(run.progress().to_bits(), Ordering::Relaxed);
         if let Some(error) = failure.take() {
-            return Err(error);
+            // A law that did not come back is stopped by an exception, which is not its own failure.
+            return ticket.check().and(Err(error));
         }
     }
     Ok(())

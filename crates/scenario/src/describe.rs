@@ -9,10 +9,16 @@ use std::fmt::Write;
 impl Scenario {
     /// What would run: the network drawn in text, the law with its parameters, the schedule.
     pub fn describe(&self) -> String {
+        self.describe_under(&self.bottleneck.disc.to_string(), &self.law_in_force())
+    }
+
+    /// The same under a law of the caller's own, with this label and a line for each of its parameters.
+    pub fn describe_under(&self, label: &str, parameters: &str) -> String {
         let mut out = format!("{}\n\n", self.title);
-        self.draw(&mut out);
+        let law = label.split_once(':').map_or(label, |(law, _)| law);
+        self.draw(law, &mut out);
         out.push('\n');
-        for (name, text) in self.facts() {
+        for (name, text) in self.facts(format!("fifo under {label}\n{parameters}")) {
             // A fact of several lines goes on under its first one.
             let mut lines = text.lines();
             let _ = writeln!(out, "{name:<LABEL$}{}", lines.next().unwrap_or_default());
@@ -24,15 +30,13 @@ impl Scenario {
     }
 
     /// The dumbbell: groups of flows left and right, the disc and the link between them.
-    fn draw(&self, out: &mut String) {
+    fn draw(&self, law: &str, out: &mut String) {
         let shown = self.flows.len().min(MOST_GROUPS);
         let left: Vec<String> = self.flows[..shown].iter().map(sources).collect();
         let width = left.iter().map(String::len).max().unwrap_or_default();
         let buffer = self.bottleneck.buffer.unwrap_or(Limit::Unlimited);
-        let link = format!(
-            "[ {} | {buffer} ]== {}, {} ==",
-            self.bottleneck.disc.law, self.bottleneck.rate, self.bottleneck.delay
-        );
+        let link =
+            format!("[ {law} | {buffer} ]== {}, {} ==", self.bottleneck.rate, self.bottleneck.delay);
         let middle = (shown - 1) / 2;
         for (place, (group, left)) in self.flows.iter().zip(&left).enumerate() {
             let link = if place == middle { link.clone() } else { " ".repeat(link.len()) };
@@ -43,7 +47,7 @@ impl Scenario {
         }
     }
 
-    fn facts(&self) -> Vec<(&'static str, String)> {
+    fn facts(&self, disc: String) -> Vec<(&'static str, String)> {
         let site = self.site();
         let mean = site.base_rtt.unwrap_or_default();
         let (shortest, longest) = self.base_rtts();
@@ -51,7 +55,7 @@ impl Scenario {
         let mut facts = vec![
             ("bottleneck", format!("{}, {} one way", self.bottleneck.rate, self.bottleneck.delay)),
             ("buffer", self.bottleneck.buffer.unwrap_or(Limit::Unlimited).to_string()),
-            ("disc", format!("fifo under {}\n{}", self.bottleneck.disc, self.law_in_force())),
+            ("disc", disc),
             (
                 "flows",
                 self.flows.iter().take(MOST_GROUPS).map(|group| group_in_words(group) + "\n").collect(),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import re
 import sys
 import traceback
 from pathlib import Path
 from types import ModuleType
 
-from sojourn.controller import Controller
+from sojourn.controller import Controller, defaults_of
 from sojourn.controller.lines import shown
 from sojourn.errors import InputError
 
@@ -38,19 +39,21 @@ def controller_of(spec: str) -> Controller:
     try:
         return kind(**parameters)
     except Exception as fault:
-        raise InputError(f"--disc: {found['file']}:{kind.__name__}: {shown(str(fault))}") from fault
+        legal = "" if "legal: " in str(fault) else f"; legal: {', '.join(sorted(defaults_of(kind)))}"
+        raise InputError(f"--disc: {found['file']}:{kind.__name__}: {shown(str(fault))}{legal}") from fault
 
 
 def _module(file: str) -> ModuleType:
     """The file as a module, run once; a module beside it can be imported as in a script."""
     path = Path(file)
     try:
-        name = f"sojourn.controller.files:{path.resolve()}"
-        if name in sys.modules:
-            return sys.modules[name]
         text = path.read_bytes()
     except OSError as fault:
         raise InputError(f"--disc: {file}: cannot be read ({fault.strerror}); {_LEGAL}") from None
+    # A file that was edited is another module.
+    name = f"{path.resolve()} {hashlib.sha256(text).hexdigest()}"
+    if name in sys.modules:
+        return sys.modules[name]
     module = ModuleType(name)
     module.__file__ = file
     if (folder := str(path.resolve().parent)) not in sys.path:

@@ -23,7 +23,7 @@ def template_of(controller: Controller | type[Controller]) -> Controller:
     if isinstance(controller, type):
         name = controller.__name__
         raise InputError(f"--disc: {name} is a class; legal: an object of it, {name}()")
-    if type(controller).update is Controller.update:
+    if getattr(controller.update, "__func__", None) is Controller.update:
         raise InputError(f"--disc: {type(controller).__name__} has no update; legal: def update(self, seen)")
     with _told(controller):
         template = copy.deepcopy(controller)
