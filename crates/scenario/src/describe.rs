@@ -35,8 +35,7 @@ impl Scenario {
         let left: Vec<String> = self.flows[..shown].iter().map(sources).collect();
         let width = left.iter().map(String::len).max().unwrap_or_default();
         let buffer = self.bottleneck.buffer.unwrap_or(Limit::Unlimited);
-        let link =
-            format!("[ {law} | {buffer} ]== {}, {} ==", self.bottleneck.rate, self.bottleneck.delay);
+        let link = format!("[ {law} | {buffer} ]== {}, {} ==", self.bottleneck.rate, self.bottleneck.delay);
         let middle = (shown - 1) / 2;
         for (place, (group, left)) in self.flows.iter().zip(&left).enumerate() {
             let link = if place == middle { link.clone() } else { " ".repeat(link.len()) };
