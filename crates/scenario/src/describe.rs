@@ -2,7 +2,7 @@
 
 use crate::disc::plain;
 use crate::scenario::{Flows, Scenario};
-use sojourn_aqm::{Limit, catalogue};
+use sojourn_aqm::{Gauges, Limit, catalogue};
 use sojourn_units::Value;
 use std::fmt::Write;
 
@@ -76,12 +76,19 @@ impl Scenario {
     fn law_in_force(&self) -> String {
         let disc = &self.bottleneck.disc;
         let Some(entry) = catalogue::law(&disc.law) else { return String::new() };
+        let mut derived = Derived::default();
+        if let Ok(law) = disc.law_at(&self.site()) {
+            law.derived(&mut derived);
+        }
         let mut out = String::new();
         for field in (entry.page.fields)() {
             let given = disc.params.iter().find(|(key, _)| key == field.key).map(|(_, value)| value);
             let said = match (given, &field.default) {
                 (Some(value), _) => plain(value),
-                (None, Value::Absent) => format!("not given: {}", field.why),
+                (None, Value::Absent) => match derived.of(field.key) {
+                    Some(value) => format!("{value} ({})", field.why),
+                    None => format!("not given: {}", field.why),
+                },
                 (None, value) => format!("{} (default)", plain(value)),
             };
             let _ = writeln!(out, "  {} = {said}", field.key);
@@ -96,6 +103,23 @@ impl Scenario {
         let lines: Vec<String> =
             self.at.iter().map(|change| format!("at {}: {}", change.time, change.set)).collect();
         lines.join("\n")
+    }
+}
+
+/// What a law derived from its place: key, unit, value.
+#[derive(Default)]
+struct Derived(Vec<(&'static str, &'static str, f64)>);
+
+impl Derived {
+    /// The value in all its digits, so that it may be given in its turn.
+    fn of(&self, key: &str) -> Option<String> {
+        self.0.iter().find(|(name, ..)| *name == key).map(|(_, unit, value)| format!("{value:?} {unit}"))
+    }
+}
+
+impl Gauges for Derived {
+    fn gauge(&mut self, name: &'static str, unit: &'static str, value: f64) {
+        self.0.push((name, unit, value));
     }
 }
 
