@@ -1,5 +1,6 @@
 """Laws written in Python: the same verdicts as built-in ones, copies for every run, faults with the line."""
 
+import inspect
 import json
 import math
 import re
@@ -101,6 +102,16 @@ def test_its_result_is_written_read_and_reported_as_any_other(scenario, tmp_path
     again = sj.Result.read(result.write(tmp_path / "out"))
     assert again.runs == result.runs
     assert "TenLines" in again.report(tmp_path / "page.html").read_text()
+
+
+def test_a_result_keeps_the_source_of_its_laws(scenario, tmp_path):
+    law = type("Sourceless", (TenLines,), {"__module__": "nowhere"})()
+    result = sj.run(scenario, discs=[TenLines(gain=1e-3), law, "tail_drop"])
+    again = sj.Result.read(result.write(tmp_path / "out"))
+    assert list(again.provenance["laws"]) == ["TenLines:gain=0.001", "Sourceless"]
+    assert again.provenance["laws"]["TenLines:gain=0.001"] == inspect.getsource(TenLines)
+    assert again.provenance["laws"]["Sourceless"] is None
+    assert "laws" not in sj.run(scenario).provenance
 
 
 # ---- What it sees -------------------------------------------------------------------------------
@@ -508,7 +519,9 @@ def test_a_failure_is_a_failed_run_and_keeps_the_others(scenario):
         sj.run(scenario, discs=[Seldom()], seeds=[1, 2, 3, 4], jobs=1)
     assert isinstance(caught.value, sj.LawFailed)
     assert caught.value.exit_code == 1
-    assert [run.seed for run in caught.value.result.runs] == [1, 2]
+    kept = [run.seed for run in caught.value.result.runs]
+    assert kept[:2] == [1, 2]
+    assert 3 not in kept
 
 
 def test_after_a_failure_python_is_not_called_again(scenario):

@@ -10,7 +10,7 @@ from types import CodeType, FunctionType
 
 from sojourn.controller import Controller
 
-__all__ = ["failure_of", "line_of", "shown"]
+__all__ = ["failure_of", "line_of", "shown", "source_of"]
 
 # Letters of what is quoted from a law.
 _LONGEST = 200
@@ -36,6 +36,14 @@ def line_of(controller: Controller, fault: BaseException) -> str:
     # It was not raised in there: update was called with an argument that it does not take.
     code = _code_of_update(controller)
     return _placed(code.co_filename, code.co_firstlineno, shown(said)) if code else shown(said)
+
+
+def source_of(controller: Controller) -> str | None:
+    """The source of the law's class, as a result keeps it; None where Python does not have it."""
+    try:
+        return inspect.getsource(type(controller))
+    except (OSError, TypeError):
+        return None
 
 
 def shown(text: str) -> str:

@@ -18,7 +18,7 @@ from typing import SupportsIndex
 from sojourn._core import LawError
 from sojourn.controller import Controller
 from sojourn.controller.files import controller_of, names_a_file
-from sojourn.controller.lines import failure_of
+from sojourn.controller.lines import failure_of, source_of
 from sojourn.controller.template import template_of
 from sojourn.errors import InputError, Interrupted, LawFailed, RunFailed
 from sojourn.result import Result
@@ -103,6 +103,7 @@ def carry_out(
         asked=len(tasks),
         workers=workers,
         interrupted=outcome.interrupted,
+        laws={one.label: source_of(one.controller) for one in discs if one.controller is not None},
     )
     return _conclude(request.scenario, outcome, origin)
 
