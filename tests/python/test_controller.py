@@ -349,9 +349,25 @@ class BadReset(TenLines):
         raise KeyError("gain")
 
 
+class BadProperty(TenLines):
+    @property
+    def target_packets(self):
+        return 1 / 0
+
+
+class BadLabel(TenLines):
+    def label(self):
+        return "two\nlines"
+
+
 @pytest.mark.parametrize(
     ("law", "says"),
     [
+        (
+            BadProperty(),
+            rf"--disc: BadProperty cannot be set up .*{HERE}:\d+: ZeroDivisionError: division by zero",
+        ),
+        (BadLabel(), r"--disc: BadLabel: label: 'two\\nlines' is not a name; legal: text on one line"),
         (TenLines, r"--disc: TenLines is a class; legal: an object of it, TenLines\(\)"),
         (NoUpdate(), r"--disc: NoUpdate has no update; legal: def update\(self, seen\)"),
         (
@@ -550,15 +566,18 @@ def test_whatever_is_a_number_from_0_to_1_is_a_probability(scenario, answer):
 # ---- Other threads ------------------------------------------------------------------------------
 
 
-def test_runs_go_on_while_the_calling_thread_works(scenario):
-    told = []
-    from sojourn.simulate import Request, carry_out
+def test_runs_of_a_law_in_python_go_side_by_side(scenario):
+    meeting = threading.Barrier(2)
 
-    carry_out(
-        Request(scenario, discs=[TenLines()], seeds=range(4), jobs=2),
-        lambda done, share: told.append((done, share)),
-    )
-    assert told[-1] == (4, 1.0)
+    class Meeting(sj.Controller):
+        period = "1 s"
+
+        def update(self, seen):  # noqa: ARG002
+            # Each run waits for the other: one after the other they would wait in vain.
+            meeting.wait(timeout=20)
+            return 0.01
+
+    assert len(sj.run(scenario, Meeting(), seeds=[1, 2], jobs=2).runs) == 2
 
 
 def in_the_users_folder(folder, text):

@@ -27,12 +27,11 @@ def template_of(controller: Controller | type[Controller]) -> Controller:
         raise InputError(f"--disc: {type(controller).__name__} has no update; legal: def update(self, seen)")
     with _told(controller):
         template = copy.deepcopy(controller)
-        trial = own_copy(template)
-        template.label()
-    try:
-        check_controller(trial)
-    except ValueError as fault:
-        raise InputError(f"--disc: {type(controller).__name__}: {fault}") from None
+        label = template.label()
+        _check(own_copy(template))
+    if not isinstance(label, str) or len(label.splitlines()) != 1:
+        name = type(controller).__name__
+        raise InputError(f"--disc: {name}: label: {label!r} is not a name; legal: text on one line")
     return template
 
 
@@ -55,6 +54,13 @@ def fresh(template: Controller) -> Controller:
         raise LawError(str(fault), 0.0) from fault
 
 
+def _check(trial: Controller) -> None:
+    try:
+        check_controller(trial)
+    except ValueError as fault:
+        raise InputError(f"--disc: {type(trial).__name__}: {fault}") from None
+
+
 def _own_value(own: Controller, name: str, value: object, memo: dict[int, object]) -> None:
     """Give the copy its own of what its class would share among all runs, a list for example."""
     try:
@@ -68,8 +74,11 @@ def _own_value(own: Controller, name: str, value: object, memo: dict[int, object
 
 @contextmanager
 def _told(controller: Controller) -> Iterator[None]:
+    """What the law's own code raises becomes one line."""
     try:
         yield
+    except InputError:
+        raise
     except Exception as fault:
         name = type(controller).__name__
         raise InputError(
