@@ -263,6 +263,19 @@ def test_a_law_that_is_changed_afterwards_changes_no_run(scenario):
     assert sj.run(scenario, law).runs[0].metrics == before
 
 
+def test_a_law_that_is_changed_meanwhile_changes_no_run(scenario):
+    class Meddling(TenLines):
+        def update(self, seen):
+            law.gain = 1.0
+            return super().update(seen)
+
+    law = Meddling()
+    runs = sj.run(scenario, law, seeds=[1, 2], jobs=1).runs
+    assert [run.metrics for run in runs] == [
+        run.metrics for run in sj.run(scenario, TenLines(), seeds=[1, 2]).runs
+    ]
+
+
 @dataclass
 class Data(sj.Controller):
     gain: float = 1e-4
@@ -728,7 +741,7 @@ def test_check_shows_a_law_of_a_file_with_its_parameters(sojourn, folder):
 
 def test_a_law_of_a_file_that_fails_is_one_line_and_exit_1(sojourn, folder):
     in_the_users_folder(folder, MY_LAW.replace("min(1.0, ", "max(2.0, "))
-    done = sojourn("run", "small.toml", "--disc", "mylaw.py:MyLaw", "--disc", "tail_drop", "--jobs", "1")
+    done = sojourn("run", "small.toml", "--disc", "mylaw.py:MyLaw")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
         "sojourn run: MyLaw, seed 1: mylaw.py:8: update gave 2.0, "
