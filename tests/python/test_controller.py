@@ -792,6 +792,28 @@ def test_a_law_of_a_file_replaces_a_disc_that_does_not_fit(sojourn, folder):
     assert sojourn("run", "small.toml", *wrong, "--disc", "mylaw.py:MyLaw", "--quiet").returncode == 0
 
 
+# ---- Its page -----------------------------------------------------------------------------------
+
+
+def test_the_page_s_example_runs_and_is_the_built_in_law(root, monkeypatch):
+    monkeypatch.chdir(root)
+    page = (root / "docs" / "howto" / "law-in-python.md").read_text()
+    (block,) = re.findall(r"^```python\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
+    names = {"__name__": "page"}
+    exec(block, names)
+    result = names["result"]
+    assert result.discs == ["MyPi", "MyPi:target_packets=50", "pi:a=2e-5,b=1.95e-5"]
+    first, third = (result.values(disc, "queue_mean_packets") for disc in (result.discs[0], result.discs[2]))
+    assert first == third
+
+
+def test_the_page_lists_all_that_seen_tells(root):
+    page = (root / "docs" / "howto" / "law-in-python.md").read_text()
+    table = page.split("## What `seen` tells")[1].split("\n## ")[0]
+    listed = re.findall(r"`(\w+)`", "".join(line.split("|")[1] for line in table.splitlines() if "|" in line))
+    assert sorted(listed) == [name for name in dir(sj.Observation) if not name.startswith("_")]
+
+
 # ---- What it costs ------------------------------------------------------------------------------
 
 
