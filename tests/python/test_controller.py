@@ -17,6 +17,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import sojourn as sj
+from sojourn.controller.parameters import label_of
 
 HERE = Path(__file__).name
 
@@ -305,8 +306,7 @@ class Own(sj.Controller):
 
 
 class Named(TenLines):
-    def label(self):
-        return "my favourite"
+    label = "my favourite"
 
 
 @pytest.mark.parametrize(
@@ -321,10 +321,10 @@ class Named(TenLines):
         (Own(0.25), "Own:gain=0.25"),
         (Own(0.25, "20 ms"), "Own:gain=0.25,period=20 ms"),
         (Named(), "my favourite"),
+        (TenLines(gain=3, label="steep"), "steep"),
     ],
 )
 def test_the_label_is_the_class_and_what_is_not_at_its_default(scenario, law, label):
-    assert law.label() == label
     assert sj.run(scenario, law, seeds=[1]).discs == [label]
 
 
@@ -338,7 +338,7 @@ def test_the_target_is_what_the_metrics_are_about(scenario):
 
 def test_a_wrong_parameter_names_the_legal_ones():
     with pytest.raises(
-        TypeError, match=r"TenLines has no parameter gian; legal: gain, period, target_packets"
+        TypeError, match=r"TenLines has no parameter gian; legal: gain, label, period, target_packets"
     ):
         TenLines(gian=3)
 
@@ -369,8 +369,7 @@ class BadProperty(TenLines):
 
 
 class BadLabel(TenLines):
-    def label(self):
-        return "two\nlines"
+    label = "two\nlines"
 
 
 @pytest.mark.parametrize(
@@ -421,7 +420,9 @@ def test_a_law_that_cannot_run_is_refused_in_one_line_before_any_run(scenario, l
 
 
 def test_two_laws_of_one_label_are_refused(scenario):
-    with pytest.raises(sj.InputError, match=r"TenLines is given twice; .*may choose its label"):
+    with pytest.raises(
+        sj.InputError, match=r"TenLines is given twice; .*or a label of its own for a law in Python"
+    ):
         sj.run(scenario, discs=[TenLines(), TenLines()])
 
 
@@ -518,7 +519,7 @@ def test_a_failure_names_the_law_the_seed_and_the_line(scenario, law, line, what
         sj.run(scenario, discs=[law], seeds=[7])
     (told,) = caught.value.lines
     assert "\n" not in told
-    assert told.startswith(f"{law.label()}, seed 7: {Path(__file__)}:"), told
+    assert told.startswith(f"{label_of(law)}, seed 7: {Path(__file__)}:"), told
     assert what in told
     assert f'in "{line}", at ' in told
     assert "s of the run" in told
@@ -772,7 +773,7 @@ def test_a_law_of_a_file_that_fails_is_one_line_and_exit_1(sojourn, folder):
         (
             "mylaw.py:MyLaw:gian=3",
             MY_LAW,
-            "mylaw.py:MyLaw: MyLaw has no parameter gian; legal: gain, period, ",
+            "mylaw.py:MyLaw: MyLaw has no parameter gian; legal: gain, label, ",
         ),
         ("mylaw.py:MyLaw:gain", MY_LAW, '"gain" is not KEY=VALUE; legal: FILE.py:CLASS'),
         ("mylaw.py:MyLaw:gain=1,gain=2", MY_LAW, '"gain" is given twice; legal: each key once'),

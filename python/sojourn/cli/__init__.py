@@ -263,14 +263,15 @@ def _load(file: str, overrides: dict[str, str], discs: Sequence[str]) -> Scenari
 
 def _described(scenario: Scenario, disc: str) -> str:
     from sojourn.controller.files import controller_of, names_a_file
+    from sojourn.controller.parameters import label_of, parameters_of
     from sojourn.controller.template import template_of
     from sojourn.scenario import with_disc
 
     if not names_a_file(disc):
         return with_disc(scenario, disc).describe()
     law = template_of(controller_of(disc))
-    lines = (f"  {name} = {value}{' (default)' * default}\n" for name, value, default in law.parameters())
-    return scenario.describe(law.label(), "".join(lines))
+    lines = (f"  {one.name} = {one.value}{' (default)' * one.default}\n" for one in parameters_of(law))
+    return scenario.describe(label_of(law), "".join(lines))
 
 
 def _run_and_deliver(request: Request, asked: options.Asked, settled: Callable[[], None]) -> None:

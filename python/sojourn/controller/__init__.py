@@ -14,14 +14,14 @@
 
 from __future__ import annotations
 
-import inspect
-from dataclasses import MISSING, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
+
+from sojourn.controller.parameters import defaults_of
 
 if TYPE_CHECKING:
     from sojourn._core import Observation
 
-__all__ = ["Controller", "data_of", "defaults_of"]
+__all__ = ["Controller"]
 
 
 class Controller:
@@ -46,9 +46,11 @@ class Controller:
     period: str
     #: The backlog that the law tries to hold, packets, for QACD, settling and overshoot; None: no target.
     target_packets: float | None = None
+    #: The law's name in results; None: its class and the parameters that are not at their defaults.
+    label: str | None = None
 
     def __init__(self, **parameters: Any) -> None:
-        legal = {"period", *defaults_of(type(self))}
+        legal = defaults_of(type(self))
         for name, value in parameters.items():
             if name not in legal:
                 raise TypeError(
@@ -65,47 +67,3 @@ class Controller:
 
     def reset(self) -> None:
         """Set the state of a run's start; called once for each run, on its own copy."""
-
-    def label(self) -> str:
-        """The law's name in results: its class, and the parameters that are not at their defaults."""
-        changed = [f"{name}={_written(value)}" for name, value, default in self.parameters() if not default]
-        name = type(self).__name__
-        return f"{name}:{','.join(changed)}" if changed else name
-
-    def parameters(self) -> list[tuple[str, object, bool]]:
-        """Name, value and whether that is the default, of every parameter that the object keeps."""
-        defaults = defaults_of(type(self))
-        defaults.setdefault("period", MISSING)
-        kept = [
-            (name, getattr(self, name), default) for name, default in defaults.items() if hasattr(self, name)
-        ]
-        # Arrays are equal element by element; as text, anything is equal or not.
-        return [(name, value, repr(value) == repr(default)) for name, value, default in kept]
-
-
-def defaults_of(kind: type) -> dict[str, object]:
-    """The parameters of a class with their defaults: its public values and what its constructor takes."""
-    found = {name: value for name, value in data_of(kind).items() if not name.startswith("_")}
-    for name, taken in inspect.signature(kind).parameters.items():
-        if taken.kind not in (taken.VAR_POSITIONAL, taken.VAR_KEYWORD):
-            found[name] = taken.default
-    if is_dataclass(kind):
-        made = {field.name: field.default_factory for field in fields(kind)}
-        found |= {name: factory() for name, factory in made.items() if factory is not MISSING}
-    return found
-
-
-def data_of(kind: type) -> dict[str, object]:
-    """What stands in a class and its bases beside methods, properties and Python's own names."""
-    found: dict[str, object] = {}
-    for one in reversed(kind.__mro__):
-        for name, value in vars(one).items():
-            found.pop(name, None)
-            if not name.startswith("__") and not callable(value) and not hasattr(value, "__get__"):
-                found[name] = value
-    return found
-
-
-def _written(value: object) -> str:
-    text = str(value).lower() if isinstance(value, bool) else str(value)
-    return " ".join(text.split())

@@ -10,8 +10,9 @@ import traceback
 from pathlib import Path
 from types import ModuleType
 
-from sojourn.controller import Controller, defaults_of
+from sojourn.controller import Controller
 from sojourn.controller.lines import shown
+from sojourn.controller.parameters import defaults_of
 from sojourn.errors import InputError
 
 __all__ = ["controller_of", "names_a_file"]

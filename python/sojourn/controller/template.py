@@ -6,8 +6,9 @@ import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sojourn.controller import Controller, data_of
+from sojourn.controller import Controller
 from sojourn.controller.lines import line_of
+from sojourn.controller.parameters import data_of, label_of
 from sojourn.errors import InputError, missing_core
 
 try:
@@ -27,9 +28,9 @@ def template_of(controller: Controller | type[Controller]) -> Controller:
         raise InputError(f"--disc: {type(controller).__name__} has no update; legal: def update(self, seen)")
     with _told(controller):
         template = copy.deepcopy(controller)
-        label = template.label()
+        label = label_of(template)
         _check(own_copy(template))
-    if not isinstance(label, str) or len(label.splitlines()) != 1:
+    if len(label.splitlines()) != 1:
         name = type(controller).__name__
         raise InputError(f"--disc: {name}: label: {label!r} is not a name; legal: text on one line")
     return template

@@ -19,6 +19,7 @@ from sojourn._core import LawError
 from sojourn.controller import Controller
 from sojourn.controller.files import controller_of, names_a_file
 from sojourn.controller.lines import failure_of, source_of
+from sojourn.controller.parameters import label_of
 from sojourn.controller.template import template_of
 from sojourn.errors import InputError, Interrupted, LawFailed, RunFailed
 from sojourn.result import Result
@@ -137,7 +138,7 @@ def _placed_discs(request: Request) -> list[_Placed]:
     for place, label in enumerate(labels):
         if label in labels[:place]:
             python = any(disc.controller and disc.label == label for disc in placed)
-            more = " (a law in Python may choose its label)" if python else ""
+            more = ", or a label of its own for a law in Python" if python else ""
             raise InputError(f"--disc: {label} is given twice; legal: each disc once{more}")
     return placed
 
@@ -147,7 +148,7 @@ def _placed(scenario: Scenario, disc: Disc) -> _Placed:
         disc = controller_of(disc)
     if isinstance(disc, Controller) or (isinstance(disc, type) and issubclass(disc, Controller)):
         template = template_of(disc)
-        return _Placed(template.label(), scenario, template)
+        return _Placed(label_of(template), scenario, template)
     variant = with_disc(scenario, disc)
     return _Placed(variant.disc, variant)
 
