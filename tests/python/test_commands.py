@@ -201,6 +201,10 @@ def test_an_unwritable_place_is_found_before_the_run(refused, folder, place):
         (["--set", "duration=3 s", "--set", "duration=4 s"], "--set: duration is given twice; legal: "),
         (["--disc", RED, "--disc", RED], "--disc: red:min=5 packets,max=15 packets is given twice; legal: "),
         (["--disc", "redd"], "--disc: "),
+        (
+            ["--disc", "fifo"],
+            '--disc: "fifo" is a disc, not a law: it stands under every law; "tail_drop" leaves',
+        ),
         (["--disc", "red:minimum=5packets"], "--disc: "),
         (["--disc", "red:min=5"], "--disc: "),
         (["--disc", ""], "--disc: "),
@@ -318,6 +322,30 @@ def test_explain_scenario_documents_the_keys(sojourn):
     text = sojourn("explain", "scenario").stdout
     for key in ("duration", "bottleneck.rate", "flows", "warmup"):
         assert key in text
+
+
+def test_explain_scenario_tells_how_set_names_one_group_of_several(sojourn):
+    text = " ".join(sojourn("explain", "scenario").stdout.split())
+    for written in ("--set flows[0].count=20", '--set at[1].time="30 s"'):
+        assert written in text
+    done = sojourn("check", "small.toml", "--set", "flows[0].count=20")
+    assert "20 x newreno" in done.stdout
+
+
+def test_check_shows_the_gains_that_pi_is_designed_with(sojourn):
+    said = sojourn("check", "small.toml", "--disc", "pi:target=10packets").stdout
+    a, b = (line.split()[2] for line in said.splitlines() if line.split()[:2] in (["a", "="], ["b", "="]))
+    done = sojourn(
+        "run",
+        "small.toml",
+        "--json",
+        "--disc",
+        "pi:target=10packets",
+        "--disc",
+        f"pi:target=10packets,a={a},b={b}",
+    )
+    designed, given = json.loads(done.stdout)["runs"]
+    assert designed["metrics"] == given["metrics"]
 
 
 def test_every_entry_of_the_catalogue_is_explained(sojourn):

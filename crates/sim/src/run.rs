@@ -4,7 +4,7 @@ use crate::dumbbell;
 use crate::engine::Simulation;
 use crate::recorder::{Measured, Recorder};
 use crate::results::{self, Balance, Outcome, Series, Step};
-use sojourn_aqm::Gauges;
+use sojourn_aqm::{Gauges, Law};
 use sojourn_scenario::Scenario;
 use sojourn_units::{Fault, Span, Time};
 
@@ -24,11 +24,17 @@ pub struct Run {
 impl Run {
     /// The run at its start; the law may refuse its place.
     pub fn new(scenario: &Scenario, seed: u64) -> Result<Run, Fault> {
-        let network = dumbbell::network(scenario, seed)?;
+        let law = scenario.bottleneck.disc.law_at(&scenario.site())?;
+        Ok(Run::with_law(scenario, seed, law))
+    }
+
+    /// The run under a law of the caller's own instead of the scenario's, such as one written in Python.
+    pub fn with_law(scenario: &Scenario, seed: u64, law: Box<dyn Law>) -> Run {
+        let network = dumbbell::network_under(scenario, seed, law);
         let measured = Measured { from: Time::ZERO + scenario.warmup, until: Time::ZERO + scenario.duration };
         let step = scenario.sample.unwrap_or_else(|| step_for(scenario.duration));
         let recorder = Recorder::new(dumbbell::BOTTLENECK, network.flows.len(), measured, step);
-        Ok(Run {
+        Run {
             series: Series::new(recorder.windows.sampled()),
             simulation: Simulation::new(network, seed, recorder),
             step,
@@ -36,7 +42,7 @@ impl Run {
             step_start: Time::ZERO,
             last: (0.0, 0.0),
             warm: None,
-        })
+        }
     }
 
     /// The share of simulated time that is done.

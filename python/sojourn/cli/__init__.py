@@ -74,8 +74,8 @@ Discs = Annotated[
     typer.Option(
         "--disc",
         metavar="SPEC",
-        help="A disc instead of the scenario's own: NAME or NAME:KEY=VALUE,KEY=VALUE. "
-        "Give it again to compare several.",
+        help="A disc instead of the scenario's own: NAME or NAME:KEY=VALUE,KEY=VALUE; a law in Python: "
+        "FILE.py:CLASS. Give it again to compare several.",
         default_factory=list,
         show_default=False,
     ),
@@ -210,11 +210,9 @@ def explain(
 @door
 def check(file: File, disc: Discs, assign: Sets) -> None:
     """Validate a scenario and print what would run."""
-    from sojourn.scenario import with_disc
-
     scenario = _load(file, options.overrides(assign), disc)
-    variants = [with_disc(scenario, one) for one in disc] or [scenario]
-    printing.say("\n\n".join(variant.describe().rstrip() for variant in variants))
+    told = [_described(scenario, one) for one in disc] or [scenario.describe()]
+    printing.say("\n\n".join(text.rstrip() for text in told))
 
 
 @app.command(epilog="\b\nExample:\n  sojourn version")
@@ -247,6 +245,7 @@ def _run(asked: options.Asked) -> None:
 
 def _load(file: str, overrides: dict[str, str], discs: Sequence[str]) -> Scenario:
     """The scenario; where --disc replaces its own disc, that one need not fit what --set has changed."""
+    from sojourn.controller.files import names_a_file
     from sojourn.scenario import load
 
     try:
@@ -254,10 +253,25 @@ def _load(file: str, overrides: dict[str, str], discs: Sequence[str]) -> Scenari
     except errors.InputError as fault:
         if not discs:
             raise
+        # A law in Python stands in no scenario; one that fits everywhere keeps its place.
+        instead = "tail_drop" if names_a_file(discs[0]) else discs[0]
         try:
-            return load(file, overrides | {"bottleneck.disc": discs[0]})
+            return load(file, overrides | {"bottleneck.disc": instead})
         except errors.InputError:
             raise fault from None
+
+
+def _described(scenario: Scenario, disc: str) -> str:
+    from sojourn.controller.files import controller_of, names_a_file
+    from sojourn.controller.parameters import label_of, parameters_of
+    from sojourn.controller.template import template_of
+    from sojourn.scenario import with_disc
+
+    if not names_a_file(disc):
+        return with_disc(scenario, disc).describe()
+    law = template_of(controller_of(disc))
+    lines = (f"  {one.name} = {one.value}{' (default)' * one.default}\n" for one in parameters_of(law))
+    return scenario.describe(label_of(law), "".join(lines))
 
 
 def _run_and_deliver(request: Request, asked: options.Asked, settled: Callable[[], None]) -> None:

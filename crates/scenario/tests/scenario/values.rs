@@ -179,6 +179,41 @@ fn the_json_has_every_key() {
     }
 }
 
+/// The network of Hollot et al. 2002: N = 60, C = 3750 packets/s, R = 246 ms.
+const HOLLOT: &str = r#"
+title = "Hollot's example"
+duration = "60 s"
+[bottleneck]
+rate = "3750 packets/s"
+delay = "23 ms"
+buffer = "800 packets"
+disc = { law = "pi", target = "0 packets" }
+[[flows]]
+count = 60
+segment = "1000 B"
+access = { delay = "50 ms" }
+"#;
+
+#[test]
+fn the_description_shows_what_a_law_derived_from_its_place() {
+    let scenario = parse(HOLLOT).unwrap();
+    let said = scenario.describe();
+    let gain = |key: &str| {
+        let line = said.lines().find(|line| line.trim().starts_with(&format!("{key} = "))).unwrap();
+        assert!(line.ends_with(" 1/packet (designed by the rule of Hollot et al. 2002)"), "{line}");
+        line.split_whitespace().nth(2).unwrap().to_string()
+    };
+    // maths.json, hollot.PI: K and z to all their digits.
+    let (a, b) = (gain("a"), gain("b"));
+    assert!((a.parse::<f64>().unwrap() - 1.852_781e-5).abs() < 1e-11, "{a}");
+    let given = scenario.with_disc(&format!("pi:target=0packets,a={a},b={b}")).unwrap().describe();
+    assert!(given.contains(&format!("a = {a}\n")), "{given}");
+    assert!(given.contains(&format!("b = {b}\n")), "{given}");
+    let red = scenario.with_disc("red:max=150packets").unwrap().describe();
+    assert!(red.contains("min = 50.0 packets (a third of max"), "{red}");
+    assert!(red.contains("max = 150 packets\n"), "{red}");
+}
+
 #[test]
 fn the_description_tells_what_would_run() {
     let said = parse(WHOLE).unwrap().describe();
