@@ -298,10 +298,25 @@ def test_list_scenarios_gives_files_that_check(sojourn, root):
         assert sojourn("check", entry["name"], cwd=root).returncode == 0
 
 
-def test_list_scenarios_without_a_gallery_says_so(sojourn):
-    done = sojourn("list", "scenarios")
-    assert (done.returncode, done.stdout) == (0, "")
-    assert "no scenarios" in done.stderr
+def test_the_gallery_is_at_hand_by_name_in_any_folder(sojourn, root):
+    entries = json.loads(sojourn("list", "scenarios", "--json").stdout)
+    files = sorted((root / "scenarios").rglob("*.toml"))
+    names = [path.relative_to(root / "scenarios").with_suffix("").as_posix() for path in files]
+    assert [entry["name"] for entry in entries] == names
+    for entry, path in zip(entries, files, strict=True):
+        assert Path(entry["path"]).read_bytes() == path.read_bytes()
+        assert sojourn("check", entry["name"]).returncode == 0
+
+
+def test_a_file_comes_before_a_scenario_of_the_gallery(sojourn, folder):
+    (folder / "dumbbell").write_text((folder / "small.toml").read_text())
+    assert sojourn("check", "dumbbell").stdout.startswith("Eight flows on a small link\n")
+
+
+def test_a_name_that_the_gallery_lacks_is_one_line(refused):
+    assert refused("check", "dumbell") == [
+        "dumbell: there is no such file; legal: a scenario file (TOML), see 'sojourn list scenarios'"
+    ]
 
 
 def test_explain_gives_idea_equation_parameters_and_source(sojourn):

@@ -68,7 +68,14 @@ def door(command: Callable[P, None]) -> Callable[P, int]:
     return guarded
 
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="A scenario file (TOML).", show_default=False)]
+File = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="A scenario file (TOML), or a name from 'sojourn list scenarios'.",
+        show_default=False,
+    ),
+]
 Discs = Annotated[
     list[str],
     typer.Option(
