@@ -111,15 +111,39 @@ docs() {
 }
 
 dist() {
+  echo "make dist: builds a wheel, installs it into a clean environment and runs it there; about a minute once built."
   wheel
   heading "run the wheel in a clean environment"
-  rm -rf build/dist
-  make_environment build/dist
-  install_locked build/dist requirements/run.lock
-  build/dist/bin/python -m pip install --quiet --no-deps --no-index dist/*.whl
-  # From another folder, so that only what the wheel carries is found.
-  (cd build && dist/bin/sojourn version && dist/bin/sojourn run ../scenarios/dumbbell.toml --seed 1)
+  STRANGE=$(mktemp -d)
+  trap 'rm -rf "$STRANGE"' EXIT
+  make_environment "$STRANGE/env"
+  install_locked "$STRANGE/env" requirements/run.lock
+  "$STRANGE/env/bin/python" -m pip install --quiet --no-deps --no-index dist/*.whl
+  run_wheel "$STRANGE"
   echo "dist: $(ls dist/*.whl)"
+}
+
+# run_wheel FOLDER: what a user of the wheel does, in FOLDER/user with FOLDER/env and nothing else: no Rust,
+# no tree, no variables of ours.
+run_wheel() {
+  local version
+  mkdir "$1/user"
+  clean_run "$1" python -c 'import shutil, sys; sys.exit(any(map(shutil.which, ("cargo", "rustc", "cc"))))'
+  version=$(clean_run "$1" sojourn version)
+  echo "$version"
+  grep -q "^version = \"${version#sojourn }\"$" Cargo.toml
+  clean_run "$1" sojourn list scenarios
+  clean_run "$1" sojourn run dumbbell --disc tail_drop --disc pi --seeds 1..2 --out first
+  clean_run "$1" sojourn report first -o first.html
+  clean_run "$1" python -c 'import sojourn as sj; print(sj.run(sj.load("dumbbell", {"duration": "11 s", "at": "[]"})).summary().height)'
+  grep -q '</html>' "$1/user/first.html"
+}
+
+# clean_run FOLDER COMMAND...: one command of FOLDER/env in FOLDER/user.
+clean_run() {
+  local place=$1
+  shift
+  (cd "$place/user" && env -i HOME="$place/user" LANG=C.UTF-8 PATH="$place/env/bin" "$@" </dev/null)
 }
 
 wheel() {
