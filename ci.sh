@@ -40,7 +40,7 @@ usage() {
   test     build, then every check and test
   bench    build, then the cost of a simulated packet
   peers    build, then the comparison with ns-2
-  docs     the pages of the Rust crates, warnings as errors
+  docs     build, then the pages, warnings as errors: the last line is the path of the first one
   wheel    build, then dist/*.whl
   dist     wheel, then install it into a clean environment and run it
   lock     write requirements/*.lock anew from the .in files (needs uv)
@@ -80,12 +80,12 @@ TEXT
   attempt "Rust format" rust_format
   attempt "Rust lints" rust_lint
   attempt "Rust tests" rust_test
-  attempt "Rust pages" docs
   attempt "generated files" generated
   attempt "Python format" python_format
   attempt "Python lints" python_lint
   attempt "Python types" python_types
   attempt "Python stubs" stubs
+  attempt "pages" docs
   attempt "wheel" wheel
   attempt "Python tests" python_test
   attempt "ns-2 comparison" peers
@@ -106,8 +106,15 @@ peers() {
 }
 
 docs() {
+  echo "make docs: builds Sojourn, then its pages, the law pages' pictures included; about 20 seconds once built."
+  build
+  docs_packages
+  rm -rf build/docs build/docs-work
   RUSTDOCFLAGS="-D warnings" cargo doc --locked --quiet --no-deps --workspace --exclude sojourn-py
-  echo "docs: target/doc/sojourn_sim/index.html"
+  "$PY" -m sphinx -q -W --keep-going -d build/docs-work/doctrees docs build/docs
+  cp -R "${CARGO_TARGET_DIR:-target}/doc" build/docs/rust
+  "$PY" -m pytest -q tests/house/test_docs.py
+  printf 'The page to open:\n%s\n' "$ROOT/build/docs/index.html"
 }
 
 dist() {
@@ -158,7 +165,7 @@ lock() {
   local name
   # Inside the folder, so that the locks' remarks name files by their plain names.
   cd requirements
-  for name in bootstrap run dev; do
+  for name in bootstrap run dev docs; do
     uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 "$name.in" -o "$name.lock"
   done
 }
@@ -216,9 +223,18 @@ setup() {
   local now
   now=$(digest requirements/dev.lock)
   if [ "$(cat .venv/.sojourn-packages 2>/dev/null)" != "$now" ]; then
+    rm -f .venv/.sojourn-docs # the two locks share packages
     install_locked .venv requirements/dev.lock
     echo "$now" >.venv/.sojourn-packages
   fi
+}
+
+docs_packages() {
+  local now
+  now=$(digest requirements/docs.lock)
+  [ "$(cat .venv/.sojourn-docs 2>/dev/null)" != "$now" ] || return 0
+  install_locked .venv requirements/docs.lock
+  echo "$now" >.venv/.sojourn-docs
 }
 
 build() {
