@@ -15,7 +15,7 @@ version = release = __version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sojourn_docs"]
 source_suffix = {".md": "markdown"}
-exclude_patterns = ["sojourn_docs", "pictures"]
+exclude_patterns = ["sojourn_docs", "pictures", "howto/wave.md"]
 language = "en-GB"
 
 # A reference that leads nowhere is a warning, and `make docs` makes warnings errors. The types of other

@@ -21,12 +21,25 @@ FETCHED = {("link", "href"), ("script", "src"), ("img", "src"), ("source", "src"
 def test_every_law_has_its_page(root: Path, law: str) -> None:
     page = root / "docs" / "laws" / f"{law}.md"
     assert page.is_file(), f"docs/laws/{law}.md is missing: docs/howto/add-a-law.md says what it holds"
-    text = page.read_text()
+    check_page(page.read_text(), law)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_every_law_says_where_it_differs_from_its_source(root: Path, law: str) -> None:
+    page = root / "docs" / "deviations" / f"{law}.md"
+    assert page.is_file(), f"docs/deviations/{law}.md is missing: it says so where there is no difference"
+
+
+def test_the_page_of_the_how_to_is_such_a_page(root: Path) -> None:
+    check_page((root / "docs" / "howto" / "wave.md").read_text(), "wave")
+
+
+def check_page(text: str, law: str) -> None:
     headings = re.findall(r"^## (.*)$", text, flags=re.MULTILINE)
     assert [heading for heading in headings if heading in OUTLINE] == list(OUTLINE)
     # Facts come from the catalogue and from a run, so that the page cannot be stale.
     for insert in (f"parameters {law}", f"run {law}", f"source {law}"):
-        assert f"<!-- insert {insert} -->" in text, f"docs/laws/{law}.md lacks <!-- insert {insert} -->"
+        assert f"<!-- insert {insert} -->" in text, f"the page of {law} lacks <!-- insert {insert} -->"
 
 
 def test_no_page_is_left_of_a_law_that_is_gone(root: Path) -> None:
