@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn specs_that_are_none_are_refused() {
         for (spec, hint) in [
-            ("rde", "\"rde\" is not a law; did you mean \"red\"? (legal: tail_drop, red, pi)"),
+            ("rde", "\"rde\" is not a law; did you mean \"red\"? (legal: tail_drop"),
             ("", "\"\" is not a law (legal: tail_drop"),
             ("red:", "\"\" is not KEY=VALUE; legal: NAME"),
             ("red:min", "\"min\" is not KEY=VALUE"),
