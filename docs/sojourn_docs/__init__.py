@@ -13,5 +13,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Called by Sphinx."""
     app.connect("config-inited", inserts.prepare)
     app.connect("source-read", inserts.fill)
+    app.connect("autodoc-process-docstring", inserts.shorten_law)
     app.add_html_math_renderer("mathml", (mathml.inline, None), (mathml.block, None))
     return {"parallel_read_safe": False}

@@ -58,6 +58,14 @@ def fill(app: Sphinx, page: str, text: list[str]) -> None:
     text[0] = _INSERT.sub(replacement, text[0])
 
 
+def shorten_law(app: Sphinx, what: str, name: str, made: Any, options: Any, lines: list[str]) -> None:  # noqa: PLR0917
+    """A class of `sojourn.laws` says in plain text what the law's page says better: leave a link to it."""
+    del app, what, name, options
+    stem = getattr(made, "stem", None)
+    if stem is not None:
+        lines[:] = [f"{lines[0]} Parameters: :doc:`/laws/{stem}`.", ""]
+
+
 def parameters(law: str) -> str:
     """The table of a law's parameters."""
     fields = catalogue.explain(law)["fields"]
