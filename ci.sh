@@ -172,7 +172,7 @@ lock() {
 
 clean() {
   rm -rf .venv build dist target .mypy_cache .ruff_cache .pytest_cache .hypothesis python/sojourn/_core*.so
-  find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
+  find python tests docs -name __pycache__ -type d -prune -exec rm -rf {} +
 }
 
 # ---- The parts of `test` ------------------------------------------------------------------------
