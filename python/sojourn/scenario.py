@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -88,7 +89,11 @@ def _place(path: str | Path) -> Path:
 
 def _unreadable(path: str | Path, fault: OSError) -> str:
     if isinstance(fault, FileNotFoundError):
-        return f"{path}: there is no such file; legal: a scenario file (TOML), see 'sojourn list scenarios'"
+        meant = str(path).removeprefix("scenarios/").removesuffix(".toml")
+        near = difflib.get_close_matches(meant, gallery(), n=1)
+        hint = f'did you mean "{near[0]}"? ' if near else ""
+        legal = "legal: a scenario file (TOML), see 'sojourn list scenarios'"
+        return f"{path}: there is no such file; {hint}{legal}"
     if isinstance(fault, IsADirectoryError):
         return f"{path}: is a folder; legal: a scenario file (TOML)"
     return f"{path}: cannot be read ({fault.strerror}); legal: a readable scenario file (TOML)"

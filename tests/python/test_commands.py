@@ -313,9 +313,11 @@ def test_a_file_comes_before_a_scenario_of_the_gallery(sojourn, folder):
     assert sojourn("check", "dumbbell").stdout.startswith("Eight flows on a small link\n")
 
 
-def test_a_name_that_the_gallery_lacks_is_one_line(refused):
-    assert refused("check", "dumbell") == [
-        "dumbell: there is no such file; legal: a scenario file (TOML), see 'sojourn list scenarios'"
+@pytest.mark.parametrize("meant", ["dumbell", "scenarios/dumbbell.toml"])
+def test_a_scenario_that_is_not_there_names_the_one_that_is_near(refused, meant):
+    assert refused("check", meant) == [
+        f'{meant}: there is no such file; did you mean "dumbbell"? '
+        "legal: a scenario file (TOML), see 'sojourn list scenarios'"
     ]
 
 
