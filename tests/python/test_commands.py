@@ -302,10 +302,27 @@ def test_list_scenarios_gives_files_that_check(sojourn, root):
         assert sojourn("check", entry["name"], cwd=root).returncode == 0
 
 
-def test_list_scenarios_without_a_gallery_says_so(sojourn):
-    done = sojourn("list", "scenarios")
-    assert (done.returncode, done.stdout) == (0, "")
-    assert "no scenarios" in done.stderr
+def test_the_gallery_is_at_hand_by_name_in_any_folder(sojourn, root):
+    entries = json.loads(sojourn("list", "scenarios", "--json").stdout)
+    files = sorted((root / "scenarios").rglob("*.toml"))
+    names = [path.relative_to(root / "scenarios").with_suffix("").as_posix() for path in files]
+    assert [entry["name"] for entry in entries] == names
+    for entry, path in zip(entries, files, strict=True):
+        assert Path(entry["path"]).read_bytes() == path.read_bytes()
+        assert sojourn("check", entry["name"]).returncode == 0
+
+
+def test_a_file_comes_before_a_scenario_of_the_gallery(sojourn, folder):
+    (folder / "dumbbell").write_text((folder / "small.toml").read_text())
+    assert sojourn("check", "dumbbell").stdout.startswith("Eight flows on a small link\n")
+
+
+@pytest.mark.parametrize("meant", ["dumbell", "scenarios/dumbbell.toml"])
+def test_a_scenario_that_is_not_there_names_the_one_that_is_near(refused, meant):
+    assert refused("check", meant) == [
+        f'{meant}: there is no such file; did you mean "dumbbell"? '
+        "legal: a scenario file (TOML), see 'sojourn list scenarios'"
+    ]
 
 
 def test_explain_gives_idea_equation_parameters_and_source(sojourn):

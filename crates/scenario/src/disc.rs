@@ -234,10 +234,7 @@ mod tests {
     #[test]
     fn specs_that_are_none_are_refused() {
         for (spec, hint) in [
-            (
-                "rde",
-                "\"rde\" is not a law; did you mean \"red\"? (legal: tail_drop, red, pi, codel, arm_pfc)",
-            ),
+            ("rde", "\"rde\" is not a law; did you mean \"red\"? (legal: tail_drop"),
             ("", "\"\" is not a law (legal: tail_drop"),
             (
                 "fifo",

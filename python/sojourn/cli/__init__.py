@@ -28,7 +28,7 @@ __all__ = ["main"]
 
 app = typer.Typer(
     help="Sojourn: active queue management, from the equation to the wire.",
-    epilog="\b\nExample:\n  sojourn run scenarios/dumbbell.toml --disc tail_drop --disc pi --seeds 1..5",
+    epilog="\b\nExample:\n  sojourn run dumbbell --disc tail_drop --disc pi --seeds 1..5",
     add_completion=False,
     rich_markup_mode=None,
     no_args_is_help=True,
@@ -68,7 +68,14 @@ def door(command: Callable[P, None]) -> Callable[P, int]:
     return guarded
 
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="A scenario file (TOML).", show_default=False)]
+File = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="A scenario file (TOML), or a name from 'sojourn list scenarios'.",
+        show_default=False,
+    ),
+]
 Discs = Annotated[
     list[str],
     typer.Option(
@@ -94,7 +101,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on s
 
 
 @app.command(
-    epilog="\b\nExample:\n  sojourn run scenarios/dumbbell.toml --disc tail_drop \\\n"
+    epilog="\b\nExample:\n  sojourn run dumbbell --disc tail_drop \\\n"
     "      --disc red:min=50packets,max=150packets --disc pi --seeds 1..5 --out results/dumbbell"
 )
 @door
@@ -206,7 +213,7 @@ def explain(
     printing.say(printing.explanation(catalogue.explain(name)))
 
 
-@app.command(epilog="\b\nExample:\n  sojourn check scenarios/dumbbell.toml --set bottleneck.rate='6 Mbit/s'")
+@app.command(epilog="\b\nExample:\n  sojourn check dumbbell --set bottleneck.rate='6 Mbit/s'")
 @door
 def check(file: File, disc: Discs, assign: Sets) -> None:
     """Validate a scenario and print what would run."""
