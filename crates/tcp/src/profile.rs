@@ -34,6 +34,8 @@ pub struct Profile {
     pub sack: Option<bool>,
     /// Whether to measure by timestamps (RFC 7323).
     pub timestamps: bool,
+    /// Whether CUBIC gives way to newer flows (RFC 9438, section 4.7).
+    pub fast_convergence: bool,
     /// Whether NewReno leaves recovery with at most a segment more than is in flight (RFC 6582,
     /// section 3.2, step 3, first option).
     pub cautious_exit: bool,
@@ -100,6 +102,7 @@ impl Profile {
             halving: Halving::FlightSize,
             sack: None,
             timestamps: false,
+            fast_convergence: true,
             cautious_exit: true,
             grow_on_exit: false,
             ecn_at_one: EcnAtOne::WaitForTimer,
@@ -125,6 +128,7 @@ impl Profile {
             halving: Halving::Window,
             sack: None,
             timestamps: false,
+            fast_convergence: true,
             cautious_exit: false,
             grow_on_exit: true,
             ecn_at_one: EcnAtOne::BackOff,

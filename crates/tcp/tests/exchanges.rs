@@ -536,6 +536,8 @@ fn a_lost_retransmission_waits_for_the_timer() {
     exchange.times_out_after(300);
     exchange.sends([1]);
     exchange.window(1.0);
+    // Fourteen are outstanding, but no more than the window of four were on their way.
+    assert_eq!(exchange.sender.ssthresh().get(), 2 * MSS);
     // What 12 to 14 say is true, but recovery does not start again before the ACK passes 14.
     exchange.sacks(0, [(2, 14)]).sends([]);
     exchange.window(1.0);
@@ -566,9 +568,9 @@ fn a_receiver_that_reneges_gets_everything_again() {
     exchange.times_out_after(300);
     exchange.sends([2]);
     exchange.acks(2).sends([3, 4]);
-    exchange.acks(3).sends([5, 6]);
-    // Below ssthresh, half of the seven that were in flight.
-    exchange.acks(4).sends([7, 8]);
+    exchange.acks(3).sends([5]);
+    exchange.acks(4).sends([6]);
+    exchange.acks(6).sends([7, 8, 9]);
 }
 
 /// RFC 6675, section 4, NextSeg, rule (3): without new data, a hole that is not lost yet.

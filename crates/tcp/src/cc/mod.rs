@@ -1,7 +1,9 @@
 //! Congestion controls: the curve that the window follows, one file each.
 
+mod cubic;
 mod reno;
 
+pub use cubic::Cubic;
 pub use reno::Reno;
 
 use crate::profile::Profile;
@@ -82,6 +84,7 @@ pub fn recovery(stem: &str, sack: Option<bool>) -> Option<Recovery> {
     let paired = match stem {
         "reno" => Recovery::Reno,
         "newreno" => Recovery::NewReno,
+        "cubic" => Recovery::Sack,
         _ => return None,
     };
     Some(match sack {
@@ -95,6 +98,7 @@ pub fn recovery(stem: &str, sack: Option<bool>) -> Option<Recovery> {
 pub fn build(stem: &str, profile: &Profile, mss: u32) -> Option<Box<dyn CongestionControl>> {
     match stem {
         "reno" | "newreno" => Some(Box::new(Reno::new(profile, mss))),
+        "cubic" => Some(Box::new(Cubic::new(profile, mss))),
         _ => None,
     }
 }

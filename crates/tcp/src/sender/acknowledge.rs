@@ -120,7 +120,10 @@ impl Sender {
     pub(super) fn retransmit_all(&mut self, now: Time) {
         let reduced = self.ecn.point.is_some_and(|point| self.una < point) && !self.ecn.timeout_last;
         let again = self.timed_out_at == Some(self.una) || reduced;
-        self.tell(&Signal::Timeout { flight: self.flight(), again });
+        // RFC 5681, equation (4), says "no more than": a retransmission that is lost stops the ACKs, not
+        // the duplicates, and for each of them a new segment was sent. Those of them have left the network.
+        let most = if self.repair.is_some() { self.window } else { u64::MAX };
+        self.tell(&Signal::Timeout { flight: self.flight().min(most), again });
         self.ecn.cwr_due = self.ecn.agreed;
         self.ecn.hold = false;
         self.ecn.timeout_last = true;
