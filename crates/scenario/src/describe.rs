@@ -102,12 +102,18 @@ fn sources(group: &Flows) -> String {
 
 fn group_in_words(group: &Flows) -> String {
     let stop = group.stop.map_or(String::new(), |stop| format!(", stop at {stop}"));
+    let sack = match group.profile.sack {
+        Some(true) => " with SACK",
+        Some(false) => " without SACK",
+        None => "",
+    };
     format!(
-        "{} x {} {}, {} profile, segments of {}, {}, start {}{stop}",
+        "{} x {}{sack} {}, {} profile{}, segments of {}, {}, start {}{stop}",
         group.count,
         group.cc,
         group.app.name(),
         group.profile.name,
+        if group.profile.timestamps { " with timestamps" } else { "" },
         group.segment,
         if group.ecn { "ECN" } else { "no ECN" },
         group.start,

@@ -38,6 +38,8 @@ fn flows(flows: &Flows) -> Json {
         "app": flows.app.name(),
         "cc": flows.cc,
         "profile": flows.profile.name,
+        "sack": flows.profile.sack,
+        "timestamps": flows.profile.timestamps,
         "ecn": flows.ecn,
         "segment": flows.segment.to_string(),
         "access": {

@@ -148,6 +148,8 @@ impl Reader {
         profile.initial_window = group.get("initial_window").unwrap_or(profile.initial_window);
         profile.delayed_ack = group.get("delayed_ack").unwrap_or(profile.delayed_ack);
         profile.min_rto = group.get("min_rto").unwrap_or(profile.min_rto);
+        profile.sack = group.get("sack");
+        profile.timestamps = group.get("timestamps").unwrap_or(profile.timestamps);
         let CongestionControl(cc) = group.get("cc")?;
         Some(Flows {
             count: group.get::<u64>("count")? as u32,
