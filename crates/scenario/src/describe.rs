@@ -132,11 +132,21 @@ fn group_in_words(group: &Flows) -> String {
     let what = if let Some(rate) = group.app.rate() {
         format!("{} of {rate} over UDP, packets of {}", group.app.name(), group.segment)
     } else {
-        let (cc, profile) = (&group.cc, group.profile.name);
-        format!("{cc} {}, {profile} profile, segments of {}", group.app.name(), group.segment)
+        format!("{}, segments of {}", tcp_in_words(group), group.segment)
     };
     let ecn = if group.ecn { "ECN" } else { "no ECN" };
     format!("{} x {what}, {ecn}, start {}{stop}", group.count, group.start)
+}
+
+/// The congestion control and the implementation of TCP, with what is set otherwise.
+fn tcp_in_words(group: &Flows) -> String {
+    let sack = match group.profile.sack {
+        Some(true) => " with SACK",
+        Some(false) => " without SACK",
+        None => "",
+    };
+    let timestamps = if group.profile.timestamps { " with timestamps" } else { "" };
+    format!("{}{sack} {}, {} profile{timestamps}", group.cc, group.app.name(), group.profile.name)
 }
 
 /// Letters before a fact.

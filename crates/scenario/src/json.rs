@@ -40,6 +40,8 @@ fn flows(flows: &Flows) -> Json {
         "rate": flows.app.rate().map(|rate| rate.to_string()),
         "cc": tcp(flows.cc.as_str().into()),
         "profile": tcp(flows.profile.name.into()),
+        "sack": flows.profile.sack.map(|sack| tcp(sack.into())),
+        "timestamps": tcp(flows.profile.timestamps.into()),
         "ecn": flows.ecn,
         "segment": flows.segment.to_string(),
         "access": {

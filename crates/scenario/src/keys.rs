@@ -122,10 +122,14 @@ static KEYS: &[Key] = &[
     key!("flows", "profile": ProfileName = Text("default"),
         "the implementation of TCP: default (delayed ACKs, initial window 10, clock of 1 ns) or ns2 \
          (no delayed ACKs, initial window 2, clock tick 10 ms, recovery and receivers as ns-2's)"),
+    key!("flows", "sack": bool = Words("as the congestion control's RFC has it: with cubic, not with reno and newreno"),
+        "whether losses are repaired by selective acknowledgments (RFC 6675); false: cubic repairs as newreno does"),
+    key!("flows", "timestamps": bool = Words("as the profile: false"),
+        "whether every segment carries a timestamp, 12 B of it, and every ACK measures the round trip (RFC 7323)"),
     key!("flows", "ecn": bool = Flag(false), "whether they negotiate ECN (RFC 3168); UDP datagrams are ECN-capable"),
     key!("flows", "segment": Bytes = Text("1500 B"),
         "100 B to 65535 B" if |size| (100..=65535).contains(&size.get()),
-        "the IP packet on the wire, headers (40 B) included"),
+        "the IP packet on the wire, headers (40 B) and options included; ACKs have 40 B and their options"),
     key!("flows", "access": Section = Words("the defaults of its keys"),
         "the links between the flows' hosts and the bottleneck, one on each side; their buffers are \
          unlimited"),

@@ -150,6 +150,8 @@ impl Reader {
         profile.initial_window = group.get("initial_window").unwrap_or(profile.initial_window);
         profile.delayed_ack = group.get("delayed_ack").unwrap_or(profile.delayed_ack);
         profile.min_rto = group.get("min_rto").unwrap_or(profile.min_rto);
+        profile.sack = group.get("sack");
+        profile.timestamps = group.get("timestamps").unwrap_or(profile.timestamps);
         let CongestionControl(cc) = group.get("cc")?;
         Some(Flows {
             count: group.get::<u64>("count")? as u32,
@@ -474,7 +476,8 @@ fn somewhere() -> Site {
 }
 
 /// Keys of a group of flows that speak of TCP.
-const TCP_KEYS: &[&str] = &["cc", "profile", "initial_window", "delayed_ack", "min_rto"];
+const TCP_KEYS: &[&str] =
+    &["cc", "profile", "sack", "timestamps", "initial_window", "delayed_ack", "min_rto"];
 /// Flows of all groups.
 const MOST_FLOWS: u64 = 1_000_000;
 /// Packets of a buffer.

@@ -225,7 +225,7 @@ fn unknown_words_are_told_with_the_list() {
         13,
         "cc = \"neworeno\"",
         &["f.toml:13: flows[0].cc: \"neworeno\" is no known congestion control; did you mean \"newreno\"? \
-         (legal: reno, newreno)"],
+         (legal: reno, newreno, cubic)"],
     );
     told(
         14,

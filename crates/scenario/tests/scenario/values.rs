@@ -56,6 +56,23 @@ fn every_key_is_read() {
 }
 
 #[test]
+fn options_of_tcp_are_read_and_told() {
+    let group = |sets: &[(&str, &str)]| {
+        let sets: Vec<_> =
+            sets.iter().map(|(key, value)| (format!("flows[0].{key}"), (*value).into())).collect();
+        Scenario::parse(WHOLE.as_bytes(), "f.toml", &sets).unwrap()
+    };
+    let plain = &group(&[]).flows[0].profile;
+    assert_eq!((plain.sack, plain.timestamps), (None, false));
+    let scenario = group(&[("cc", "cubic"), ("sack", "false"), ("timestamps", "true")]);
+    let profile = &scenario.flows[0].profile;
+    assert_eq!((profile.sack, profile.timestamps), (Some(false), true));
+    assert!(scenario.describe().contains("50 x cubic without SACK bulk, ns2 profile with timestamps, "));
+    assert_eq!(parse(&as_toml(&scenario)).unwrap(), scenario);
+    assert!(group(&[("sack", "true")]).describe().contains("50 x newreno with SACK bulk, ns2 profile, "));
+}
+
+#[test]
 fn every_default_is_as_documented() {
     let scenario = parse(LEAST).unwrap();
     assert_eq!((scenario.warmup, scenario.sample), (Span::ZERO, None));
