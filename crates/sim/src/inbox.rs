@@ -48,19 +48,17 @@ impl Inbox {
         self.insert(Entry { time, leg, place });
     }
 
-    /// Puts an entry in its order where that is near, else at the end.
+    /// Puts an entry in its order, as far as that is near.
     fn insert(&mut self, entry: Entry) {
         let length = self.entries.len();
-        self.entries.push(entry);
-        let nearby = length.saturating_sub(NEAR);
-        let mut at = length;
-        while at > nearby && entry.is_before(&self.entries[at - 1]) {
-            self.entries[at] = self.entries[at - 1];
-            at -= 1;
+        let near = &self.entries[length.saturating_sub(NEAR)..];
+        let later = near.iter().rev().take_while(|other| entry.is_before(other)).count();
+        if later == 0 {
+            return self.entries.push(entry);
         }
-        self.entries[at] = entry;
-        if at == nearby && at > 0 {
-            self.sorted &= !entry.is_before(&self.entries[at - 1]);
+        self.entries.insert(length - later, entry);
+        if later == NEAR && length > NEAR {
+            self.sorted &= !entry.is_before(&self.entries[length - later - 1]);
         }
     }
 
