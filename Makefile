@@ -17,7 +17,7 @@ bench:  ## cost of a simulated packet, beside ns-2's where it is installed
 peers:  ## run the same scenarios in ns-2 and compare
 	@./ci.sh peers
 
-docs:  ## build the pages of the Rust crates; warnings are errors
+docs:  ## build the documentation; warnings are errors; the last line is the path of its first page
 	@./ci.sh docs
 
 dist:  ## build a wheel, install it into a clean environment and run it

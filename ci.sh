@@ -41,7 +41,7 @@ usage() {
   bench    build, then the cost of a simulated packet
   peers    build, then the comparison with ns-2
   ordeal   a million operations on every law (ORDEAL_OPERATIONS sets another number)
-  docs     the pages of the Rust crates, warnings as errors
+  docs     build, then the pages, warnings as errors: the last line is the path of the first one
   wheel    build, then dist/*.whl
   dist     wheel, then install it into a clean environment and run it
   lock     write requirements/*.lock anew from the .in files (needs uv)
@@ -81,12 +81,12 @@ TEXT
   attempt "Rust format" rust_format
   attempt "Rust lints" rust_lint
   attempt "Rust tests" rust_test
-  attempt "Rust pages" docs
   attempt "generated files" generated
   attempt "Python format" python_format
   attempt "Python lints" python_lint
   attempt "Python types" python_types
   attempt "Python stubs" stubs
+  attempt "pages" docs
   attempt "wheel" wheel
   attempt "Python tests" python_test
   attempt "ns-2 comparison" peers
@@ -111,20 +111,51 @@ ordeal() {
 }
 
 docs() {
+  echo "make docs: builds Sojourn, then its pages, the law pages' pictures included; about 20 seconds once built."
+  build
+  docs_packages
+  rm -rf build/docs build/docs-work
   RUSTDOCFLAGS="-D warnings" cargo doc --locked --quiet --no-deps --workspace --exclude sojourn-py
-  echo "docs: target/doc/sojourn_sim/index.html"
+  "$PY" -m sphinx -q -W --keep-going -d build/docs-work/doctrees docs build/docs
+  cp -R "${CARGO_TARGET_DIR:-target}/doc" build/docs/rust
+  "$PY" -m pytest -q tests/house/test_docs.py
+  printf 'The page to open:\n%s\n' "$ROOT/build/docs/index.html"
 }
 
 dist() {
+  echo "make dist: builds a wheel, installs it into a clean environment and runs it there; about a minute once built."
   wheel
   heading "run the wheel in a clean environment"
-  rm -rf build/dist
-  make_environment build/dist
-  install_locked build/dist requirements/run.lock
-  build/dist/bin/python -m pip install --quiet --no-deps --no-index dist/*.whl
-  # From another folder, so that only what the wheel carries is found.
-  (cd build && dist/bin/sojourn version && dist/bin/sojourn run ../scenarios/dumbbell.toml --seed 1)
+  STRANGE=$(mktemp -d)
+  trap 'rm -rf "$STRANGE"' EXIT
+  make_environment "$STRANGE/env"
+  install_locked "$STRANGE/env" requirements/run.lock
+  "$STRANGE/env/bin/python" -m pip install --quiet --no-deps --no-index dist/*.whl
+  run_wheel "$STRANGE"
   echo "dist: $(ls dist/*.whl)"
+}
+
+# run_wheel FOLDER: what a user of the wheel does, in FOLDER/user with FOLDER/env and nothing else: no Rust,
+# no tree, no variables of ours.
+run_wheel() {
+  local version
+  mkdir "$1/user"
+  clean_run "$1" python -c 'import shutil, sys; sys.exit(any(map(shutil.which, ("cargo", "rustc", "cc"))))'
+  version=$(clean_run "$1" sojourn version)
+  echo "$version"
+  grep -q "^version = \"${version#sojourn }\"$" Cargo.toml
+  clean_run "$1" sojourn list scenarios
+  clean_run "$1" sojourn run dumbbell --disc tail_drop --disc pi --seeds 1..2 --out first
+  clean_run "$1" sojourn report first -o first.html
+  clean_run "$1" python -c 'import sojourn as sj; print(sj.run(sj.load("dumbbell", {"duration": "11 s", "at": "[]"})).summary().height)'
+  grep -q '</html>' "$1/user/first.html"
+}
+
+# clean_run FOLDER COMMAND...: one command of FOLDER/env in FOLDER/user.
+clean_run() {
+  local place=$1
+  shift
+  (cd "$place/user" && env -i HOME="$place/user" LANG=C.UTF-8 PATH="$place/env/bin" "$@" </dev/null)
 }
 
 wheel() {
@@ -139,14 +170,14 @@ lock() {
   local name
   # Inside the folder, so that the locks' remarks name files by their plain names.
   cd requirements
-  for name in bootstrap run dev; do
+  for name in bootstrap run dev docs; do
     uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 "$name.in" -o "$name.lock"
   done
 }
 
 clean() {
   rm -rf .venv build dist target .mypy_cache .ruff_cache .pytest_cache .hypothesis python/sojourn/_core*.so
-  find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
+  find python tests docs -name __pycache__ -type d -prune -exec rm -rf {} +
 }
 
 # ---- The parts of `test` ------------------------------------------------------------------------
@@ -197,9 +228,18 @@ setup() {
   local now
   now=$(digest requirements/dev.lock)
   if [ "$(cat .venv/.sojourn-packages 2>/dev/null)" != "$now" ]; then
+    rm -f .venv/.sojourn-docs # the two locks share packages
     install_locked .venv requirements/dev.lock
     echo "$now" >.venv/.sojourn-packages
   fi
+}
+
+docs_packages() {
+  local now
+  now=$(digest requirements/docs.lock)
+  [ "$(cat .venv/.sojourn-docs 2>/dev/null)" != "$now" ] || return 0
+  install_locked .venv requirements/docs.lock
+  echo "$now" >.venv/.sojourn-docs
 }
 
 build() {

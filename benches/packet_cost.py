@@ -15,6 +15,7 @@ import resource
 import shutil
 import statistics
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,7 +23,10 @@ import sojourn as sj
 
 ROOT = Path(__file__).resolve().parents[1]
 SCENARIO = ROOT / "scenarios/peers/s6_100m.toml"
-SHORT_S, LONG_S = 10, 40
+SHORT_S, LONG_S = 20, 100
+FEW_FLOWS, MANY_FLOWS = 100, 10_100
+#: Events pending in the bare loop: about as many as the scenario has.
+PENDING = 300
 #: CPU seconds and bottleneck packets of a run of so many simulated seconds.
 Measure = Callable[[int], tuple[float, float]]
 
@@ -39,22 +43,50 @@ def main() -> None:
     if ns2:
         contenders["ns2"] = lambda seconds: measure_ns2(ns2, seconds)
     costs: dict[str, list[float]] = {name: [] for name in contenders}
+    loops: list[float] = []
     for number in range(rounds):
         print(f"round {number + 1} of {rounds}", flush=True)
         for name, measure in contenders.items():
             costs[name].append(slope(measure))
+        loops.append(bare_loop())
     for name, values in costs.items():
         print(f"{name}: {statistics.median(values):.0f} ns per bottleneck packet "
               f"(min {min(values):.0f}, max {max(values):.0f}, {rounds} rounds)")  # fmt: skip
     if ns2:
         ratios = [theirs / mine for mine, theirs in zip(costs["sojourn"], costs["ns2"], strict=True)]
-        print(f"ns-2 takes {statistics.median(ratios):.1f} times as long (median of the rounds' ratios)")
+        print(f"ns-2 takes {statistics.median(ratios):.1f} times as long "
+              f"(median of the rounds' ratios, min {min(ratios):.1f}, max {max(ratios):.1f})")  # fmt: skip
     else:
         print("skipped: the comparison with ns-2 (ns2 is not installed: apt-get install ns2)")
-    result = sj.run(sj.load(SCENARIO), seeds=[1])
-    run = result.runs[0]
-    packets = run.conservation["delivered"]
-    print(f"events per bottleneck packet: {float(run.cost['events'] or 0) / packets:.2f}")
+    ours = statistics.median(costs["sojourn"])
+    run = sj.run(sj.load(SCENARIO), seeds=[1]).runs[0]
+    per_packet = float(run.cost["events"] or 0) / run.conservation["delivered"]
+    print(f"{per_packet:.2f} events per bottleneck packet, {ours / per_packet:.0f} ns per event; "
+          f"bare pop, touch and push: {statistics.median(loops):.0f} ns")  # fmt: skip
+    print(f"{1e9 / ours:.3g} bottleneck packets per CPU second")
+    print(
+        f"{(memory_bytes(MANY_FLOWS) - memory_bytes(FEW_FLOWS)) / (MANY_FLOWS - FEW_FLOWS):.0f} bytes per flow"
+    )
+
+
+def bare_loop() -> float:
+    """Nanoseconds to pop an event, touch its component and push it again, and nothing else."""
+    command = ["cargo", "run", "--release", "--quiet", "-p", "sojourn-sim", "--example", "event_queue"]
+    table = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    rows = [line.split() for line in table.splitlines()]
+    return next(float(wheel) for pending, wheel, _ in rows if pending == str(PENDING))
+
+
+def memory_bytes(flows: int) -> float:
+    """The most memory that a process took which ran so many flows for a second."""
+    code = (
+        "import resource, sys, sojourn as sj\n"
+        "sc = sj.load(sys.argv[1], {'duration': '1 s', 'warmup': '0 s', 'flows.0.count': sys.argv[2]})\n"
+        "sj.run(sc, seeds=[1], jobs=1)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    command = [sys.executable, "-c", code, str(SCENARIO), str(flows)]
+    return 1024 * float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
 def slope(measure: Measure) -> float:

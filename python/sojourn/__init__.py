@@ -14,16 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sojourn import laws
-    from sojourn._core import __version__
-    from sojourn.errors import InputError, Interrupted, MissingError, RunFailed
+    from sojourn._core import Observation, __version__
+    from sojourn.controller import Controller
+    from sojourn.errors import InputError, Interrupted, LawFailed, MissingError, RunFailed
     from sojourn.result import Result
     from sojourn.scenario import Scenario, load
     from sojourn.simulate import run
 
 __all__ = [
+    "Controller",
     "InputError",
     "Interrupted",
+    "LawFailed",
     "MissingError",
+    "Observation",
     "Result",
     "RunFailed",
     "Scenario",
@@ -35,14 +39,17 @@ __all__ = [
 
 # Every name is imported when it is first used: importing the package costs nothing.
 _HOMES = {
+    "Controller": "sojourn.controller",
     "InputError": "sojourn.errors",
     "Interrupted": "sojourn.errors",
+    "LawFailed": "sojourn.errors",
     "MissingError": "sojourn.errors",
     "RunFailed": "sojourn.errors",
     "Result": "sojourn.result",
     "Scenario": "sojourn.scenario",
     "load": "sojourn.scenario",
     "run": "sojourn.simulate",
+    "Observation": "sojourn._core",
     "__version__": "sojourn._core",
 }
 

@@ -55,6 +55,13 @@ class RunFailed(SojournError):
         self.result = result
 
 
+class LawFailed(RunFailed):
+    """A law written in Python failed in a run (exit code 1); the line names the law, the seed and its code.
+
+    What the law raised, if anything, is the `__cause__`. `result` holds the runs that had finished, or None.
+    """
+
+
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C during a run (exit code 130). `result` holds the runs that had finished, or None."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -13,7 +14,9 @@ try:
 except ImportError as fault:
     raise missing_core(fault) from fault
 
-__all__ = ["DiscSpec", "Scenario", "load", "with_disc"]
+__all__ = ["DiscSpec", "Scenario", "gallery", "load", "with_disc"]
+
+_GALLERY = Path(__file__).parent / "gallery"
 
 
 @runtime_checkable
@@ -25,7 +28,7 @@ class DiscSpec(Protocol):
 
 
 def load(path: str | Path, overrides: Mapping[str, str] | None = None) -> Scenario:
-    """Read and check a scenario file.
+    """Read and check a scenario file, or one of the `gallery` by its name.
 
     `overrides` maps dotted keys to TOML values as text (a bare word is a string), such as
     ``{"bottleneck.rate": "6 Mbit/s", "flows.0.count": "20"}``. Raises `InputError` with one line
@@ -34,9 +37,11 @@ def load(path: str | Path, overrides: Mapping[str, str] | None = None) -> Scenar
     >>> import sojourn as sj
     >>> sj.load("scenarios/dumbbell.toml", {"duration": "50 s"}).duration_s
     50.0
+    >>> sj.load("dumbbell").title
+    'Fifty long flows on a 10 Mbit/s link'
     """
     try:
-        text = Path(path).read_bytes()
+        text = _place(path).read_bytes()
     except OSError as fault:
         raise InputError(_unreadable(path, fault)) from None
     try:
@@ -45,6 +50,16 @@ def load(path: str | Path, overrides: Mapping[str, str] | None = None) -> Scenar
         return Scenario.parse(text, name, list((overrides or {}).items()))
     except ScenarioError as fault:
         raise InputError(*fault.faults) from None
+
+
+def gallery() -> dict[str, Path]:
+    """The scenarios that came with Sojourn: name -> file.
+
+    >>> gallery()["dumbbell"].name
+    'dumbbell.toml'
+    """
+    files = sorted(_GALLERY.glob("**/*.toml"))
+    return {path.relative_to(_GALLERY).with_suffix("").as_posix(): path for path in files}
 
 
 def with_disc(scenario: Scenario, disc: str | DiscSpec) -> Scenario:
@@ -66,9 +81,19 @@ def with_disc(scenario: Scenario, disc: str | DiscSpec) -> Scenario:
         raise InputError(*fault.faults) from None
 
 
+def _place(path: str | Path) -> Path:
+    """The file meant; a file of that name comes before a scenario of the gallery."""
+    place = Path(path)
+    return gallery().get(str(path), place) if not place.suffix and not place.is_file() else place
+
+
 def _unreadable(path: str | Path, fault: OSError) -> str:
     if isinstance(fault, FileNotFoundError):
-        return f"{path}: there is no such file; legal: a scenario file (TOML), see 'sojourn list scenarios'"
+        meant = str(path).removeprefix("scenarios/").removesuffix(".toml")
+        near = difflib.get_close_matches(meant, gallery(), n=1)
+        hint = f'did you mean "{near[0]}"? ' if near else ""
+        legal = "legal: a scenario file (TOML), see 'sojourn list scenarios'"
+        return f"{path}: there is no such file; {hint}{legal}"
     if isinstance(fault, IsADirectoryError):
         return f"{path}: is a folder; legal: a scenario file (TOML)"
     return f"{path}: cannot be read ({fault.strerror}); legal: a readable scenario file (TOML)"

@@ -22,10 +22,11 @@ ONLY_IN_PY = {"pyo3", "numpy"}
 
 MODULES = {
     # The package's own face: it hands out names of these when they are asked for.
-    "__init__": {"_core", "errors", "laws", "result", "scenario", "simulate"},
+    "__init__": {"_core", "controller", "errors", "laws", "result", "scenario", "simulate"},
     "__main__": {"cli"},
-    "cli": {"catalogue", "errors", "report", "result", "scenario", "simulate"},
-    "simulate": {"_core", "errors", "result", "scenario"},
+    "cli": {"catalogue", "controller", "errors", "report", "result", "scenario", "simulate"},
+    "simulate": {"_core", "controller", "errors", "result", "scenario"},
+    "controller": {"_core", "errors"},
     "report": {"errors", "plot", "result"},
     "plot": {"errors", "result"},
     "catalogue": {"_core", "errors"},

@@ -31,6 +31,18 @@ def test_it_carries_types_and_licences(wheel: zipfile.ZipFile) -> None:
     assert not [name for name in names if "sboms" in name or "__pycache__" in name]
 
 
+def test_it_carries_the_gallery(wheel: zipfile.ZipFile, root: Path) -> None:
+    gallery = root / "scenarios"
+    held = {
+        name.removeprefix("sojourn/gallery/"): wheel.read(name)
+        for name in wheel.namelist()
+        if name.startswith("sojourn/gallery/")
+    }
+    assert held == {
+        path.relative_to(gallery).as_posix(): path.read_bytes() for path in gallery.rglob("*.toml")
+    }
+
+
 def test_it_names_no_path_of_this_machine(wheel: zipfile.ZipFile, root: Path) -> None:
     sysroot = subprocess.run(
         ["rustc", "--print", "sysroot"], capture_output=True, text=True, check=True

@@ -201,6 +201,10 @@ def test_an_unwritable_place_is_found_before_the_run(refused, folder, place):
         (["--set", "duration=3 s", "--set", "duration=4 s"], "--set: duration is given twice; legal: "),
         (["--disc", RED, "--disc", RED], "--disc: red:min=5 packets,max=15 packets is given twice; legal: "),
         (["--disc", "redd"], "--disc: "),
+        (
+            ["--disc", "fifo"],
+            '--disc: "fifo" is a disc, not a law: it stands under every law; "tail_drop" leaves',
+        ),
         (["--disc", "red:minimum=5packets"], "--disc: "),
         (["--disc", "red:min=5"], "--disc: "),
         (["--disc", ""], "--disc: "),
@@ -298,10 +302,27 @@ def test_list_scenarios_gives_files_that_check(sojourn, root):
         assert sojourn("check", entry["name"], cwd=root).returncode == 0
 
 
-def test_list_scenarios_without_a_gallery_says_so(sojourn):
-    done = sojourn("list", "scenarios")
-    assert (done.returncode, done.stdout) == (0, "")
-    assert "no scenarios" in done.stderr
+def test_the_gallery_is_at_hand_by_name_in_any_folder(sojourn, root):
+    entries = json.loads(sojourn("list", "scenarios", "--json").stdout)
+    files = sorted((root / "scenarios").rglob("*.toml"))
+    names = [path.relative_to(root / "scenarios").with_suffix("").as_posix() for path in files]
+    assert [entry["name"] for entry in entries] == names
+    for entry, path in zip(entries, files, strict=True):
+        assert Path(entry["path"]).read_bytes() == path.read_bytes()
+        assert sojourn("check", entry["name"]).returncode == 0
+
+
+def test_a_file_comes_before_a_scenario_of_the_gallery(sojourn, folder):
+    (folder / "dumbbell").write_text((folder / "small.toml").read_text())
+    assert sojourn("check", "dumbbell").stdout.startswith("Eight flows on a small link\n")
+
+
+@pytest.mark.parametrize("meant", ["dumbell", "scenarios/dumbbell.toml"])
+def test_a_scenario_that_is_not_there_names_the_one_that_is_near(refused, meant):
+    assert refused("check", meant) == [
+        f'{meant}: there is no such file; did you mean "dumbbell"? '
+        "legal: a scenario file (TOML), see 'sojourn list scenarios'"
+    ]
 
 
 def test_explain_gives_idea_equation_parameters_and_source(sojourn):
@@ -318,6 +339,30 @@ def test_explain_scenario_documents_the_keys(sojourn):
     text = sojourn("explain", "scenario").stdout
     for key in ("duration", "bottleneck.rate", "flows", "warmup"):
         assert key in text
+
+
+def test_explain_scenario_tells_how_set_names_one_group_of_several(sojourn):
+    text = " ".join(sojourn("explain", "scenario").stdout.split())
+    for written in ("--set flows[0].count=20", '--set at[1].time="30 s"'):
+        assert written in text
+    done = sojourn("check", "small.toml", "--set", "flows[0].count=20")
+    assert "20 x newreno" in done.stdout
+
+
+def test_check_shows_the_gains_that_pi_is_designed_with(sojourn):
+    said = sojourn("check", "small.toml", "--disc", "pi:target=10packets").stdout
+    a, b = (line.split()[2] for line in said.splitlines() if line.split()[:2] in (["a", "="], ["b", "="]))
+    done = sojourn(
+        "run",
+        "small.toml",
+        "--json",
+        "--disc",
+        "pi:target=10packets",
+        "--disc",
+        f"pi:target=10packets,a={a},b={b}",
+    )
+    designed, given = json.loads(done.stdout)["runs"]
+    assert designed["metrics"] == given["metrics"]
 
 
 def test_every_entry_of_the_catalogue_is_explained(sojourn):

@@ -135,6 +135,8 @@ pub trait Law: DynClone + Send {
     fn target_packets(&self) -> Option<f64> {
         None
     }
+    /// Shows the parameters that it derived from its place, by their keys.
+    fn derived(&self, _out: &mut dyn Gauges) {}
     /// Shows its inner values by name.
     fn gauges(&self, _out: &mut dyn Gauges) {}
 }
@@ -153,6 +155,8 @@ pub trait Controller: DynClone + Send {
     fn target_packets(&self) -> Option<f64> {
         None
     }
+    /// Shows the parameters that it derived from its place, by their keys.
+    fn derived(&self, _out: &mut dyn Gauges) {}
     /// Shows its inner values by name.
     fn gauges(&self, _out: &mut dyn Gauges) {}
 }
@@ -190,6 +194,9 @@ impl Law for Box<dyn Law> {
     }
     fn target_packets(&self) -> Option<f64> {
         (**self).target_packets()
+    }
+    fn derived(&self, out: &mut dyn Gauges) {
+        (**self).derived(out);
     }
     fn gauges(&self, out: &mut dyn Gauges) {
         (**self).gauges(out);

@@ -51,6 +51,10 @@ impl<C: Controller + Clone> Law for Sampled<C> {
         self.controller.target_packets()
     }
 
+    fn derived(&self, out: &mut dyn Gauges) {
+        self.controller.derived(out);
+    }
+
     fn gauges(&self, out: &mut dyn Gauges) {
         out.gauge("p", "1", self.p.get());
         self.controller.gauges(out);

@@ -74,7 +74,8 @@ fn scenario_page() -> Value {
         "name": "scenario",
         "summary": "a scenario file: one link, its disc, its flows, and what changes when",
         "idea": "A TOML file. Quantities are text with a unit. [bottleneck] is the congested link of a dumbbell; \
-                 each [[flows]] is a group of like flows, each [[at]] a change during the run.",
+                 each [[flows]] is a group of like flows, each [[at]] a change during the run. --set names one of \
+                 several by its place, counted from 0: --set flows[0].count=20, --set at[1].time=\"30 s\".",
         "equation": "",
         "source": "",
         "fields": keys.collect::<Vec<Value>>(),

@@ -10,6 +10,12 @@ create_exception!(
     PyValueError,
     "A scenario that cannot run; `faults` has a line for each fault."
 );
+create_exception!(
+    _core,
+    LawError,
+    PyException,
+    "A law written in Python failed. Its arguments: what it did and when in the run, s; what it raised is the cause."
+);
 create_exception!(_core, Cancelled, PyException, "The run was cancelled through its ticket.");
 
 /// The exception for these faults, one line each.
@@ -19,4 +25,14 @@ pub(crate) fn scenario_error(faults: Vec<String>) -> PyErr {
         Ok(()) => error,
         Err(other) => other,
     })
+}
+
+/// The exception for a law in Python that ended in `error` at this time of the run.
+pub(crate) fn law_error(py: Python<'_>, error: PyErr, time_s: f64) -> PyErr {
+    if error.is_instance_of::<LawError>(py) {
+        return error;
+    }
+    let failure = LawError::new_err((error.value(py).to_string(), time_s));
+    failure.set_cause(py, Some(error));
+    failure
 }

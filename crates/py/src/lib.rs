@@ -5,6 +5,7 @@
 
 mod catalogue;
 mod conform;
+mod controller;
 mod errors;
 mod run;
 mod scenario;
@@ -19,7 +20,9 @@ mod _core {
     #[pymodule_export]
     use crate::conform::TracedLaw;
     #[pymodule_export]
-    use crate::errors::{Cancelled, ScenarioError};
+    use crate::controller::{Observation, check_controller};
+    #[pymodule_export]
+    use crate::errors::{Cancelled, LawError, ScenarioError};
     #[pymodule_export]
     use crate::run::{Run, Ticket, run};
     #[pymodule_export]

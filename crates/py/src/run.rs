@@ -1,11 +1,13 @@
 //! Runs.
 
+use crate::controller::{Failure, PythonController};
 use crate::errors::{Cancelled, scenario_error};
 use crate::scenario::Scenario;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value, json};
+use sojourn_aqm::Sampled;
 use sojourn_sim::{Metric, Outcome};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,6 +22,13 @@ struct Shared {
     cancelled: AtomicBool,
     /// The bits of a double.
     progress: AtomicU64,
+}
+
+impl Ticket {
+    fn check(&self) -> PyResult<()> {
+        let cancelled = self.0.cancelled.load(Ordering::Relaxed);
+        if cancelled { Err(Cancelled::new_err("the run was cancelled")) } else { Ok(()) }
+    }
 }
 
 #[pymethods]
@@ -48,27 +57,49 @@ pub(crate) struct Run {
     cpu_s: f64,
 }
 
-/// Runs a scenario on the packet plant, without Python's lock.
+/// Runs a scenario on the packet plant, without Python's lock; under `controller`, where there is one,
+/// instead of the scenario's own law.
 #[pyfunction]
-pub(crate) fn run(py: Python<'_>, scenario: &Scenario, seed: u64, ticket: &Ticket) -> PyResult<Run> {
-    let (scenario, ticket) = (&scenario.0, ticket.clone());
+#[pyo3(signature = (scenario, seed, ticket, controller = None))]
+pub(crate) fn run(
+    scenario: &Bound<'_, Scenario>,
+    seed: u64,
+    ticket: &Ticket,
+    controller: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Run> {
+    let controller = controller.map(PythonController::of).transpose()?;
+    let (py, scenario) = (scenario.py(), &scenario.get().0);
     py.detach(|| {
         let start = thread_cpu_seconds();
-        let refused =
-            |fault: sojourn_units::Fault| scenario_error(vec![fault.inside("bottleneck.disc").to_string()]);
-        let mut run = sojourn_sim::Run::new(scenario, seed).map_err(refused)?;
-        loop {
-            if ticket.0.cancelled.load(Ordering::Relaxed) {
-                return Err(Cancelled::new_err("the run was cancelled"));
+        let failure = controller.as_ref().map(PythonController::failure).unwrap_or_default();
+        let mut run = match controller {
+            Some(controller) => {
+                sojourn_sim::Run::with_law(scenario, seed, Box::new(Sampled::new(controller)))
             }
-            let more = run.advance();
-            ticket.0.progress.store(run.progress().to_bits(), Ordering::Relaxed);
-            if !more {
-                break;
-            }
-        }
+            None => sojourn_sim::Run::new(scenario, seed).map_err(refused)?,
+        };
+        drive(&mut run, ticket, &failure)?;
         Ok(Run { outcome: run.finish(), cpu_s: thread_cpu_seconds() - start })
     })
+}
+
+/// Lets the run go to its end, or until it is cancelled or its law has failed.
+fn drive(run: &mut sojourn_sim::Run, ticket: &Ticket, failure: &Failure) -> PyResult<()> {
+    let mut more = true;
+    while more {
+        ticket.check()?;
+        more = run.advance();
+        ticket.0.progress.store(run.progress().to_bits(), Ordering::Relaxed);
+        if let Some(error) = failure.take() {
+            // A law that did not come back is stopped by an exception, which is not its own failure.
+            return ticket.check().and(Err(error));
+        }
+    }
+    Ok(())
+}
+
+fn refused(fault: sojourn_units::Fault) -> PyErr {
+    scenario_error(vec![fault.inside("bottleneck.disc").to_string()])
 }
 
 #[pymethods]
@@ -87,10 +118,10 @@ impl Run {
         &self.outcome.link
     }
 
-    /// Events that happened.
+    /// Events that happened, and packets that came to shared links.
     #[getter]
     fn events(&self) -> u64 {
-        self.outcome.events
+        self.outcome.counts.events + self.outcome.counts.arrivals
     }
 
     /// CPU time of the run, s.

@@ -25,9 +25,10 @@ impl Scenario {
         self.0.with_disc(spec).map(Scenario).map_err(|faults| scenario_error(faults.lines().to_vec()))
     }
 
-    /// What would run, in text.
-    fn describe(&self) -> String {
-        self.0.describe()
+    /// What would run, in text; under a law of the caller's own where a label is given.
+    #[pyo3(signature = (label = None, parameters = ""))]
+    fn describe(&self, label: Option<&str>, parameters: &str) -> String {
+        label.map_or_else(|| self.0.describe(), |label| self.0.describe_under(label, parameters))
     }
 
     /// All keys, defaults filled in, as JSON.

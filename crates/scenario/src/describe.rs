@@ -2,17 +2,23 @@
 
 use crate::disc::plain;
 use crate::scenario::{Flows, Scenario};
-use sojourn_aqm::{Limit, catalogue};
+use sojourn_aqm::{Gauges, Limit, catalogue};
 use sojourn_units::Value;
 use std::fmt::Write;
 
 impl Scenario {
     /// What would run: the network drawn in text, the law with its parameters, the schedule.
     pub fn describe(&self) -> String {
+        self.describe_under(&self.bottleneck.disc.to_string(), &self.law_in_force())
+    }
+
+    /// The same under a law of the caller's own, with this label and a line for each of its parameters.
+    pub fn describe_under(&self, label: &str, parameters: &str) -> String {
         let mut out = format!("{}\n\n", self.title);
-        self.draw(&mut out);
+        let law = label.split_once(':').map_or(label, |(law, _)| law);
+        self.draw(law, &mut out);
         out.push('\n');
-        for (name, text) in self.facts() {
+        for (name, text) in self.facts(format!("fifo under {label}\n{parameters}")) {
             // A fact of several lines goes on under its first one.
             let mut lines = text.lines();
             let _ = writeln!(out, "{name:<LABEL$}{}", lines.next().unwrap_or_default());
@@ -24,15 +30,12 @@ impl Scenario {
     }
 
     /// The dumbbell: groups of flows left and right, the disc and the link between them.
-    fn draw(&self, out: &mut String) {
+    fn draw(&self, law: &str, out: &mut String) {
         let shown = self.flows.len().min(MOST_GROUPS);
         let left: Vec<String> = self.flows[..shown].iter().map(sources).collect();
         let width = left.iter().map(String::len).max().unwrap_or_default();
         let buffer = self.bottleneck.buffer.unwrap_or(Limit::Unlimited);
-        let link = format!(
-            "[ {} | {buffer} ]== {}, {} ==",
-            self.bottleneck.disc.law, self.bottleneck.rate, self.bottleneck.delay
-        );
+        let link = format!("[ {law} | {buffer} ]== {}, {} ==", self.bottleneck.rate, self.bottleneck.delay);
         let middle = (shown - 1) / 2;
         for (place, (group, left)) in self.flows.iter().zip(&left).enumerate() {
             let link = if place == middle { link.clone() } else { " ".repeat(link.len()) };
@@ -43,7 +46,7 @@ impl Scenario {
         }
     }
 
-    fn facts(&self) -> Vec<(&'static str, String)> {
+    fn facts(&self, disc: String) -> Vec<(&'static str, String)> {
         let site = self.site();
         let mean = site.base_rtt.unwrap_or_default();
         let (shortest, longest) = self.base_rtts();
@@ -51,7 +54,7 @@ impl Scenario {
         let mut facts = vec![
             ("bottleneck", format!("{}, {} one way", self.bottleneck.rate, self.bottleneck.delay)),
             ("buffer", self.bottleneck.buffer.unwrap_or(Limit::Unlimited).to_string()),
-            ("disc", format!("fifo under {}\n{}", self.bottleneck.disc, self.law_in_force())),
+            ("disc", disc),
             (
                 "flows",
                 self.flows.iter().take(MOST_GROUPS).map(|group| group_in_words(group) + "\n").collect(),
@@ -73,12 +76,19 @@ impl Scenario {
     fn law_in_force(&self) -> String {
         let disc = &self.bottleneck.disc;
         let Some(entry) = catalogue::law(&disc.law) else { return String::new() };
+        let mut derived = Derived::default();
+        if let Ok(law) = disc.law_at(&self.site()) {
+            law.derived(&mut derived);
+        }
         let mut out = String::new();
         for field in (entry.page.fields)() {
             let given = disc.params.iter().find(|(key, _)| key == field.key).map(|(_, value)| value);
             let said = match (given, &field.default) {
                 (Some(value), _) => plain(value),
-                (None, Value::Absent) => format!("not given: {}", field.why),
+                (None, Value::Absent) => match derived.of(field.key) {
+                    Some(value) => format!("{value} ({})", field.why),
+                    None => format!("not given: {}", field.why),
+                },
                 (None, value) => format!("{} (default)", plain(value)),
             };
             let _ = writeln!(out, "  {} = {said}", field.key);
@@ -96,22 +106,47 @@ impl Scenario {
     }
 }
 
+/// What a law derived from its place: key, unit, value.
+#[derive(Default)]
+struct Derived(Vec<(&'static str, &'static str, f64)>);
+
+impl Derived {
+    /// The value in all its digits, so that it may be given in its turn.
+    fn of(&self, key: &str) -> Option<String> {
+        self.0.iter().find(|(name, ..)| *name == key).map(|(_, unit, value)| format!("{value:?} {unit}"))
+    }
+}
+
+impl Gauges for Derived {
+    fn gauge(&mut self, name: &'static str, unit: &'static str, value: f64) {
+        self.0.push((name, unit, value));
+    }
+}
+
 fn sources(group: &Flows) -> String {
     format!("{} sources --- {}, {} ", group.count, group.access.rate, group.access.delay)
 }
 
 fn group_in_words(group: &Flows) -> String {
     let stop = group.stop.map_or(String::new(), |stop| format!(", stop at {stop}"));
-    format!(
-        "{} x {} {}, {} profile, segments of {}, {}, start {}{stop}",
-        group.count,
-        group.cc,
-        group.app.name(),
-        group.profile.name,
-        group.segment,
-        if group.ecn { "ECN" } else { "no ECN" },
-        group.start,
-    )
+    let what = if let Some(rate) = group.app.rate() {
+        format!("{} of {rate} over UDP, packets of {}", group.app.name(), group.segment)
+    } else {
+        format!("{}, segments of {}", tcp_in_words(group), group.segment)
+    };
+    let ecn = if group.ecn { "ECN" } else { "no ECN" };
+    format!("{} x {what}, {ecn}, start {}{stop}", group.count, group.start)
+}
+
+/// The congestion control and the implementation of TCP, with what is set otherwise.
+fn tcp_in_words(group: &Flows) -> String {
+    let sack = match group.profile.sack {
+        Some(true) => " with SACK",
+        Some(false) => " without SACK",
+        None => "",
+    };
+    let timestamps = if group.profile.timestamps { " with timestamps" } else { "" };
+    format!("{}{sack} {}, {} profile{timestamps}", group.cc, group.app.name(), group.profile.name)
 }
 
 /// Letters before a fact.

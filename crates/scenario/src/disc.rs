@@ -39,6 +39,13 @@ impl DiscSpec {
         let stems = || catalogue::LAWS.iter().map(|entry| entry.page.stem);
         let entry = catalogue::law(law).ok_or_else(|| {
             let legal = stems().collect::<Vec<_>>().join(", ");
+            if catalogue::DISCS.iter().any(|page| page.stem == law) {
+                let what = format!(
+                    "\"{law}\" is a disc, not a law: it stands under every law; \
+                     \"{DEFAULT_LAW}\" leaves it unmanaged (legal: {legal})"
+                );
+                return Fault::new("law", what);
+            }
             Fault::new(
                 "law",
                 format!("\"{law}\" is not a law{} (legal: {legal})", did_you_mean(law, stems())),
@@ -227,11 +234,12 @@ mod tests {
     #[test]
     fn specs_that_are_none_are_refused() {
         for (spec, hint) in [
-            (
-                "rde",
-                "\"rde\" is not a law; did you mean \"red\"? (legal: tail_drop, red, pi, codel, arm_pfc)",
-            ),
+            ("rde", "\"rde\" is not a law; did you mean \"red\"? (legal: tail_drop"),
             ("", "\"\" is not a law (legal: tail_drop"),
+            (
+                "fifo",
+                "\"fifo\" is a disc, not a law: it stands under every law; \"tail_drop\" leaves it unmanaged (",
+            ),
             ("red:", "\"\" is not KEY=VALUE; legal: NAME"),
             ("red:min", "\"min\" is not KEY=VALUE"),
             ("red:min=5packets,min=6packets", "\"min\" is given twice"),

@@ -33,11 +33,15 @@ impl Scenario {
 }
 
 fn flows(flows: &Flows) -> Json {
+    let tcp = |value: Json| if flows.app.is_tcp() { value } else { Json::Null };
     json!({
         "count": flows.count,
         "app": flows.app.name(),
-        "cc": flows.cc,
-        "profile": flows.profile.name,
+        "rate": flows.app.rate().map(|rate| rate.to_string()),
+        "cc": tcp(flows.cc.as_str().into()),
+        "profile": tcp(flows.profile.name.into()),
+        "sack": flows.profile.sack.map(|sack| tcp(sack.into())),
+        "timestamps": tcp(flows.profile.timestamps.into()),
         "ecn": flows.ecn,
         "segment": flows.segment.to_string(),
         "access": {
@@ -46,9 +50,9 @@ fn flows(flows: &Flows) -> Json {
         },
         "start": of_value(&flows.start.write()),
         "stop": flows.stop.map(|stop| stop.to_string()),
-        "initial_window": flows.profile.initial_window,
-        "delayed_ack": flows.profile.delayed_ack,
-        "min_rto": flows.profile.min_rto.to_string(),
+        "initial_window": tcp(flows.profile.initial_window.into()),
+        "delayed_ack": tcp(flows.profile.delayed_ack.into()),
+        "min_rto": tcp(flows.profile.min_rto.to_string().into()),
     })
 }
 

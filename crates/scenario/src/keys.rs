@@ -2,8 +2,8 @@
 //!
 //! Reading, defaults, the JSON schema and the help all follow from [`KEYS`].
 
+use crate::app::AppName;
 use crate::disc::DEFAULT_LAW;
-use crate::scenario::App;
 use crate::times::{Spread, Start};
 use sojourn_tcp::PROFILES;
 use sojourn_tcp::catalogue::CCS;
@@ -113,16 +113,23 @@ static KEYS: &[Key] = &[
         "a law of the catalogue with its parameters" if |_| true,
         "the disc: { law = NAME, KEY = VALUE } or \"NAME:KEY=VALUE,KEY=VALUE\"; see `sojourn list laws`"),
     whole!("flows", "count" = Whole(1), 1 to 1_000_000, "how many flows; a million in all groups"),
-    key!("flows", "app": App = Text("bulk"), "what they send; bulk: always has data to send"),
+    key!("flows", "app": AppName = Text("bulk"),
+        "what they send; bulk: TCP that always has data to send; cbr and poisson: UDP datagrams; see `sojourn list apps`"),
+    key!("flows", "rate": LinkRate = Words("for cbr and poisson it must be given"), "1 bit/s to 10 Tbit/s" if |_| true,
+        "for cbr and poisson: the rate of each flow, in whole IP packets"),
     key!("flows", "cc": CongestionControl = Text("newreno"),
         "the congestion control, with the recovery that its RFC pairs with it; see `sojourn list ccs`"),
     key!("flows", "profile": ProfileName = Text("default"),
         "the implementation of TCP: default (delayed ACKs, initial window 10, clock of 1 ns) or ns2 \
          (no delayed ACKs, initial window 2, clock tick 10 ms, recovery and receivers as ns-2's)"),
-    key!("flows", "ecn": bool = Flag(false), "whether they negotiate ECN (RFC 3168)"),
+    key!("flows", "sack": bool = Words("as the congestion control's RFC has it: with cubic, not with reno and newreno"),
+        "whether losses are repaired by selective acknowledgments (RFC 6675); false: cubic repairs as newreno does"),
+    key!("flows", "timestamps": bool = Words("as the profile: false"),
+        "whether every segment carries a timestamp, 12 B of it, and every ACK measures the round trip (RFC 7323)"),
+    key!("flows", "ecn": bool = Flag(false), "whether they negotiate ECN (RFC 3168); UDP datagrams are ECN-capable"),
     key!("flows", "segment": Bytes = Text("1500 B"),
         "100 B to 65535 B" if |size| (100..=65535).contains(&size.get()),
-        "the IP packet on the wire, headers (40 B) included"),
+        "the IP packet on the wire, headers (40 B) and options included; ACKs have 40 B and their options"),
     key!("flows", "access": Section = Words("the defaults of its keys"),
         "the links between the flows' hosts and the bottleneck, one on each side; their buffers are \
          unlimited"),
@@ -343,11 +350,5 @@ mod tests {
             let parent = KEYS.iter().find(|parent| parent.path() == key.table).expect(key.table);
             assert!(matches!(parent.kind(), Kind::Table | Kind::Tables), "{}", parent.path());
         }
-    }
-
-    #[test]
-    fn the_applications_and_their_names_agree() {
-        let names: Vec<&str> = App::PAGES.iter().map(|page| page.stem).collect();
-        assert_eq!(names, App::NAMES);
     }
 }

@@ -9,6 +9,7 @@
 pub mod metrics;
 pub mod trace;
 
+mod app;
 mod describe;
 mod disc;
 mod faults;
@@ -20,10 +21,11 @@ mod schema;
 mod times;
 mod tree;
 
+pub use app::App;
 pub use disc::DiscSpec;
 pub use faults::Faults;
 pub use json::of_value as json_of;
 pub use keys::{Key, Preset, explain};
-pub use scenario::{Access, App, Bottleneck, Change, Flows, Scenario, Setting};
+pub use scenario::{Access, Bottleneck, Change, Flows, Scenario, Setting};
 pub use schema::schema;
 pub use times::{Spread, Start};

@@ -1,5 +1,6 @@
 //! From the tree of a file to a checked scenario.
 
+use crate::app::{App, AppName};
 use crate::disc::DiscSpec;
 use crate::faults::{Flaw, MOST_LINES, Place};
 use crate::keys::{CongestionControl, Key, Preset, ProfileName, Title, keys_of};
@@ -143,15 +144,18 @@ impl Reader {
             );
             self.refuse(group, "stop", &what);
         }
+        let app = self.app(group);
         let ProfileName(profile) = group.get("profile")?;
         let mut profile = Profile::named(profile)?;
         profile.initial_window = group.get("initial_window").unwrap_or(profile.initial_window);
         profile.delayed_ack = group.get("delayed_ack").unwrap_or(profile.delayed_ack);
         profile.min_rto = group.get("min_rto").unwrap_or(profile.min_rto);
+        profile.sack = group.get("sack");
+        profile.timestamps = group.get("timestamps").unwrap_or(profile.timestamps);
         let CongestionControl(cc) = group.get("cc")?;
         Some(Flows {
             count: group.get::<u64>("count")? as u32,
-            app: group.get("app")?,
+            app: app?,
             cc: cc.into(),
             profile,
             ecn: group.get("ecn")?,
@@ -160,6 +164,33 @@ impl Reader {
             start: start?,
             stop,
         })
+    }
+
+    /// What a group sends. A key that means nothing for it is refused.
+    fn app(&mut self, group: &Section<'_>) -> Option<App> {
+        let AppName(name) = group.get("app")?;
+        let with_rate: fn(Rate) -> App = match name {
+            "cbr" => App::Cbr,
+            "poisson" => App::Poisson,
+            _ => {
+                if group.given("rate") {
+                    self.refuse(group, "rate", "is not for app = \"bulk\": TCP finds its own; legal: app = \"cbr\" or \"poisson\" with it");
+                    return None;
+                }
+                return Some(App::Bulk);
+            }
+        };
+        for key in TCP_KEYS.iter().filter(|key| group.given(key)) {
+            let what = format!("is not for app = \"{name}\", which is not TCP; legal: leave it out");
+            self.refuse(group, key, &what);
+        }
+        if !group.given("rate") {
+            let what = format!("app = \"{name}\" needs a rate; legal: rate = \"1 Mbit/s\", for example");
+            self.refuse(group, "rate", &what);
+            return None;
+        }
+        let segment = group.get::<Bytes>("segment")?.get() as f64;
+        self.rate(group, "rate", segment, FASTEST_ACCESS).map(with_rate)
     }
 
     fn access(
@@ -444,6 +475,9 @@ fn somewhere() -> Site {
     }
 }
 
+/// Keys of a group of flows that speak of TCP.
+const TCP_KEYS: &[&str] =
+    &["cc", "profile", "sack", "timestamps", "initial_window", "delayed_ack", "min_rto"];
 /// Flows of all groups.
 const MOST_FLOWS: u64 = 1_000_000;
 /// Packets of a buffer.

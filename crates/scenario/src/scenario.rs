@@ -1,14 +1,13 @@
 //! What a scenario is.
 
+use crate::app::App;
 use crate::disc::DiscSpec;
 use crate::faults::Faults;
-use crate::keys::word;
 use crate::times::{Spread, Start};
 use crate::{read, tree};
 use sojourn_aqm::{Limit, Site};
 use sojourn_tcp::Profile;
-use sojourn_units::param::{Kind, Quantity};
-use sojourn_units::{Bytes, Page, Rate, Span, Value};
+use sojourn_units::{Bytes, Rate, Span};
 use std::fmt;
 
 /// A link, its disc, its flows, and what changes when; checked and complete.
@@ -50,7 +49,7 @@ pub struct Flows {
     pub count: u32,
     /// What they send.
     pub app: App,
-    /// Their congestion control: a stem of the catalogue.
+    /// Their congestion control, where they use TCP: a stem of the catalogue.
     pub cc: String,
     /// Their implementation of TCP, with what the file sets otherwise.
     pub profile: Profile,
@@ -73,13 +72,6 @@ pub struct Access {
     pub rate: Rate,
     /// Propagation delay of each, one way.
     pub delay: Spread,
-}
-
-/// What flows send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum App {
-    /// There is always data to send.
-    Bulk,
 }
 
 /// Something that changes during the run.
@@ -122,18 +114,27 @@ impl Scenario {
         Ok(Scenario { bottleneck, ..self.clone() })
     }
 
-    /// What the bottleneck's law may know: means are taken over the flows.
+    /// What the bottleneck's law may know: means over the flows that respond to it, those that use TCP.
+    ///
+    /// Where none does, there is no round-trip time and no number of flows.
     pub fn site(&self) -> Site {
         let packet = self.mean_segment();
+        let flows: f64 = self.tcp_flows().map(|group| f64::from(group.count)).sum();
+        let rtt = self.tcp_flows().map(|group| {
+            let access = group.access.delay.mean_seconds(group.count);
+            f64::from(group.count) * 2.0 * (self.bottleneck.delay.seconds() + 2.0 * access)
+        });
         Site {
             rate: self.bottleneck.rate,
             packet,
             limit: self.bottleneck.buffer.unwrap_or(Limit::Unlimited).packets(packet),
-            flows: Some(self.flow_count()),
-            base_rtt: Some(Span::from_seconds(self.mean_over_flows(|flows| {
-                2.0 * (self.bottleneck.delay.seconds() + 2.0 * flows.access.delay.mean_seconds(flows.count))
-            }))),
+            flows: (flows > 0.0).then_some(flows),
+            base_rtt: (flows > 0.0).then(|| Span::from_seconds(rtt.sum::<f64>() / flows)),
         }
+    }
+
+    fn tcp_flows(&self) -> impl Iterator<Item = &Flows> {
+        self.flows.iter().filter(|group| group.app.is_tcp())
     }
 
     /// The shortest and the longest round-trip time without queueing and without transmission times.
@@ -151,45 +152,8 @@ impl Scenario {
 
     /// Mean size of the flows' segments, bytes.
     fn mean_segment(&self) -> f64 {
-        self.mean_over_flows(|flows| flows.segment.get() as f64)
-    }
-
-    fn mean_over_flows(&self, what: impl Fn(&Flows) -> f64) -> f64 {
-        let sum: f64 = self.flows.iter().map(|flows| f64::from(flows.count) * what(flows)).sum();
-        sum / self.flow_count()
-    }
-}
-
-impl App {
-    /// All applications.
-    pub const PAGES: &[Page] = &[Page {
-        stem: "bulk",
-        summary: "always has data to send, from its start to its stop",
-        idea: "The sender is never without data: what it sends is decided by its window alone.",
-        equation: "",
-        source: "RFC 7928, section 5.1",
-        fields: Vec::new,
-    }];
-    /// Their names.
-    pub const NAMES: &[&'static str] = &["bulk"];
-
-    /// Its name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            App::Bulk => "bulk",
-        }
-    }
-}
-
-impl Quantity for App {
-    fn kind() -> Kind {
-        Kind::Word(App::NAMES)
-    }
-    fn read(value: &Value) -> Result<App, String> {
-        word(value, "application", App::NAMES).map(|_bulk| App::Bulk)
-    }
-    fn write(&self) -> Value {
-        Value::Text(self.name().into())
+        let bytes = |group: &Flows| f64::from(group.count) * group.segment.get() as f64;
+        self.flows.iter().map(bytes).sum::<f64>() / self.flow_count()
     }
 }
 

@@ -5,10 +5,10 @@
 //!          <--access--      <-- the same rate, no disc <--access--
 //! ```
 
-use crate::network::{Change, FlowPlan, LinkChange, LinkPlan, Network, SourcePlan};
+use crate::network::{Change, Datagrams, FlowPlan, LinkChange, LinkPlan, Network, SourcePlan, Spacing};
 use sojourn_aqm::discs::Fifo;
-use sojourn_aqm::{Disc, Limit};
-use sojourn_scenario::{Flows, Scenario, Setting, Start};
+use sojourn_aqm::{Disc, Law, Limit};
+use sojourn_scenario::{App, Flows, Scenario, Setting, Start};
 use sojourn_tcp::{Config, HEADER};
 use sojourn_units::{Fault, Rate, Span, Stream, Time};
 
@@ -24,10 +24,16 @@ const RETURN: u32 = 1;
 
 /// The network of a scenario under this seed; the law may refuse its place.
 pub fn network(scenario: &Scenario, seed: u64) -> Result<Network, Fault> {
+    let law = scenario.bottleneck.disc.law_at(&scenario.site())?;
+    Ok(network_under(scenario, seed, law))
+}
+
+/// The same with another law in front of the bottleneck.
+pub fn network_under(scenario: &Scenario, seed: u64, law: Box<dyn Law>) -> Network {
     let bottleneck = &scenario.bottleneck;
     let mut network = Network {
         links: vec![
-            LinkPlan { disc: Some(disc(scenario, seed)?), ..plain(bottleneck.rate, bottleneck.delay) },
+            LinkPlan { disc: Some(disc(scenario, seed, law)), ..plain(bottleneck.rate, bottleneck.delay) },
             plain(bottleneck.rate, bottleneck.delay),
         ],
         flows: Vec::new(),
@@ -36,16 +42,13 @@ pub fn network(scenario: &Scenario, seed: u64) -> Result<Network, Fault> {
     for flows in &scenario.flows {
         add_flows(&mut network, flows, seed);
     }
-    Ok(network)
+    network
 }
 
-fn disc(scenario: &Scenario, seed: u64) -> Result<Box<dyn Disc<Packet>>, Fault> {
-    let bottleneck = &scenario.bottleneck;
-    let site = scenario.site();
-    let law = bottleneck.disc.law_at(&site)?;
+fn disc(scenario: &Scenario, seed: u64, law: Box<dyn Law>) -> Box<dyn Disc<Packet>> {
     let draws = Stream::named(seed, "bottleneck/disc");
-    let limit = bottleneck.buffer.unwrap_or(Limit::Unlimited);
-    Ok(Box::new(Fifo::new(law, limit, site, draws)))
+    let limit = scenario.bottleneck.buffer.unwrap_or(Limit::Unlimited);
+    Box::new(Fifo::new(law, limit, scenario.site(), draws))
 }
 
 fn plain(rate: Rate, delay: Span) -> LinkPlan {
@@ -60,17 +63,30 @@ fn add_flows(network: &mut Network, flows: &Flows, seed: u64) {
         // To the bottleneck and from it, on the sender's side and then on the receiver's.
         network.links.extend((0..4).map(|_| plain(rate, delay)));
         network.flows.push(FlowPlan {
-            source: SourcePlan::Bulk(Config {
-                profile: flows.profile.clone(),
-                cc: flows.cc.clone(),
-                mss: flows.segment.get() as u32 - HEADER,
-                ecn: flows.ecn,
-            }),
+            source: source(flows),
             forward: vec![first, BOTTLENECK, first + 3],
             reverse: vec![first + 2, RETURN, first + 1],
             start: start(flows, member, number, seed),
             stop: flows.stop.map(|stop| Time::ZERO + stop),
         });
+    }
+}
+
+fn source(flows: &Flows) -> SourcePlan {
+    let datagrams = |rate: Rate, spacing| {
+        let mean_len = flows.segment.get() as f64;
+        let rate = rate.packets_per_second(mean_len);
+        SourcePlan::Datagrams(Datagrams { rate, spacing, mean_len, exponential: false, ecn: flows.ecn })
+    };
+    match flows.app {
+        App::Bulk => SourcePlan::Bulk(Config {
+            profile: flows.profile.clone(),
+            cc: flows.cc.clone(),
+            mss: flows.segment.get() as u32 - HEADER,
+            ecn: flows.ecn,
+        }),
+        App::Cbr(rate) => datagrams(rate, Spacing::Even),
+        App::Poisson(rate) => datagrams(rate, Spacing::Poisson),
     }
 }
 

@@ -1,51 +1,100 @@
-//! The engine: takes the next event and lets the component act.
+//! The engine: links and flows act in the order of what can reach whom.
+//!
+//! Only where flows meet does it matter who comes first: at the shared links.
+//! Between them everything is a function of one flow alone, so it is computed
+//! as soon as a packet has left a shared link: the private links behind it (see
+//! [`crate::leg`]), the receiver, the acknowledgment, the sender, what it sends
+//! in answer, up to the inbox of the next shared link, each with its own time,
+//! which may lie ahead of the present. A shared link works its inbox off in the
+//! order of time, in batches: what leaves it arrives at the other end of the
+//! wire a propagation delay later, so that long it may wait.
+//!
+//! ```text
+//!  inbox -> |bottleneck| -> private links -> receiver -> private links -> inbox of the return link
+//! ```
+//!
+//! The event queue holds what happens by itself: changes, updates of laws,
+//! timers, starts and stops, and when an inbox must be looked at. The outcome is
+//! to the bit that of an event for every arrival at every link and endpoint
+//! ([`Simulation::stepwise`], the reference).
 
-use crate::events::{Event, EventQueue};
+use crate::event::{Event, Kind, MOST_COMPONENTS};
+use crate::event_queue::EventQueue;
 use crate::flow::{Flow, Source, State};
-use crate::link::{Link, Queue};
+use crate::inbox::Entry;
+use crate::leg::{End, Layout, Leg};
+use crate::link::{Link, Managed, Queue, Transmitter};
 use crate::network::{Change, LinkChange, Network};
 use crate::packet::Packet;
 use crate::probe::Probe;
 use sojourn_aqm::{Cause, Disc, FlowId, Sink};
 use sojourn_tcp::Segment;
-use sojourn_units::Time;
+use sojourn_units::{Span, Time};
 
 /// A network at work.
 pub struct Simulation<P> {
     now: Time,
-    events: EventQueue,
-    happened: u64,
+    events: EventQueue<Event>,
+    counts: Counts,
     links: Vec<Link>,
+    private: Vec<Transmitter>,
+    legs: Vec<Leg>,
     flows: Vec<Flow>,
     changes: Vec<Change>,
-    /// When each link's law has its next update in the event queue.
-    updates: Vec<Time>,
+    /// Whether every arrival waits for its time.
+    stepwise: bool,
+    /// The memory of the batch at work.
+    batch: Vec<Entry>,
     probe: P,
+}
+
+/// What the engine has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Events taken from the queue.
+    pub events: u64,
+    /// Packets that came to a shared link.
+    pub arrivals: u64,
 }
 
 impl<P: Probe> Simulation<P> {
     /// The network at the start of the run with this seed.
     pub fn new(network: Network, seed: u64, probe: P) -> Simulation<P> {
-        let mut events = EventQueue::default();
-        for (number, change) in network.changes.iter().enumerate() {
-            events.push(change.time, Event::Change(number as u32));
+        Simulation::build(network, seed, probe, false)
+    }
+
+    /// The same with an event for every arrival at every link and endpoint: slower, and with the same outcome.
+    pub fn stepwise(network: Network, seed: u64, probe: P) -> Simulation<P> {
+        Simulation::build(network, seed, probe, true)
+    }
+
+    fn build(mut network: Network, seed: u64, probe: P, stepwise: bool) -> Simulation<P> {
+        let Layout { links, private, legs, first } = Layout::new(&mut network, stepwise);
+        assert!(legs.len() < MOST_COMPONENTS, "too large a network: {} legs", legs.len());
+        let gap = links.iter().map(|link| link.transmitter.gap()).min();
+        let mut events = EventQueue::new(gap.unwrap_or_default());
+        for (number, change) in network.changes.iter_mut().enumerate() {
+            events.push(change.time, Event::change(number as u32));
+            change.link = place(&links, change.link).expect("a link that changes is shared") as u32;
         }
         for (number, flow) in network.flows.iter().enumerate() {
-            events.push(flow.start, Event::Start(number as u32));
+            events.push(flow.start, Event::start(number as u32));
             if let Some(stop) = flow.stop {
-                events.push(stop, Event::Stop(number as u32));
+                events.push(stop, Event::stop(number as u32));
             }
         }
-        let links: Vec<Link> = network.links.into_iter().map(Link::new).collect();
-        let flows = network.flows.into_iter().enumerate();
+        let flows = network.flows.into_iter().zip(first).enumerate();
         let mut simulation = Simulation {
             now: Time::ZERO,
             events,
-            happened: 0,
-            updates: vec![Time::NEVER; links.len()],
+            counts: Counts::default(),
             links,
-            flows: flows.map(|(number, plan)| Flow::new(plan, seed, number)).collect(),
+            private,
+            legs,
+            flows: flows.map(|(number, (plan, first))| Flow::new(plan, first, (seed, number))).collect(),
             changes: network.changes,
+            stepwise,
+            batch: Vec::new(),
             probe,
         };
         (0..simulation.links.len() as u32).for_each(|link| simulation.schedule_update(link));
@@ -57,16 +106,18 @@ impl<P: Probe> Simulation<P> {
         while !self.advance_some(until, u64::MAX) {}
     }
 
-    /// Lets at most `most` events happen that are due by `until`; says whether that was all of them.
+    /// Lets things happen that are due by `until`, not much more than `most` of them; says whether that was all.
     pub fn advance_some(&mut self, until: Time, most: u64) -> bool {
-        for _ in 0..most {
+        let enough = self.work().saturating_add(most);
+        while self.work() < enough {
             let Some((time, event)) = self.events.pop_by(until) else {
                 self.now = self.now.max(until);
+                (0..self.links.len() as u32).for_each(|link| self.catch_up(link, just_after(until)));
                 return true;
             };
             debug_assert!(time >= self.now, "time runs back");
             self.now = time;
-            self.happened += 1;
+            self.counts.events += 1;
             self.handle(event);
         }
         false
@@ -77,9 +128,9 @@ impl<P: Probe> Simulation<P> {
         self.now
     }
 
-    /// How many events have happened.
-    pub fn events(&self) -> u64 {
-        self.happened
+    /// What has been done so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
     }
 
     /// The probe.
@@ -89,252 +140,343 @@ impl<P: Probe> Simulation<P> {
 
     /// The disc in front of a link.
     pub fn disc(&self, link: u32) -> Option<&dyn Disc<Packet>> {
-        self.links[link as usize].disc()
+        self.link(link)?.disc()
     }
 
-    /// Bits that a link has sent since the start.
-    pub fn sent_bits(&self, link: u32) -> f64 {
-        self.links[link as usize].sent_bits(self.now)
+    /// Bits that a shared link has sent since the start; None for a private link.
+    pub fn sent_bits(&self, link: u32) -> Option<f64> {
+        Some(self.link(link)?.sent_bits(self.now))
     }
 
-    /// Bits that a link could have sent since the start.
-    pub fn capacity_bits(&self, link: u32) -> f64 {
-        self.links[link as usize].capacity_bits(self.now)
-    }
-
-    /// Application bytes that each flow has delivered since the start.
-    pub fn delivered_bytes(&self) -> impl Iterator<Item = u64> + '_ {
-        self.flows.iter().map(Flow::delivered_bytes)
-    }
-
-    /// The mean congestion window of the TCP flows that send, segments; None without any.
-    pub fn mean_window_packets(&self) -> Option<f64> {
-        let windows = self.flows.iter().filter_map(Flow::window_packets);
-        let (count, sum) = windows.fold((0.0, 0.0), |(count, sum), window| (count + 1.0, sum + window));
-        (count > 0.0).then(|| sum / count)
+    /// Bits that a shared link could have sent since the start; None for a private link.
+    pub fn capacity_bits(&self, link: u32) -> Option<f64> {
+        Some(self.link(link)?.capacity_bits(self.now))
     }
 
     /// Asserts that every packet is accounted for: offered = delivered + dropped + held.
     pub fn assert_conservation(&self) {
-        for (number, link) in self.links.iter().enumerate() {
+        for link in &self.links {
             if let Some(disc) = link.disc() {
-                let (counts, held) = (disc.counts(), disc.backlog().packets);
+                let (counts, held, number) = (disc.counts(), disc.backlog().packets, link.number);
                 assert!(counts.conserve(held), "link {number} lost or made packets: {counts:?}, {held} held");
             }
         }
     }
 
+    fn link(&self, number: u32) -> Option<&Link> {
+        place(&self.links, number).map(|place| &self.links[place])
+    }
+
+    fn work(&self) -> u64 {
+        self.counts.events + self.counts.arrivals
+    }
+
     fn handle(&mut self, event: Event) {
-        match event {
-            Event::Change(number) => self.change(self.changes[number as usize]),
-            Event::Update(link) => self.update(link),
-            Event::Sent(link) => self.transmit(link),
-            Event::Arrival(link) => self.arrive(link),
-            Event::Start(flow) => self.start(flow),
-            Event::Stop(flow) => self.stop(flow),
-            Event::Sender(flow) => self.sender_timer(flow),
-            Event::Receiver(flow) => self.receiver_timer(flow),
+        match event.parts() {
+            (Kind::Change, number) => self.change(self.changes[number as usize]),
+            (Kind::Update, link) => self.update(link),
+            (Kind::Drain, link) => self.drain(link),
+            (Kind::Sender, flow) => self.sender_timer(flow),
+            (Kind::Receiver, flow) => self.receiver_timer(flow),
+            (Kind::Start, flow) => self.start(flow),
+            (Kind::Stop, flow) => self.stop(self.now, flow),
         }
     }
 }
 
-/// Links.
+/// Shared links.
 impl<P: Probe> Simulation<P> {
+    /// Lets everything happen at a link that happens there before `end`.
+    fn catch_up(&mut self, link: u32, end: Time) {
+        let mut batch = std::mem::take(&mut self.batch);
+        self.links[link as usize].inbox.take_before(end, &mut batch);
+        self.counts.arrivals += batch.len() as u64;
+        for entry in batch.drain(..) {
+            // At one instant departures come before arrivals.
+            self.depart(link, just_after(entry.time));
+            self.offer(link, entry);
+        }
+        self.batch = batch;
+        self.depart(link, end);
+        self.schedule_drain(link);
+    }
+
     /// A packet comes to the near end of a link.
-    fn offer(&mut self, link: u32, packet: Packet) {
-        let now = self.now;
+    fn offer(&mut self, link: u32, entry: Entry) {
+        let now = entry.time;
         let at = &mut self.links[link as usize];
-        match &mut at.queue {
-            Queue::Plain => {
-                let (_, arrival) = at.send(now, packet);
-                self.expect_arrival(link, arrival);
-            }
-            Queue::Disc(disc) => {
-                self.probe.offered(now, link);
-                disc.enqueue(now, packet, &mut Watch { probe: &mut self.probe, link });
-                self.probe.backlog(now, link, disc.backlog());
-                if at.is_free(now) {
-                    self.transmit(link);
-                }
+        let packet = at.inbox.open(entry);
+        let Queue::Managed(Managed { disc, asking, .. }) = &mut at.queue else {
+            let arrival = at.send(now, packet.len);
+            return self.travel(arrival, packet.on_next_leg());
+        };
+        self.probe.offered(now, at.number);
+        disc.enqueue(now, packet, &mut Watch { probe: &mut self.probe, link: at.number });
+        self.probe.backlog(now, at.number, disc.backlog());
+        if !*asking {
+            self.transmit(now, link);
+        }
+    }
+
+    /// Lets the disc's departures before `end` happen.
+    fn depart(&mut self, link: u32, end: Time) {
+        loop {
+            let at = &self.links[link as usize];
+            let free = at.transmitter.free();
+            match &at.queue {
+                Queue::Managed(managed) if managed.asking && free < end => self.transmit(free, link),
+                _ => return,
             }
         }
     }
 
-    /// The transmitter of a link with a disc is free.
-    fn transmit(&mut self, link: u32) {
-        let now = self.now;
+    /// The transmitter of a link with a disc is free at `now`, and asks for a packet.
+    fn transmit(&mut self, now: Time, link: u32) {
         let at = &mut self.links[link as usize];
-        // A packet that came at the very instant may have taken the transmitter already.
-        if !at.is_free(now) {
-            return;
+        let Queue::Managed(Managed { disc, asking, .. }) = &mut at.queue else { return };
+        let taken = disc.dequeue(now, &mut Watch { probe: &mut self.probe, link: at.number });
+        *asking = taken.is_some();
+        if let Some((_, sojourn)) = &taken {
+            self.probe.delivered(now, at.number, *sojourn);
         }
-        let Queue::Disc(disc) = &mut at.queue else { return };
-        let taken = disc.dequeue(now, &mut Watch { probe: &mut self.probe, link });
-        let Some((packet, sojourn)) = taken else { return };
-        self.probe.delivered(now, link, sojourn);
-        self.probe.backlog(now, link, disc.backlog());
-        let (free, arrival) = at.send(now, packet);
-        self.events.push(free, Event::Sent(link));
-        self.expect_arrival(link, arrival);
-    }
-
-    /// The first packet on a link's wire comes to its far end.
-    fn arrive(&mut self, link: u32) {
-        let Some((mut packet, next)) = self.links[link as usize].arrive() else { return };
-        self.expect_arrival(link, next);
-        let flow = &self.flows[packet.flow.0 as usize];
-        let route = if packet.reverse { &flow.reverse } else { &flow.forward };
-        packet.hop += 1;
-        match route.get(usize::from(packet.hop)) {
-            Some(next) => self.offer(*next, packet),
-            None => self.receive(packet),
+        self.probe.backlog(now, at.number, disc.backlog());
+        if let Some((packet, _)) = taken {
+            let arrival = at.send(now, packet.len);
+            self.travel(arrival, packet.on_next_leg());
         }
     }
 
-    fn expect_arrival(&mut self, link: u32, arrival: Option<Time>) {
-        if let Some(time) = arrival {
-            self.events.push(time, Event::Arrival(link));
+    /// What came to a link must be looked at now, so that it is not late at the next one.
+    fn drain(&mut self, link: u32) {
+        let now = self.now;
+        if self.links[link as usize].drain.is_due(now) {
+            self.catch_up(link, just_after(now));
+        }
+    }
+
+    fn schedule_drain(&mut self, link: u32) {
+        let stepwise = self.stepwise;
+        let at = &mut self.links[link as usize];
+        let next = at.inbox.first().min(at.next_departure(stepwise));
+        let wait = if stepwise { Span::ZERO } else { at.transmitter.delay() };
+        if let Some(time) = at.drain.needs((next < Time::NEVER).then(|| next + wait)) {
+            self.events.push(time, Event::drain(link));
         }
     }
 
     fn update(&mut self, link: u32) {
+        // Updates due at an instant come before its packets.
         let now = self.now;
-        if let Queue::Disc(disc) = &mut self.links[link as usize].queue {
-            disc.on_update(self.updates[link as usize], now);
+        self.catch_up(link, now);
+        if let Queue::Managed(managed) = &mut self.links[link as usize].queue {
+            managed.disc.on_update(managed.update, now);
+            managed.update = Time::NEVER;
         }
-        self.updates[link as usize] = Time::NEVER;
         self.schedule_update(link);
     }
 
     fn schedule_update(&mut self, link: u32) {
-        if let Some(due) = self.links[link as usize].disc().and_then(Disc::next_update) {
-            self.updates[link as usize] = due;
-            self.events.push(due, Event::Update(link));
+        let Queue::Managed(managed) = &mut self.links[link as usize].queue else { return };
+        if let Some(due) = managed.disc.next_update() {
+            managed.update = due;
+            self.events.push(due, Event::update(link));
         }
     }
 
     fn change(&mut self, change: Change) {
+        let now = self.now;
+        self.catch_up(change.link, now);
         let link = &mut self.links[change.link as usize];
         match change.what {
-            LinkChange::Delay(delay) => link.delay = delay,
-            LinkChange::Rate(rate) => link.change_rate(self.now, rate),
+            LinkChange::Delay(delay) => link.transmitter.change_delay(delay),
+            LinkChange::Rate(rate) => link.change_rate(now, rate),
+        }
+        self.schedule_drain(change.link);
+    }
+}
+
+/// Legs, and the endpoints behind them. `at` is when it happens, which may lie ahead.
+impl<P: Probe> Simulation<P> {
+    /// A packet enters its leg.
+    fn travel(&mut self, mut at: Time, packet: Packet) {
+        let leg = self.legs[packet.leg as usize];
+        for link in &mut self.private[leg.private()] {
+            at = link.send(at, packet.len);
+        }
+        match leg.end {
+            End::Link(link) => {
+                let next = &mut self.links[link as usize].inbox;
+                let earlier = at < next.first();
+                next.push(at, packet);
+                if earlier {
+                    self.schedule_drain(link);
+                }
+            }
+            End::Receiver => self.receive(at, &packet),
+            End::Sender => self.acknowledge(at, &packet),
+        }
+    }
+
+    /// A packet comes to the receiver.
+    fn receive(&mut self, at: Time, packet: &Packet) {
+        let number = packet.flow.0;
+        let flow = &mut self.flows[number as usize];
+        let Source::Tcp(connection) = &mut flow.source else {
+            return self.probe.received(at, number, u64::from(packet.len.saturating_sub(UDP_HEADER)));
+        };
+        let reverse = flow.reverse;
+        let receiver = &mut connection.receiver;
+        // An acknowledgment that is due before is on its way before.
+        let due = receiver.next_timeout().filter(|due| *due < at);
+        let late = due.and_then(|due| Some((due, receiver.on_timeout(due)?)));
+        let before = receiver.delivered();
+        let answer = receiver.on_segment(at, &packet.segment);
+        let delivered = receiver.delivered() - before;
+        if let Some(time) = flow.receiver_timer.needs(receiver.next_timeout()) {
+            self.events.push(time, Event::receiver(number));
+        }
+        self.probe.received(at, number, delivered);
+        if let Some((due, ack)) = late {
+            self.travel(due, Packet::of_segment(ack, FlowId(number), reverse));
+        }
+        if let Some(ack) = answer {
+            self.travel(at, Packet::of_segment(ack, FlowId(number), reverse));
+        }
+    }
+
+    /// An acknowledgment comes to the sender.
+    fn acknowledge(&mut self, at: Time, packet: &Packet) {
+        let number = packet.flow.0;
+        // What is due before happens before.
+        if self.flows[number as usize].stop < at {
+            self.stop(self.flows[number as usize].stop, number);
+        }
+        loop {
+            let Source::Tcp(connection) = &mut self.flows[number as usize].source else { return };
+            match connection.sender.next_timeout() {
+                Some(due) if due < at => self.expire(due, number),
+                _ => {
+                    let progress = connection.sender.on_segment(at, &packet.segment);
+                    if let Some(rtt) = progress.rtt {
+                        self.probe.rtt(at, rtt);
+                    }
+                    return self.pump(at, number);
+                }
+            }
+        }
+    }
+
+    /// Sends what the sender may send.
+    fn pump(&mut self, at: Time, number: u32) {
+        loop {
+            let flow = &mut self.flows[number as usize];
+            let Source::Tcp(connection) = &mut flow.source else { return };
+            let Some(segment) = connection.sender.poll_transmit(at) else {
+                if let Some(time) = flow.sender_timer.needs(connection.sender.next_timeout()) {
+                    self.events.push(time, Event::sender(number));
+                }
+                return self.probe.window(at, number, connection.window());
+            };
+            let packet = Packet::of_segment(segment, FlowId(number), flow.forward);
+            self.travel(at, packet);
+        }
+    }
+
+    /// The sender's timer expires.
+    fn expire(&mut self, at: Time, number: u32) {
+        if let Source::Tcp(connection) = &mut self.flows[number as usize].source {
+            connection.sender.on_timeout(at);
+            self.pump(at, number);
         }
     }
 }
 
-/// Flows.
+/// What flows do by themselves.
 impl<P: Probe> Simulation<P> {
-    fn start(&mut self, flow: u32) {
-        let at = &mut self.flows[flow as usize];
-        at.state = State::Sending;
-        match &mut at.source {
+    fn start(&mut self, number: u32) {
+        let flow = &mut self.flows[number as usize];
+        flow.state = State::Sending;
+        match &mut flow.source {
             Source::Tcp(connection) => {
                 connection.sender.supply(u64::MAX);
                 connection.sender.open();
-                self.pump(flow);
+                self.pump(self.now, number);
             }
             Source::Datagrams(datagrams) => {
-                let first = self.now + datagrams.gap();
-                self.events.push(first, Event::Sender(flow));
+                self.events.push(datagrams.first(), Event::sender(number));
             }
         }
     }
 
-    fn stop(&mut self, flow: u32) {
-        let at = &mut self.flows[flow as usize];
-        at.state = State::Stopped;
-        if let Source::Tcp(connection) = &mut at.source {
+    fn stop(&mut self, at: Time, number: u32) {
+        let flow = &mut self.flows[number as usize];
+        if flow.state == State::Stopped {
+            return;
+        }
+        flow.state = State::Stopped;
+        flow.stop = Time::NEVER;
+        if let Source::Tcp(connection) = &mut flow.source {
             connection.sender.stop();
+            self.probe.stopped(at, number);
         }
     }
 
-    /// A packet has come to the end of its route.
-    fn receive(&mut self, packet: Packet) {
+    fn sender_timer(&mut self, number: u32) {
         let now = self.now;
-        let number = packet.flow.0;
         let flow = &mut self.flows[number as usize];
         match &mut flow.source {
-            Source::Datagrams(datagrams) => datagrams.delivered_bytes += u64::from(packet.len),
-            Source::Tcp(connection) if packet.reverse => {
-                let progress = connection.sender.on_segment(now, &packet.segment);
-                if let Some(rtt) = progress.rtt {
-                    self.probe.rtt(now, rtt);
-                }
-                self.pump(number);
-            }
             Source::Tcp(connection) => {
-                let answer = connection.receiver.on_segment(now, &packet.segment);
-                if let Some(time) = flow.receiver_timer.needs(connection.receiver.next_timeout()) {
-                    self.events.push(time, Event::Receiver(number));
-                }
-                if let Some(ack) = answer {
-                    self.dispatch(number, ack, true);
-                }
-            }
-        }
-    }
-
-    /// Sends what the sender may send now.
-    fn pump(&mut self, flow: u32) {
-        let now = self.now;
-        loop {
-            let at = &mut self.flows[flow as usize];
-            let Source::Tcp(connection) = &mut at.source else { return };
-            let Some(segment) = connection.sender.poll_transmit(now) else {
-                if let Some(time) = at.sender_timer.needs(connection.sender.next_timeout()) {
-                    self.events.push(time, Event::Sender(flow));
-                }
-                return;
-            };
-            self.dispatch(flow, segment, false);
-        }
-    }
-
-    /// Puts a segment on the first link of its route.
-    fn dispatch(&mut self, flow: u32, segment: Segment, reverse: bool) {
-        let packet = Packet { segment, flow: FlowId(flow), len: segment.wire_len(), hop: 0, reverse };
-        let at = &self.flows[flow as usize];
-        let route = if reverse { &at.reverse } else { &at.forward };
-        self.offer(route[0], packet);
-    }
-
-    fn sender_timer(&mut self, flow: u32) {
-        let now = self.now;
-        let at = &mut self.flows[flow as usize];
-        match &mut at.source {
-            Source::Tcp(connection) => {
-                if at.sender_timer.is_due(now) {
-                    connection.sender.on_timeout(now);
-                    self.pump(flow);
+                if flow.sender_timer.is_due(now) {
+                    let due = connection.sender.next_timeout();
+                    if due.is_some_and(|due| due <= now) {
+                        self.expire(now, number);
+                    } else if let Some(time) = flow.sender_timer.needs(due) {
+                        self.events.push(time, Event::sender(number));
+                    }
                 }
             }
             Source::Datagrams(datagrams) => {
-                if at.state == State::Stopped {
+                if flow.state == State::Stopped {
                     return;
                 }
-                let (len, next, route) = (datagrams.len(), now + datagrams.gap(), at.forward[0]);
-                self.events.push(next, Event::Sender(flow));
-                let segment = Segment::default();
-                self.offer(route, Packet { segment, flow: FlowId(flow), len, hop: 0, reverse: false });
+                let (len, ecn, next) = datagrams.send(now);
+                self.events.push(next, Event::sender(number));
+                let segment = Segment { ecn, ..Segment::default() };
+                let packet = Packet { segment, flow: FlowId(number), len, leg: flow.forward };
+                self.travel(now, packet);
             }
         }
     }
 
-    fn receiver_timer(&mut self, flow: u32) {
+    fn receiver_timer(&mut self, number: u32) {
         let now = self.now;
-        let at = &mut self.flows[flow as usize];
-        let Source::Tcp(connection) = &mut at.source else { return };
-        if !at.receiver_timer.is_due(now) {
+        let flow = &mut self.flows[number as usize];
+        let Source::Tcp(connection) = &mut flow.source else { return };
+        if !flow.receiver_timer.is_due(now) {
             return;
         }
         let answer = connection.receiver.on_timeout(now);
-        if let Some(time) = at.receiver_timer.needs(connection.receiver.next_timeout()) {
-            self.events.push(time, Event::Receiver(flow));
+        if let Some(time) = flow.receiver_timer.needs(connection.receiver.next_timeout()) {
+            self.events.push(time, Event::receiver(number));
         }
         if let Some(ack) = answer {
-            self.dispatch(flow, ack, true);
+            let packet = Packet::of_segment(ack, FlowId(number), flow.reverse);
+            self.travel(now, packet);
         }
     }
+}
+
+/// The end of what happens at `time`.
+fn just_after(time: Time) -> Time {
+    time + Span::from_nanos(1)
+}
+
+/// The headers of a datagram, bytes: IPv4 and UDP (RFC 791, RFC 768).
+const UDP_HEADER: u32 = 28;
+
+/// Where the link with this number is, if it is not private.
+fn place(links: &[Link], number: u32) -> Option<usize> {
+    links.binary_search_by_key(&number, |link| link.number).ok()
 }
 
 /// Passes on to the probe what a disc does with packets.

@@ -1,19 +1,24 @@
 //! A flow at work: its endpoints, its route, its timers.
 
-use crate::network::{FlowPlan, Poisson, SourcePlan};
+use crate::network::{self, FlowPlan, SourcePlan, Spacing};
+use crate::probe::Window;
 use sojourn_tcp::{Config, Receiver, Sender};
-use sojourn_units::{Span, Stream, Time};
+use sojourn_units::{Ecn, Span, Stream, Time};
 
 /// A flow at work.
 pub(crate) struct Flow {
     pub(crate) source: Source,
-    pub(crate) forward: Vec<u32>,
-    pub(crate) reverse: Vec<u32>,
+    /// The first leg from the sender to the receiver.
+    pub(crate) forward: u32,
+    /// The first leg from the receiver to the sender.
+    pub(crate) reverse: u32,
     /// When the sender's entry in the event queue is due.
     pub(crate) sender_timer: Timer,
     /// When the receiver's entry in the event queue is due.
     pub(crate) receiver_timer: Timer,
     pub(crate) state: State,
+    /// When it stops; NEVER once it has.
+    pub(crate) stop: Time,
 }
 
 /// Where in its life a flow is.
@@ -35,11 +40,12 @@ pub(crate) struct Connection {
     pub(crate) receiver: Receiver,
 }
 
-/// A Poisson stream of datagrams, and what became of it.
+/// A stream of datagrams at work.
 pub(crate) struct Datagrams {
-    plan: Poisson,
+    plan: network::Datagrams,
     draws: Stream,
-    pub(crate) delivered_bytes: u64,
+    start: Time,
+    sent: u64,
 }
 
 /// A deadline that moves often, kept by one entry in the event queue: where
@@ -48,37 +54,23 @@ pub(crate) struct Datagrams {
 pub(crate) struct Timer(Time);
 
 impl Flow {
-    pub(crate) fn new(plan: FlowPlan, seed: u64, number: usize) -> Flow {
+    /// The flow `number` of the run with `seed`, from its plan and its first legs.
+    pub(crate) fn new(plan: FlowPlan, [forward, reverse]: [u32; 2], (seed, number): (u64, usize)) -> Flow {
         let source = match plan.source {
             SourcePlan::Bulk(config) => Source::Tcp(Box::new(Connection::new(config))),
-            SourcePlan::Poisson(plan) => {
+            SourcePlan::Datagrams(stream) => {
                 let draws = Stream::named(seed, &format!("flow {number}/datagrams"));
-                Source::Datagrams(Datagrams { plan, draws, delivered_bytes: 0 })
+                Source::Datagrams(Datagrams { plan: stream, draws, start: plan.start, sent: 0 })
             }
         };
         Flow {
             source,
-            forward: plan.forward,
-            reverse: plan.reverse,
+            forward,
+            reverse,
             sender_timer: Timer::OFF,
             receiver_timer: Timer::OFF,
             state: State::Waiting,
-        }
-    }
-
-    /// Application bytes delivered since the start.
-    pub(crate) fn delivered_bytes(&self) -> u64 {
-        match &self.source {
-            Source::Tcp(connection) => connection.receiver.delivered(),
-            Source::Datagrams(datagrams) => datagrams.delivered_bytes,
-        }
-    }
-
-    /// The congestion window in segments; None where there is none, or nothing is sent.
-    pub(crate) fn window_packets(&self) -> Option<f64> {
-        match &self.source {
-            Source::Tcp(connection) if self.state == State::Sending => Some(connection.window_packets()),
-            _ => None,
+            stop: plan.stop.unwrap_or(Time::NEVER),
         }
     }
 }
@@ -90,25 +82,40 @@ impl Connection {
         Connection { sender, receiver }
     }
 
-    fn window_packets(&self) -> f64 {
-        self.sender.window().get() as f64 / f64::from(self.sender.mss())
+    /// The congestion window.
+    pub(crate) fn window(&self) -> Window {
+        Window { bytes: self.sender.window().get(), segment: self.sender.mss() }
     }
 }
 
 impl Datagrams {
-    /// How long until the next datagram.
-    pub(crate) fn gap(&mut self) -> Span {
-        Span::from_seconds(self.draws.exponential(1.0 / self.plan.rate))
+    /// When the first datagram is sent.
+    pub(crate) fn first(&mut self) -> Time {
+        match self.plan.spacing {
+            Spacing::Even => self.start,
+            Spacing::Poisson => self.start + self.gap(),
+        }
     }
 
-    /// The size of a datagram, bytes.
-    pub(crate) fn len(&mut self) -> u32 {
+    /// The datagram to send at `now` (its size, bytes, and its ECN bits), and when the next one is.
+    pub(crate) fn send(&mut self, now: Time) -> (u32, Ecn, Time) {
         let len = if self.plan.exponential {
             self.draws.exponential(self.plan.mean_len)
         } else {
             self.plan.mean_len
         };
-        len.round().max(1.0) as u32
+        self.sent += 1;
+        let next = match self.plan.spacing {
+            // From the start each time, so that no rate is rounded.
+            Spacing::Even => self.start + Span::from_seconds(self.sent as f64 / self.plan.rate),
+            Spacing::Poisson => now + self.gap(),
+        };
+        let ecn = if self.plan.ecn { Ecn::Ect0 } else { Ecn::NotEct };
+        (len.round().max(1.0) as u32, ecn, next)
+    }
+
+    fn gap(&mut self) -> Span {
+        Span::from_seconds(self.draws.exponential(1.0 / self.plan.rate))
     }
 }
 

@@ -1,9 +1,9 @@
 //! The packet plant: segments, ACKs, losses and marks, event by event.
 //!
 //! A [`Network`] is links, routes and flows as plain data ([`dumbbell`] makes
-//! one of a scenario). A [`Simulation`] runs it: links keep their packets in
-//! rings and put only their heads into the event queue, so the queue holds one
-//! entry per busy component. What is measured is a [`Probe`], a type parameter;
+//! one of a scenario). A [`Simulation`] runs it: packets stand in rings, of which
+//! only the heads are in the event queue, so the queue holds one entry per busy
+//! component. What is measured is a [`Probe`], a type parameter;
 //! the [`Recorder`] measures what the contract names. A run is a function of
 //! the network and the seed.
 
@@ -11,21 +11,26 @@ pub mod dumbbell;
 pub mod network;
 
 mod engine;
-mod events;
+mod event;
+mod event_queue;
 mod flow;
 mod histogram;
+mod inbox;
+mod leg;
 mod link;
 mod packet;
 mod probe;
 mod recorder;
 mod results;
 mod run;
+mod windows;
 
-pub use engine::Simulation;
+pub use engine::{Counts, Simulation};
+pub use event_queue::EventQueue;
 pub use histogram::Histogram;
 pub use network::Network;
 pub use packet::Packet;
-pub use probe::Probe;
-pub use recorder::Recorder;
+pub use probe::{Probe, Window};
+pub use recorder::{Measured, Recorder};
 pub use results::{Metric, Outcome, Series};
 pub use run::Run;

@@ -1,36 +1,69 @@
 //! One direction of a link: a queue, a transmitter, a wire.
 
+use crate::flow::Timer;
+use crate::inbox::Inbox;
 use crate::network::LinkPlan;
 use crate::packet::Packet;
 use sojourn_aqm::Disc;
 use sojourn_units::{Rate, Span, Time};
-use std::collections::VecDeque;
 
-/// A link at work.
-pub(crate) struct Link {
+/// A transmitter and the wire behind it, first in, first out: when a packet
+/// arrives follows from when it came. This is all there is of a link that one
+/// flow has to itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Transmitter {
     rate: Rate,
-    pub(crate) delay: Span,
+    delay: Span,
+    /// When it is free.
+    free: Time,
+    /// How much later than `free` that really is, 2^-32 ns.
+    fraction: u32,
+    /// The last arrival at the far end, which nothing overtakes.
+    last_arrival: Time,
+    /// The last size, and how long it takes.
+    known: (u32, Exact),
+}
+
+/// A time that is no whole number of nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Exact {
+    nanos: u64,
+    /// 2^-32 ns.
+    fraction: u32,
+}
+
+/// A shared link: one that several flows use, that has a disc, or that the schedule changes.
+pub(crate) struct Link {
+    /// Its number in the network.
+    pub(crate) number: u32,
+    pub(crate) transmitter: Transmitter,
+    /// The packets on their way to it.
+    pub(crate) inbox: Inbox,
     pub(crate) queue: Queue,
-    wire: Wire,
-    transmission: Transmission,
+    /// When the inbox and the disc's departures must have been looked at.
+    pub(crate) drain: Timer,
     /// Bits of all transmissions begun so far.
     begun_bits: f64,
+    /// The rate of the transmission that was begun last.
+    begun_rate: Rate,
     capacity: Capacity,
 }
 
 /// What stands in front of the transmitter.
 pub(crate) enum Queue {
-    /// Unlimited and unmanaged: when a packet leaves follows from when it came, without an event.
+    /// Unlimited and unmanaged.
     Plain,
     /// A disc.
-    Disc(Box<dyn Disc<Packet>>),
+    Managed(Managed),
 }
 
-/// The packets on their way, in order of arrival.
-#[derive(Default)]
-struct Wire {
-    packets: VecDeque<(Time, Packet)>,
-    last: Time,
+/// A disc, and what the engine must remember for it.
+pub(crate) struct Managed {
+    pub(crate) disc: Box<dyn Disc<Packet>>,
+    /// Whether the transmitter, when free, will ask the disc for a packet.
+    pub(crate) asking: bool,
+    /// When the law's next update is due.
+    pub(crate) update: Time,
 }
 
 /// The integral of the rate: `bits` up to `at`, from where the present rate holds.
@@ -42,58 +75,95 @@ struct Capacity {
     before: Rate,
 }
 
-/// The packet being sent, or the last one.
-#[derive(Clone, Copy, Default)]
-struct Transmission {
-    until: Time,
-    /// How much later than `until` it really ends, ns; below 1.
-    fraction: f64,
-    rate: Rate,
+impl Transmitter {
+    pub(crate) fn new(rate: Rate, delay: Span) -> Transmitter {
+        Transmitter {
+            rate,
+            delay,
+            free: Time::ZERO,
+            fraction: 0,
+            last_arrival: Time::ZERO,
+            known: (0, Exact::default()),
+        }
+    }
+
+    /// About how long there is between events, where it is busy: a packet has some three of them.
+    pub(crate) fn gap(&self) -> Span {
+        Span::from_seconds(TYPICAL_BITS / 3.0 / self.rate.bits_per_second())
+    }
+
+    /// When it is free.
+    pub(crate) fn free(&self) -> Time {
+        self.free
+    }
+
+    /// How long a packet is on the wire.
+    pub(crate) fn delay(&self) -> Span {
+        self.delay
+    }
+
+    /// Packets sent from now on are on the wire for `delay`; those on it keep theirs.
+    pub(crate) fn change_delay(&mut self, delay: Span) {
+        self.delay = delay;
+    }
+
+    /// Sends a packet of `len` bytes that comes at `now`, after those that came
+    /// before; says when it arrives at the far end.
+    pub(crate) fn send(&mut self, now: Time, len: u32) -> Time {
+        if len != self.known.0 {
+            self.known = (len, Exact::new(f64::from(len) * 8.0 * 1e9 / self.rate.bits_per_second()));
+        }
+        // Back to back, the fraction of a nanosecond is carried over, so that no rate is rounded.
+        if self.free < now {
+            (self.free, self.fraction) = (now, 0);
+        }
+        let takes = self.known.1;
+        let (fraction, carry) = self.fraction.overflowing_add(takes.fraction);
+        self.fraction = fraction;
+        self.free = Time::from_nanos(self.free.nanos() + takes.nanos + u64::from(carry));
+        let arrival = Time::from_nanos(self.free.nanos() + self.delay.nanos());
+        self.last_arrival = self.last_arrival.max(arrival);
+        self.last_arrival
+    }
 }
 
+impl Exact {
+    fn new(nanos: f64) -> Exact {
+        Exact { nanos: nanos as u64, fraction: (nanos.fract() * FRACTIONS) as u32 }
+    }
+}
+
+/// A packet of 1500 B.
+const TYPICAL_BITS: f64 = 12_000.0;
+/// So many fractions make a nanosecond.
+const FRACTIONS: f64 = (1_u64 << 32) as f64;
+
 impl Link {
-    pub(crate) fn new(plan: LinkPlan) -> Link {
+    pub(crate) fn new(number: u32, plan: LinkPlan) -> Link {
+        let managed = |disc| Queue::Managed(Managed { disc, asking: false, update: Time::NEVER });
         Link {
-            rate: plan.rate,
-            delay: plan.delay,
-            queue: plan.disc.map_or(Queue::Plain, Queue::Disc),
-            wire: Wire::default(),
-            transmission: Transmission::default(),
+            number,
+            transmitter: Transmitter::new(plan.rate, plan.delay),
+            inbox: Inbox::new(),
+            queue: plan.disc.map_or(Queue::Plain, managed),
+            drain: Timer::OFF,
             begun_bits: 0.0,
+            begun_rate: plan.rate,
             capacity: Capacity::default(),
         }
     }
 
-    /// Whether the transmitter is free.
-    pub(crate) fn is_free(&self, now: Time) -> bool {
-        self.transmission.until <= now
-    }
-
-    /// Sends a packet, after those that are being sent; says when the
-    /// transmitter is free again, and the arrival at the far end if none was
-    /// on the wire.
-    pub(crate) fn send(&mut self, now: Time, packet: Packet) -> (Time, Option<Time>) {
-        let bits = f64::from(packet.len) * 8.0;
-        // Back to back, the fraction of a nanosecond is carried over, so that no rate is rounded.
-        let carried = if self.transmission.until < now { 0.0 } else { self.transmission.fraction };
-        let nanos = bits * 1e9 / self.rate.bits_per_second() + carried;
-        let whole = Span::from_nanos(nanos as u64);
-        let until = self.transmission.until.max(now) + whole;
-        self.transmission = Transmission { until, fraction: nanos - nanos.floor(), rate: self.rate };
-        self.begun_bits += bits;
-        (until, self.wire.push(until + self.delay, packet))
-    }
-
-    /// Takes the packet that has arrived; says when the next one does.
-    pub(crate) fn arrive(&mut self) -> Option<(Packet, Option<Time>)> {
-        let (_, packet) = self.wire.packets.pop_front()?;
-        Some((packet, self.wire.packets.front().map(|(time, _)| *time)))
+    /// Sends a packet of `len` bytes, after those that are being sent; says when it arrives.
+    pub(crate) fn send(&mut self, now: Time, len: u32) -> Time {
+        self.begun_bits += f64::from(len) * 8.0;
+        self.begun_rate = self.transmitter.rate;
+        self.transmitter.send(now, len)
     }
 
     /// Bits that have left the transmitter since the start, to the bit.
     pub(crate) fn sent_bits(&self, now: Time) -> f64 {
-        let left = self.transmission.until.since(now).seconds();
-        self.begun_bits - left * self.transmission.rate.bits_per_second()
+        let left = self.transmitter.free.since(now).seconds();
+        self.begun_bits - left * self.begun_rate.bits_per_second()
     }
 
     /// Bits that could have left the transmitter since the start.
@@ -102,35 +172,36 @@ impl Link {
         if now < at {
             return bits - at.since(now).seconds() * before.bits_per_second();
         }
-        bits + now.since(at).seconds() * self.rate.bits_per_second()
+        bits + now.since(at).seconds() * self.transmitter.rate.bits_per_second()
     }
 
     /// The next packet is sent at the new rate; the one being sent is finished at its own.
     pub(crate) fn change_rate(&mut self, now: Time, rate: Rate) {
         if now >= self.capacity.at {
-            let at = self.transmission.until.max(now);
-            self.capacity = Capacity { at, bits: self.capacity_bits(at), before: self.rate };
+            let at = self.transmitter.free.max(now);
+            self.capacity = Capacity { at, bits: self.capacity_bits(at), before: self.transmitter.rate };
         }
-        self.rate = rate;
-        if let Queue::Disc(disc) = &mut self.queue {
-            disc.link_changed(now, rate);
+        self.transmitter.rate = rate;
+        self.transmitter.known = (0, Exact::default());
+        if let Queue::Managed(managed) = &mut self.queue {
+            managed.disc.link_changed(now, rate);
+        }
+    }
+
+    /// When the disc will be asked for a packet next; NEVER where it holds none, unless `idle` counts.
+    pub(crate) fn next_departure(&self, idle: bool) -> Time {
+        match &self.queue {
+            Queue::Managed(Managed { disc, asking: true, .. }) if idle || disc.backlog().packets > 0 => {
+                self.transmitter.free
+            }
+            _ => Time::NEVER,
         }
     }
 
     pub(crate) fn disc(&self) -> Option<&dyn Disc<Packet>> {
         match &self.queue {
             Queue::Plain => None,
-            Queue::Disc(disc) => Some(disc.as_ref()),
+            Queue::Managed(managed) => Some(managed.disc.as_ref()),
         }
-    }
-}
-
-impl Wire {
-    /// Puts a packet behind the others, whom it does not overtake.
-    fn push(&mut self, arrival: Time, packet: Packet) -> Option<Time> {
-        self.last = self.last.max(arrival);
-        let alone = self.packets.is_empty();
-        self.packets.push_back((self.last, packet));
-        alone.then_some(self.last)
     }
 }

@@ -44,19 +44,32 @@ pub struct FlowPlan {
 pub enum SourcePlan {
     /// A TCP sender that always has data.
     Bulk(Config),
-    /// Datagrams in a Poisson stream.
-    Poisson(Poisson),
+    /// Datagrams that do not respond to congestion.
+    Datagrams(Datagrams),
 }
 
-/// A Poisson stream of datagrams.
+/// A stream of UDP datagrams.
 #[derive(Clone, Copy, Debug)]
-pub struct Poisson {
+pub struct Datagrams {
     /// Datagrams per second.
     pub rate: f64,
+    /// When they are sent.
+    pub spacing: Spacing,
     /// Mean size on the wire, bytes.
     pub mean_len: f64,
     /// Whether sizes are exponential instead of all the same.
     pub exponential: bool,
+    /// Whether they are ECN-capable.
+    pub ecn: bool,
+}
+
+/// When datagrams are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spacing {
+    /// In even steps, the first at the start.
+    Even,
+    /// With independent exponential gaps, also before the first.
+    Poisson,
 }
 
 /// An entry of the schedule.

@@ -13,10 +13,18 @@ pub struct Packet {
     pub flow: FlowId,
     /// Size on the wire, bytes.
     pub len: u32,
-    /// How many links of its route lie behind it.
-    pub hop: u16,
-    /// Whether it goes from the receiver to the sender.
-    pub reverse: bool,
+    /// The leg of its route that it is on.
+    pub(crate) leg: u32,
+}
+
+impl Packet {
+    pub(crate) fn of_segment(segment: Segment, flow: FlowId, leg: u32) -> Packet {
+        Packet { segment, flow, len: segment.wire_len(), leg }
+    }
+
+    pub(crate) fn on_next_leg(self) -> Packet {
+        Packet { leg: self.leg + 1, ..self }
+    }
 }
 
 impl aqm::Packet for Packet {

@@ -3,7 +3,9 @@
 use sojourn_aqm::{Backlog, Cause};
 use sojourn_units::{Span, Time};
 
-/// Told of everything that is measured. Every method does nothing unless it is
+/// Told of everything that is measured. What concerns a link is told in the
+/// order of time; what concerns a flow, too, but it may be told before its time,
+/// and what concerns two flows in any order. Every method does nothing unless it is
 /// overridden, and a probe is a type parameter: what is not watched costs nothing.
 pub trait Probe {
     /// The disc in front of `link` now holds this.
@@ -16,6 +18,21 @@ pub trait Probe {
     fn dropped(&mut self, _now: Time, _link: u32, _cause: Cause) {}
     /// The disc in front of `link` marked a packet.
     fn marked(&mut self, _now: Time, _link: u32) {}
+    /// A flow's receiver takes in `bytes` of application data.
+    fn received(&mut self, _at: Time, _flow: u32, _bytes: u64) {}
     /// A sender measured the round-trip time.
-    fn rtt(&mut self, _now: Time, _rtt: Span) {}
+    fn rtt(&mut self, _at: Time, _rtt: Span) {}
+    /// A flow's sender has acted, and has this congestion window now.
+    fn window(&mut self, _at: Time, _flow: u32, _window: Window) {}
+    /// A flow has stopped sending new data.
+    fn stopped(&mut self, _at: Time, _flow: u32) {}
+}
+
+/// A congestion window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Its bytes.
+    pub bytes: u64,
+    /// The bytes of a full segment's payload.
+    pub segment: u32,
 }

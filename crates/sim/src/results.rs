@@ -1,5 +1,6 @@
 //! What a run gives: metrics, series, distributions.
 
+use crate::engine::Counts;
 use crate::recorder::{Recorder, Tally};
 use sojourn_units::Span;
 
@@ -16,8 +17,8 @@ pub struct Outcome {
     pub sojourn_distribution: Vec<(f64, f64)>,
     /// Packets over the whole run, warm-up included.
     pub balance: Balance,
-    /// Events that happened.
-    pub events: u64,
+    /// What the engine did.
+    pub counts: Counts,
 }
 
 /// The value of a metric.
@@ -63,6 +64,8 @@ pub struct Series {
     pub utilization: Vec<f64>,
     /// Mean congestion window at the end of the step, segments.
     pub window_packets: Vec<f64>,
+    /// The congestion windows of a few flows, by their numbers.
+    pub flow_windows: Vec<(u32, Vec<f64>)>,
 }
 
 /// What a step adds to the series.
@@ -73,25 +76,32 @@ pub(crate) struct Step {
     pub(crate) tally: Tally,
     pub(crate) utilization: f64,
     pub(crate) p: Option<f64>,
-    pub(crate) window: Option<f64>,
 }
 
 impl Series {
-    pub(crate) fn push(&mut self, step: &Step) {
-        let Tally { offered, delivered, marked, backlog, sojourn, .. } = step.tally;
+    /// No steps; the windows of these flows will be kept.
+    pub(crate) fn new(flows: impl Iterator<Item = u32>) -> Series {
+        Series { flow_windows: flows.map(|flow| (flow, Vec::new())).collect(), ..Series::default() }
+    }
+
+    pub(crate) fn push(&mut self, step: &Step, (mean, samples): (f64, impl Iterator<Item = f64>)) {
+        let Tally { offered, delivered, marked, .. } = step.tally;
         self.time_s.push(step.end_s);
-        self.queue_packets.push(backlog / step.length_s);
-        self.sojourn_s.push(ratio(sojourn, delivered));
+        self.queue_packets.push(step.tally.backlog() / step.length_s);
+        self.sojourn_s.push(ratio(step.tally.sojourn(), delivered));
         self.p.push(step.p.unwrap_or(f64::NAN));
         self.drop_ratio.push(ratio(step.tally.dropped() as f64, offered));
         self.mark_ratio.push(ratio(marked as f64, offered));
         self.utilization.push(step.utilization);
-        self.window_packets.push(step.window.unwrap_or(f64::NAN));
+        self.window_packets.push(mean);
+        for ((_, windows), window) in self.flow_windows.iter_mut().zip(samples) {
+            windows.push(window);
+        }
     }
 
     /// The columns by name; `time_s` first.
-    pub fn columns(&self) -> [(&'static str, &[f64]); 8] {
-        [
+    pub fn columns(&self) -> impl Iterator<Item = (String, &[f64])> {
+        let fixed: [(&str, &[f64]); 8] = [
             ("time_s", &self.time_s),
             ("queue_packets", &self.queue_packets),
             ("sojourn_s", &self.sojourn_s),
@@ -100,7 +110,10 @@ impl Series {
             ("mark_ratio", &self.mark_ratio),
             ("utilization", &self.utilization),
             ("window_packets", &self.window_packets),
-        ]
+        ];
+        let flows = self.flow_windows.iter();
+        let flows = flows.map(|(flow, windows)| (format!("window_packets.flow_{flow}"), &windows[..]));
+        fixed.into_iter().map(|(name, values)| (name.to_string(), values)).chain(flows)
     }
 }
 
@@ -113,20 +126,20 @@ pub(crate) struct Measured<'a> {
     pub(crate) target: Option<f64>,
     /// The start and each change of the schedule, s.
     pub(crate) stretches: &'a [f64],
-    /// Application bytes that each flow delivered after the warm-up.
-    pub(crate) goodput_bytes: &'a [u64],
+    /// Application bytes of each long-lived flow after the warm-up.
+    pub(crate) long_lived: &'a [u64],
 }
 
 /// The metrics of contract.md, in its order.
 pub(crate) fn metrics(of: &Measured<'_>) -> Vec<(&'static str, Metric)> {
-    let (whole, seconds) = (&of.recorder.whole, of.span.seconds());
-    let mean = whole.backlog / seconds;
-    let variance = (whole.backlog_squared / seconds - mean * mean).max(0.0);
+    let (whole, seconds) = (of.recorder.measured(), of.span.seconds());
+    let mean = whole.backlog() / seconds;
+    let variance = (whole.backlog_squared() / seconds - mean * mean).max(0.0);
     let queue = |q| Metric::from(of.recorder.queue_lengths.quantile(q));
     let sojourn = |q| Metric::from(of.recorder.sojourns.quantile(q).map(in_seconds));
     let rtt = |q| Metric::from(of.recorder.rtts.quantile(q).map(in_seconds));
     let per_offered = |count: u64| Metric::from(finite(ratio(count as f64, whole.offered)));
-    let goodput: u64 = of.goodput_bytes.iter().sum();
+    let goodput: u64 = of.recorder.received_bytes.iter().sum();
     let qacd = of.target.map(|target| (variance + (mean - target) * (mean - target)).sqrt());
     vec![
         ("utilization", Metric::Number(of.utilization)),
@@ -135,7 +148,7 @@ pub(crate) fn metrics(of: &Measured<'_>) -> Vec<(&'static str, Metric)> {
         ("queue_p50_packets", queue(0.5)),
         ("queue_p95_packets", queue(0.95)),
         ("queue_p99_packets", queue(0.99)),
-        ("sojourn_mean_s", Metric::from(finite(ratio(whole.sojourn, whole.delivered)))),
+        ("sojourn_mean_s", Metric::from(finite(ratio(whole.sojourn(), whole.delivered)))),
         ("sojourn_p50_s", sojourn(0.5)),
         ("sojourn_p95_s", sojourn(0.95)),
         ("sojourn_p99_s", sojourn(0.99)),
@@ -145,7 +158,7 @@ pub(crate) fn metrics(of: &Measured<'_>) -> Vec<(&'static str, Metric)> {
         ("overflow_ratio", per_offered(whole.overflowed)),
         ("mark_ratio", per_offered(whole.marked)),
         ("goodput_bps", Metric::Number(goodput as f64 * 8.0 / seconds)),
-        ("jain_index", Metric::from(jain_index(of.goodput_bytes))),
+        ("jain_index", Metric::from(jain_index(of.long_lived))),
         ("qacd_packets", Metric::from(qacd)),
         ("settling_s", per_stretch(of, settling)),
         ("overshoot_packets", per_stretch(of, overshoot)),
@@ -231,6 +244,7 @@ const SMOOTHING_S: f64 = 1.0;
 mod tests {
     use super::*;
     use crate::probe::Probe;
+    use crate::recorder;
     use sojourn_aqm::Backlog;
     use sojourn_units::Time;
 
@@ -239,7 +253,11 @@ mod tests {
     fn moments_are_weighted_by_time_and_leave_the_warm_up_out() {
         let at = |millis| Time::ZERO + Span::from_millis(millis);
         let backlog = |packets| Backlog { packets, bytes: 0 };
-        let mut recorder = Recorder::new(0, at(1000));
+        let measured = recorder::Measured { from: at(1000), until: at(5000) };
+        let mut recorder = Recorder::new(0, 1, measured, Span::from_millis(100));
+        for (millis, bytes) in [(900, 7), (2000, 400_000), (5000, 100_000), (5001, 7)] {
+            recorder.received(at(millis), 0, bytes);
+        }
         recorder.backlog(at(500), 0, backlog(90));
         recorder.backlog(at(1000), 0, backlog(0));
         recorder.backlog(at(2000), 0, backlog(10));
@@ -253,7 +271,7 @@ mod tests {
             utilization: 1.0,
             target: Some(20.0),
             stretches: &[0.0],
-            goodput_bytes: &[500_000],
+            long_lived: &[500_000],
         });
         let number = |name| match metrics.iter().find(|(key, _)| *key == name).unwrap().1 {
             Metric::Number(value) => value,

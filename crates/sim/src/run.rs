@@ -2,9 +2,9 @@
 
 use crate::dumbbell;
 use crate::engine::Simulation;
-use crate::recorder::Recorder;
-use crate::results::{self, Balance, Measured, Outcome, Series, Step};
-use sojourn_aqm::Gauges;
+use crate::recorder::{Measured, Recorder};
+use crate::results::{self, Balance, Outcome, Series, Step};
+use sojourn_aqm::{Gauges, Law};
 use sojourn_scenario::Scenario;
 use sojourn_units::{Fault, Span, Time};
 
@@ -17,30 +17,32 @@ pub struct Run {
     series: Series,
     /// Bits sent and bits that could have been sent at the last step.
     last: (f64, f64),
-    /// The same, and each flow's bytes, at the end of the warm-up.
-    warm: Option<Baseline>,
-}
-
-/// What had been counted at the end of the warm-up.
-struct Baseline {
-    bits: (f64, f64),
-    delivered_bytes: Vec<u64>,
+    /// The same at the end of the warm-up.
+    warm: Option<(f64, f64)>,
 }
 
 impl Run {
     /// The run at its start; the law may refuse its place.
     pub fn new(scenario: &Scenario, seed: u64) -> Result<Run, Fault> {
-        let network = dumbbell::network(scenario, seed)?;
-        let recorder = Recorder::new(dumbbell::BOTTLENECK, Time::ZERO + scenario.warmup);
-        Ok(Run {
+        let law = scenario.bottleneck.disc.law_at(&scenario.site())?;
+        Ok(Run::with_law(scenario, seed, law))
+    }
+
+    /// The run under a law of the caller's own instead of the scenario's, such as one written in Python.
+    pub fn with_law(scenario: &Scenario, seed: u64, law: Box<dyn Law>) -> Run {
+        let network = dumbbell::network_under(scenario, seed, law);
+        let measured = Measured { from: Time::ZERO + scenario.warmup, until: Time::ZERO + scenario.duration };
+        let step = scenario.sample.unwrap_or_else(|| step_for(scenario.duration));
+        let recorder = Recorder::new(dumbbell::BOTTLENECK, network.flows.len(), measured, step);
+        Run {
+            series: Series::new(recorder.windows.sampled()),
             simulation: Simulation::new(network, seed, recorder),
-            step: scenario.sample.unwrap_or_else(|| step_for(scenario.duration)),
+            step,
             scenario: scenario.clone(),
             step_start: Time::ZERO,
-            series: Series::default(),
             last: (0.0, 0.0),
             warm: None,
-        })
+        }
     }
 
     /// The share of simulated time that is done.
@@ -58,7 +60,7 @@ impl Run {
             return true;
         }
         if self.warm.is_none() && stop == warm {
-            self.warm = Some(self.baseline());
+            self.warm = Some(self.bits());
         }
         if stop == step_end {
             self.end_step(stop);
@@ -69,25 +71,25 @@ impl Run {
     /// The outcome, when there is no more.
     pub fn finish(mut self) -> Outcome {
         self.simulation.assert_conservation();
-        let before = self.warm.take().unwrap_or_else(|| self.baseline());
-        let after = self.baseline();
-        let goodput = after.delivered_bytes.iter().zip(&before.delivered_bytes);
-        let goodput: Vec<u64> = goodput.map(|(after, before)| after - before).collect();
+        let (before, after) = (self.warm.unwrap_or_else(|| self.bits()), self.bits());
         let starts = self.scenario.at.iter().map(|change| change.time.seconds());
         let mut stretches: Vec<f64> = std::iter::once(0.0).chain(starts).collect();
         stretches.dedup();
         let target = self.simulation.disc(dumbbell::BOTTLENECK).and_then(sojourn_aqm::Disc::target_packets);
-        let events = self.simulation.events();
+        let counts = self.simulation.counts();
         let balance = self.balance();
+        let tcp = self.scenario.flows.iter().flat_map(|group| (0..group.count).map(|_| group.app.is_tcp()));
         let recorder = self.simulation.probe();
-        let metrics = results::metrics(&Measured {
+        let long_lived = recorder.received_bytes.iter().zip(tcp).filter(|(_, tcp)| *tcp);
+        let long_lived: Vec<u64> = long_lived.map(|(bytes, _)| *bytes).collect();
+        let metrics = results::metrics(&results::Measured {
             recorder,
             series: &self.series,
             span: self.scenario.duration - self.scenario.warmup,
-            utilization: utilization(before.bits, after.bits),
+            utilization: utilization(before, after),
             target,
             stretches: &stretches,
-            goodput_bytes: &goodput,
+            long_lived: &long_lived,
         });
         let sojourn_distribution = recorder.sojourns.cumulative().map(|(nanos, share)| (nanos * 1e-9, share));
         Outcome {
@@ -96,7 +98,7 @@ impl Run {
             sojourn_distribution: sojourn_distribution.collect(),
             series: self.series,
             balance,
-            events,
+            counts,
         }
     }
 
@@ -113,19 +115,15 @@ impl Run {
             tally: self.simulation.probe().end_step(stop),
             utilization: utilization(self.last, bits),
             p: p.0,
-            window: self.simulation.mean_window_packets(),
         };
-        self.series.push(&step);
+        self.series.push(&step, self.simulation.probe().windows.end_step(stop));
         self.last = bits;
     }
 
     fn bits(&self) -> (f64, f64) {
         let link = dumbbell::BOTTLENECK;
-        (self.simulation.sent_bits(link), self.simulation.capacity_bits(link))
-    }
-
-    fn baseline(&self) -> Baseline {
-        Baseline { bits: self.bits(), delivered_bytes: self.simulation.delivered_bytes().collect() }
+        let (sent, capacity) = (self.simulation.sent_bits(link), self.simulation.capacity_bits(link));
+        sent.zip(capacity).expect("the bottleneck has a disc")
     }
 
     fn balance(&self) -> Balance {
@@ -170,7 +168,7 @@ fn step_for(duration: Span) -> Span {
     }
 }
 
-/// Events between two looks of the caller: some ten milliseconds.
+/// Events and arrivals between two looks of the caller: some ten milliseconds.
 const EVENTS_PER_TURN: u64 = 100_000;
 /// Points of a series whose step is not given.
 const MOST_STEPS: u64 = 2000;

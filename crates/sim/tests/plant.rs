@@ -186,3 +186,51 @@ fn flows_stop_when_they_are_told_to() {
     assert_eq!(number(&outcome, "bottleneck_packets"), 0.0);
     assert_eq!(number(&outcome, "utilization"), 0.0);
 }
+
+const DATAGRAMS: &str = r#"
+title = "A constant and a random stream"
+duration = "200 s"
+warmup = "20 s"
+[bottleneck]
+rate = "8 Mbit/s"
+delay = "1 ms"
+[[flows]]
+app = "cbr"
+rate = "2.4 Mbit/s"
+segment = "1000 B"
+start = "0 s"
+access = { rate = "80 Mbit/s" }
+"#;
+
+/// UDP: exactly the rate, in even steps; the payload is what is without the 28 bytes of headers.
+#[test]
+fn a_constant_rate_is_kept_to_the_packet() {
+    let outcome = run(DATAGRAMS, &[], 1);
+    assert_eq!(number(&outcome, "bottleneck_packets"), 180.0 * 300.0);
+    assert!((number(&outcome, "goodput_bps") / (300.0 * 972.0 * 8.0) - 1.0).abs() < 1e-4);
+    assert_eq!(number(&outcome, "queue_mean_packets"), 0.0);
+    let jain = &outcome.metrics.iter().find(|(key, _)| *key == "jain_index").unwrap().1;
+    assert_eq!(*jain, Metric::Absent, "there is no long-lived TCP flow");
+    let window = &outcome.series.window_packets;
+    assert!(window.iter().all(|window| window.is_nan()));
+}
+
+/// M/D/1 at load 0.8 from a file: 1.6 packets wait (Pollaczek and Khinchine).
+#[test]
+fn a_random_rate_waits_as_theory_says() {
+    let random = [("flows.0.app", "poisson"), ("flows.0.rate", "6.4 Mbit/s"), ("duration", "2000 s")];
+    let outcome = run(DATAGRAMS, &random, 1);
+    let waiting = number(&outcome, "queue_mean_packets");
+    assert!((waiting / 1.6 - 1.0).abs() < 0.05, "{waiting}");
+}
+
+/// Beside TCP: the stream keeps its rate, TCP takes the rest, Jain's index is TCP's own.
+#[test]
+fn datagrams_do_not_respond() {
+    let both = format!("{DATAGRAMS}\n[[flows]]\nsegment = \"1000 B\"\naccess = {{ delay = \"10 ms\" }}\n");
+    let outcome = run(&both, &[("bottleneck.buffer", "60 packets"), ("bottleneck.disc", "red")], 1);
+    assert!(number(&outcome, "utilization") > 0.95);
+    assert_eq!(number(&outcome, "jain_index"), 1.0);
+    let offered = number(&outcome, "goodput_bps");
+    assert!(offered > 7e6 && offered < 8e6, "{offered}");
+}

@@ -3,7 +3,7 @@
 use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::{Backlog, Limit, Site};
-use sojourn_sim::network::{FlowPlan, LinkPlan, Network, Poisson, SourcePlan};
+use sojourn_sim::network::{Datagrams, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
 use sojourn_sim::{Probe, Simulation};
 use sojourn_units::{Rate, Span, Stream, Time};
 
@@ -40,11 +40,17 @@ fn waiting(load: f64, exponential: bool, seed: u64) -> (f64, f64) {
     let rate = Rate::from_bits_per_second(8000.0 * SERVICE);
     let site = Site { rate, packet: 1000.0, limit: f64::INFINITY, flows: None, base_rtt: None };
     let disc = Fifo::new(TailDrop, Limit::Unlimited, site, Stream::named(seed, "disc"));
-    let poisson = Poisson { rate: load * SERVICE, mean_len: 1000.0, exponential };
+    let poisson = Datagrams {
+        rate: load * SERVICE,
+        spacing: Spacing::Poisson,
+        mean_len: 1000.0,
+        exponential,
+        ecn: false,
+    };
     let network = Network {
-        links: vec![LinkPlan { rate, delay: Span::ZERO, disc: Some(Box::new(disc)) }],
+        links: vec![LinkPlan { rate, delay: Span::from_millis(50), disc: Some(Box::new(disc)) }],
         flows: vec![FlowPlan {
-            source: SourcePlan::Poisson(poisson),
+            source: SourcePlan::Datagrams(poisson),
             forward: vec![0],
             reverse: Vec::new(),
             start: Time::ZERO,

@@ -22,6 +22,17 @@ pub const CCS: &[Page] = &[
         source: "RFC 5681, RFC 6582",
         fields: Vec::new,
     },
+    Page {
+        stem: "cubic",
+        summary: "a window cubic in the time since the last loss, never below Reno's; recovery by SACK",
+        idea: "After a loss the window rises fast towards the one at which the loss came, lingers there, then \
+               probes beyond, ever faster. Growth goes by the clock and not by the round trip, so that long paths \
+               need not wait; on short or slow ones, where Reno would grow faster, it grows as Reno does. \
+               Slow start is Reno's (no HyStart++).",
+        equation: "W(t) = C (t - K)^3 + W_max,  K = cbrt((W_max - cwnd) / C);  cwnd <- 0.7 FlightSize at a loss",
+        source: "RFC 9438, RFC 6675",
+        fields: Vec::new,
+    },
 ];
 
 /// The congestion control called `stem`.

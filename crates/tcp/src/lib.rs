@@ -12,11 +12,12 @@ pub mod cc;
 mod profile;
 mod receiver;
 mod rtt;
+mod scoreboard;
 mod segment;
 mod sender;
 
 pub use profile::{EcnAtOne, Halving, LimitedTransmit, PROFILES, Profile};
 pub use receiver::Receiver;
 pub use rtt::RttEstimator;
-pub use segment::{Flags, HEADER, Segment};
+pub use segment::{Flags, HEADER, SackBlocks, Segment, Stamp, TIMESTAMPS};
 pub use sender::{Config, Progress, Sender};

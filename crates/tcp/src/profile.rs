@@ -30,6 +30,12 @@ pub struct Profile {
     pub halving: Halving,
     /// Room at the receiver, segments. 4096 of 1460 B are the 6 MB that Linux grows to.
     pub receive_window: u64,
+    /// Whether to use SACK; None: as the congestion control's RFC has it.
+    pub sack: Option<bool>,
+    /// Whether to measure by timestamps (RFC 7323).
+    pub timestamps: bool,
+    /// Whether CUBIC gives way to newer flows (RFC 9438, section 4.7).
+    pub fast_convergence: bool,
     /// Whether NewReno leaves recovery with at most a segment more than is in flight (RFC 6582,
     /// section 3.2, step 3, first option).
     pub cautious_exit: bool,
@@ -94,6 +100,9 @@ impl Profile {
             limited_transmit: LimitedTransmit::NewData,
             receive_window: 4096,
             halving: Halving::FlightSize,
+            sack: None,
+            timestamps: false,
+            fast_convergence: true,
             cautious_exit: true,
             grow_on_exit: false,
             ecn_at_one: EcnAtOne::WaitForTimer,
@@ -117,6 +126,9 @@ impl Profile {
             limited_transmit: LimitedTransmit::Next,
             receive_window: 1000,
             halving: Halving::Window,
+            sack: None,
+            timestamps: false,
+            fast_convergence: true,
             cautious_exit: false,
             grow_on_exit: true,
             ecn_at_one: EcnAtOne::BackOff,

@@ -1,52 +1,75 @@
 //! The receiving side: reassembly, acknowledgments, the echo of congestion.
 
 use crate::profile::Profile;
-use crate::segment::{Flags, Segment};
+use crate::segment::{Flags, SackBlocks, Segment, Stamp};
 use sojourn_units::{Ecn, Span, Time};
 
 /// A receiver that consumes data at once.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    delayed_ack: bool,
-    ack_delay: Span,
-    ecn: bool,
-
     /// Next byte expected.
     next: u64,
-    /// Blocks above `next`, in order and apart.
-    blocks: Vec<(u64, u64)>,
+    /// Full-sized segments since the last ACK.
+    unacknowledged: u32,
+    /// How many of them an ACK is for.
+    segments_per_ack: u32,
+    ack_due: Option<Time>,
+    ack_delay: Span,
+
+    ecn: bool,
+    sack: bool,
+    timestamps: bool,
     /// Whether ACKs carry ECE: from a CE packet until the sender says CWR (RFC 3168, section 6.1.3).
     echo: bool,
     /// Whether any segment since the last ACK was marked: its ACK says so, whatever CWR came behind.
     marked_since_ack: bool,
-    /// Full-sized segments since the last ACK.
-    unacknowledged: u32,
-    ack_due: Option<Time>,
+    /// What the next ACK echoes: `TS.Recent` of RFC 7323, section 4.3.
+    stamp: Stamp,
+    /// `Last.ACK.sent` of RFC 7323, section 4.3.
+    acknowledged: u64,
+
+    /// Blocks above `next`, in order and apart.
+    blocks: Vec<Block>,
+    /// Segments that came out of order: numbers the changes of blocks.
+    out_of_order: u64,
+}
+
+/// Bytes that came before their turn.
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    from: u64,
+    to: u64,
+    /// When a segment last fell into it.
+    touched: u64,
 }
 
 impl Receiver {
     /// A receiver before the first segment; `ecn`: whether it agrees to use ECN.
+    ///
+    /// To SACK and timestamps it agrees where the sender asks.
     pub fn new(profile: &Profile, ecn: bool) -> Receiver {
         Receiver {
-            delayed_ack: profile.delayed_ack,
+            next: 0,
+            unacknowledged: 0,
+            segments_per_ack: if profile.delayed_ack { SEGMENTS_PER_ACK } else { 1 },
+            ack_due: None,
             ack_delay: profile.ack_delay,
             ecn,
-            next: 0,
-            blocks: Vec::new(),
+            sack: false,
+            timestamps: false,
             echo: false,
             marked_since_ack: false,
-            unacknowledged: 0,
-            ack_due: None,
+            stamp: Stamp::default(),
+            acknowledged: 0,
+            blocks: Vec::new(),
+            out_of_order: 0,
         }
     }
 
     /// A segment arrives; the answer is an ACK to send now.
     pub fn on_segment(&mut self, now: Time, segment: &Segment) -> Option<Segment> {
         if segment.flags.has(Flags::SYN) {
-            let ask = Flags::ECE | Flags::CWR;
-            self.ecn &= segment.flags.has(ask);
-            let flags = (Flags::SYN | Flags::ACK).with(Flags::ECE, self.ecn);
-            return Some(Segment { ack: self.next, flags, ..Segment::default() });
+            return Some(self.answer_syn(segment));
         }
         if segment.len == 0 {
             return None;
@@ -58,11 +81,19 @@ impl Receiver {
             self.echo = true;
             self.marked_since_ack = true;
         }
+        if self.timestamps {
+            self.note_stamp(segment);
+        }
+        let end = segment.seq + u64::from(segment.len);
         let in_order = segment.seq == self.next && self.blocks.is_empty();
-        self.insert(segment.seq, segment.seq + u64::from(segment.len));
+        if in_order {
+            self.next = end;
+        } else {
+            self.insert(segment.seq, end);
+        }
         self.unacknowledged += 1;
         // RFC 5681, section 4.2: at once for the second full segment, out of order, or filling a gap.
-        if !self.delayed_ack || !in_order || self.unacknowledged >= SEGMENTS_PER_ACK {
+        if !in_order || self.unacknowledged >= self.segments_per_ack {
             return Some(self.acknowledge());
         }
         self.ack_due = Some(now + self.ack_delay);
@@ -84,34 +115,81 @@ impl Receiver {
         self.next
     }
 
+    fn answer_syn(&mut self, syn: &Segment) -> Segment {
+        self.ecn &= syn.flags.has(Flags::ECE | Flags::CWR);
+        self.sack = syn.flags.has(Flags::SACK);
+        self.timestamps = syn.flags.has(Flags::TIMESTAMP);
+        self.stamp = syn.stamp;
+        let flags = (Flags::SYN | Flags::ACK)
+            .with(Flags::ECE, self.ecn)
+            .with(Flags::SACK, self.sack)
+            .with(Flags::TIMESTAMP, self.timestamps);
+        Segment { ack: self.next, flags, stamp: self.stamp, ..Segment::default() }
+    }
+
+    /// RFC 7323, section 4.3, rule 2: the stamp of the earliest segment that the next ACK is for.
+    fn note_stamp(&mut self, segment: &Segment) {
+        let stamped = segment.flags.has(Flags::TIMESTAMP) && segment.stamp.is_at_or_after(self.stamp);
+        if stamped && segment.seq <= self.acknowledged {
+            self.stamp = segment.stamp;
+        }
+    }
+
     fn acknowledge(&mut self) -> Segment {
         self.unacknowledged = 0;
         self.ack_due = None;
         let marked = std::mem::take(&mut self.marked_since_ack);
         let echo = self.echo || marked;
-        Segment { ack: self.next, flags: Flags::ACK.with(Flags::ECE, echo), ..Segment::default() }
+        let mut ack =
+            Segment { ack: self.next, flags: Flags::ACK.with(Flags::ECE, echo), ..Segment::default() };
+        if self.timestamps {
+            self.acknowledged = self.next;
+            ack.stamp = self.stamp;
+            ack.flags = ack.flags | Flags::TIMESTAMP;
+        }
+        if self.sack && !self.blocks.is_empty() {
+            ack.sack = self.report();
+            ack.flags = ack.flags | Flags::SACK;
+        }
+        ack
+    }
+
+    /// RFC 2018, section 4: first the block of the latest segment, then those reported most recently.
+    fn report(&self) -> SackBlocks {
+        let mut report = SackBlocks::default();
+        let mut before = u64::MAX;
+        while let Some(block) = self.latest(before)
+            && report.push(self.next, block.from, block.to)
+        {
+            before = block.touched;
+        }
+        report
+    }
+
+    /// The block that was touched last before the change of this number.
+    fn latest(&self, before: u64) -> Option<&Block> {
+        self.blocks.iter().filter(|block| block.touched < before).max_by_key(|block| block.touched)
     }
 
     /// Takes in the bytes `from..to`.
     fn insert(&mut self, from: u64, to: u64) {
         if from <= self.next {
             self.next = self.next.max(to);
-            while let Some(&(start, end)) = self.blocks.first() {
-                if start > self.next {
-                    break;
-                }
-                self.next = self.next.max(end);
-                self.blocks.remove(0);
+            let taken = self.blocks.partition_point(|block| block.from <= self.next);
+            if let Some(last) = self.blocks.drain(..taken).next_back() {
+                self.next = self.next.max(last.to);
             }
             return;
         }
-        let first = self.blocks.partition_point(|&(_, end)| end < from);
-        let last = self.blocks.partition_point(|&(start, _)| start <= to);
+        self.out_of_order += 1;
+        let touched = self.out_of_order;
+        let first = self.blocks.partition_point(|block| block.to < from);
+        let last = self.blocks.partition_point(|block| block.from <= to);
         if first == last {
-            return self.blocks.insert(first, (from, to));
+            return self.blocks.insert(first, Block { from, to, touched });
         }
-        let joined = (from.min(self.blocks[first].0), to.max(self.blocks[last - 1].1));
-        self.blocks[first] = joined;
+        let (from, to) = (from.min(self.blocks[first].from), to.max(self.blocks[last - 1].to));
+        self.blocks[first] = Block { from, to, touched };
         self.blocks.drain(first + 1..last);
     }
 }
@@ -124,7 +202,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const MSS: u32 = 1000;
+    const MSS: u16 = 1000;
 
     fn receiver(profile: &str) -> Receiver {
         Receiver::new(&Profile::named(profile).unwrap(), true)
@@ -199,7 +277,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn reassembly_agrees_with_a_bitmap(arrivals in prop::collection::vec((0..40_u64, 1..6_u32), 1..80)) {
+        fn reassembly_agrees_with_a_bitmap(arrivals in prop::collection::vec((0..40_u64, 1..6_u16), 1..80)) {
             let mut receiver = receiver("ns2");
             let mut seen = [false; 64];
             for (seq, len) in arrivals {
@@ -207,7 +285,7 @@ mod tests {
                 (seq..seq + u64::from(len)).for_each(|byte| seen[byte as usize] = true);
                 let expected = seen.iter().position(|byte| !byte).unwrap_or(64) as u64;
                 prop_assert_eq!(ack.ack, expected);
-                prop_assert!(receiver.blocks.windows(2).all(|pair| pair[0].1 < pair[1].0));
+                prop_assert!(receiver.blocks.windows(2).all(|pair| pair[0].to < pair[1].from));
             }
         }
     }

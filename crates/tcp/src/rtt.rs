@@ -14,26 +14,38 @@ pub struct RttEstimator {
     smoothed: Option<f64>,
     variation: f64,
     /// The timeout without back-off.
-    timeout: Span,
+    plain: Span,
     /// Doublings since the last sample.
     backoff: u32,
+    /// The timeout in force.
+    timeout: Span,
 }
 
 impl RttEstimator {
     /// Nothing measured yet.
     pub fn new(profile: &Profile) -> RttEstimator {
-        RttEstimator {
+        let mut estimator = RttEstimator {
             tick: profile.tick,
             bounds: (profile.min_rto, profile.max_rto),
             smoothed: None,
             variation: 0.0,
-            timeout: profile.initial_rto,
+            plain: profile.initial_rto,
             backoff: 0,
-        }
+            timeout: Span::ZERO,
+        };
+        estimator.set_timeout();
+        estimator
     }
 
-    /// A new measurement; it also ends the back-off (RFC 6298, end of section 5).
+    /// A new measurement, the only one of its round trip.
     pub fn sample(&mut self, rtt: Span) {
+        self.sample_one_of(1.0, rtt);
+    }
+
+    /// One of `count` measurements in a round trip, which share the weight of one (RFC 7323, appendix G).
+    ///
+    /// It also ends the back-off (RFC 6298, end of section 5).
+    pub fn sample_one_of(&mut self, count: f64, rtt: Span) {
         let rtt = self.in_ticks(rtt);
         match self.smoothed {
             // (2.2)
@@ -43,14 +55,15 @@ impl RttEstimator {
             }
             // (2.3)
             Some(smoothed) => {
-                self.variation += BETA * ((smoothed - rtt).abs() - self.variation);
-                self.smoothed = Some(smoothed + ALPHA * (rtt - smoothed));
+                self.variation += BETA / count * ((smoothed - rtt).abs() - self.variation);
+                self.smoothed = Some(smoothed + ALPHA / count * (rtt - smoothed));
             }
         }
         let smoothed = self.smoothed.unwrap_or(rtt);
         let timeout = smoothed + (K * self.variation).max(self.tick.seconds());
-        self.timeout = self.whole_ticks(timeout);
+        self.plain = self.whole_ticks(timeout);
         self.backoff = 0;
+        self.set_timeout();
     }
 
     /// (5.5): doubles the timeout.
@@ -60,23 +73,29 @@ impl RttEstimator {
         if self.backoff > DOUBLINGS_KEPT {
             self.smoothed = None;
         }
+        self.set_timeout();
     }
 
     /// (5.7): after a lost SYN, data starts with at least this timeout.
     pub fn restart_at_least(&mut self, timeout: Span) {
-        self.timeout = self.timeout.max(timeout);
+        self.plain = self.plain.max(timeout);
         self.backoff = 0;
+        self.set_timeout();
     }
 
     /// The timeout in force, back-off and bounds included.
     pub fn timeout(&self) -> Span {
-        let (least, most) = self.bounds;
-        self.timeout.max(least).saturating_mul(1 << self.backoff).min(most)
+        self.timeout
     }
 
-    /// The smoothed round-trip time.
-    pub fn smoothed(&self) -> Option<Span> {
-        self.smoothed.map(Span::from_seconds)
+    /// The smoothed round-trip time, seconds.
+    pub fn smoothed_s(&self) -> Option<f64> {
+        self.smoothed
+    }
+
+    fn set_timeout(&mut self) {
+        let (least, most) = self.bounds;
+        self.timeout = self.plain.max(least).saturating_mul(1 << self.backoff).min(most);
     }
 
     /// A duration as the clock shows it, at least one tick, in seconds.
@@ -118,7 +137,17 @@ mod tests {
         rtt.sample(Span::from_millis(180));
         // RTTVAR 3/4 50 + 1/4 80 = 57.5, SRTT 7/8 100 + 1/8 180 = 110.
         assert_eq!(rtt.timeout(), Span::from_millis(340));
-        assert_eq!(rtt.smoothed(), Some(Span::from_millis(110)));
+        assert!((rtt.smoothed_s().unwrap() - 0.11).abs() < 1e-12);
+    }
+
+    #[test]
+    fn rfc_7323_appendix_g_spreads_the_weight_over_a_round_trip() {
+        let mut rtt = RttEstimator::new(&Profile::default());
+        rtt.sample_one_of(5.0, Span::from_millis(100));
+        rtt.sample_one_of(5.0, Span::from_millis(180));
+        // RTTVAR 50 + (80 - 50) / 20, SRTT 100 + 80 / 40.
+        assert!((rtt.smoothed_s().unwrap() - 0.102).abs() < 1e-12);
+        assert_eq!(rtt.timeout(), Span::from_millis(102 + 4 * 50 + 6));
     }
 
     #[test]

@@ -1,35 +1,61 @@
 //! Segments, as far as congestion and recovery are concerned.
 
-use sojourn_units::Ecn;
+use sojourn_units::{Ecn, Time};
+use std::fmt;
 use std::ops::BitOr;
 
 /// Header bytes of every segment, IP and TCP without options.
 pub const HEADER: u32 = 40;
+/// The timestamps option with its padding (RFC 7323, appendix A).
+pub const TIMESTAMPS: u32 = 12;
 
 /// A TCP segment. Sequence numbers count payload bytes from the start of the
-/// stream, in 64 bits: SYN takes none, and nothing wraps.
+/// stream, in 64 bits: SYN takes none, and nothing wraps. Data flows one way,
+/// so that one time stamp will do: nobody reads the other one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
     /// First byte of the payload.
     pub seq: u64,
     /// Next byte expected from the other side; with [`Flags::ACK`].
     pub ack: u64,
+    /// What the receiver has above `ack`.
+    pub sack: SackBlocks,
+    /// TSval of the sender, TSecr of the receiver; with [`Flags::TIMESTAMP`].
+    pub stamp: Stamp,
     /// Payload, bytes.
-    pub len: u32,
-    /// Control bits.
+    pub len: u16,
+    /// Control bits, and which options there are.
     pub flags: Flags,
     /// The ECN bits of the IP header.
     pub ecn: Ecn,
 }
 
-/// Control bits (RFC 9293, section 3.1; ECE and CWR: RFC 3168).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Control bits (RFC 9293, section 3.1; ECE and CWR: RFC 3168), and options.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Flags(u8);
 
+/// The SACK option (RFC 2018): at most three blocks, as many as fit beside timestamps.
+///
+/// A block is kept as its distance from the acknowledgment number, so that a
+/// segment stays small: it is copied at every hop. Block 0..0 is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlocks([(u32, u32); MOST_BLOCKS]);
+
+/// A reading of the timestamp clock (RFC 7323), which counts microseconds and wraps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamp(u32);
+
 impl Segment {
-    /// Size on the wire, bytes.
+    /// Size on the wire, bytes, headers and options included.
+    ///
+    /// The options of the handshake are left out: its segments count as bare headers.
     pub fn wire_len(&self) -> u32 {
-        HEADER + self.len
+        let bare = HEADER + u32::from(self.len);
+        if self.flags.has(Flags::SYN) || !(self.flags.has(Flags::TIMESTAMP) || self.flags.has(Flags::SACK)) {
+            return bare;
+        }
+        let stamp = if self.flags.has(Flags::TIMESTAMP) { TIMESTAMPS } else { 0 };
+        bare + stamp + self.sack.wire_len()
     }
 }
 
@@ -44,6 +70,10 @@ impl Flags {
     pub const ECE: Flags = Flags(4);
     /// The congestion window was reduced.
     pub const CWR: Flags = Flags(8);
+    /// On a SYN: SACK is permitted. On an ACK: it has SACK blocks (RFC 2018).
+    pub const SACK: Flags = Flags(16);
+    /// The timestamps option is there (RFC 7323).
+    pub const TIMESTAMP: Flags = Flags(32);
 
     /// Whether all bits of `other` are set.
     pub fn has(self, other: Flags) -> bool {
@@ -60,5 +90,111 @@ impl BitOr for Flags {
     type Output = Flags;
     fn bitor(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
+    }
+}
+
+impl fmt::Debug for Flags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = ["SYN", "ACK", "ECE", "CWR", "SACK", "TIMESTAMP"];
+        let set = names.iter().enumerate().filter(|(bit, _)| self.0 & (1 << bit) != 0);
+        f.write_str(&set.map(|(_, name)| *name).collect::<Vec<_>>().join("+"))
+    }
+}
+
+impl SackBlocks {
+    /// Adds the block `from..to` of an ACK for everything before `ack`; says whether it had a place.
+    ///
+    /// A block that does not fit into 32 bits is left out: SACK only advises.
+    pub fn push(&mut self, ack: u64, from: u64, to: u64) -> bool {
+        let distance = |seq: u64| seq.checked_sub(ack).and_then(|bytes| u32::try_from(bytes).ok());
+        let (Some(from), Some(to)) = (distance(from), distance(to)) else { return false };
+        let place = self.0.iter_mut().find(|block| block.0 == block.1);
+        place.is_some_and(|place| {
+            *place = (from, to);
+            from < to
+        })
+    }
+
+    /// The blocks of an ACK for everything before `ack`, the latest first.
+    pub fn iter(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> {
+        let there = self.0.into_iter().take_while(|(from, to)| from < to);
+        there.map(move |(from, to)| (ack.saturating_add(from.into()), ack.saturating_add(to.into())))
+    }
+
+    /// Bytes on the wire: kind, length and two fillers, and eight for each block.
+    fn wire_len(&self) -> u32 {
+        match self.0.iter().filter(|(from, to)| from < to).count() as u32 {
+            0 => 0,
+            blocks => 4 + 8 * blocks,
+        }
+    }
+}
+
+impl Stamp {
+    /// What the clock shows at `now`.
+    pub fn at(now: Time) -> Stamp {
+        Stamp((now.nanos() / NANOS_PER_TICK) as u32)
+    }
+
+    /// Nanoseconds from `earlier` to this reading.
+    pub fn nanos_since(self, earlier: Stamp) -> u64 {
+        u64::from(self.0.wrapping_sub(earlier.0)) * NANOS_PER_TICK
+    }
+
+    /// Whether this reading is `other` or later, where the clock may have wrapped in between.
+    pub fn is_at_or_after(self, other: Stamp) -> bool {
+        self.0.wrapping_sub(other.0) < 1 << 31
+    }
+}
+
+/// Blocks of a SACK option.
+const MOST_BLOCKS: usize = 3;
+/// The timestamp clock's tick.
+const NANOS_PER_TICK: u64 = 1000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A segment is copied at every hop: with what a plant adds it fits into one cache line.
+    #[test]
+    fn a_segment_is_small() {
+        assert_eq!(size_of::<Segment>(), 48);
+    }
+
+    #[test]
+    fn options_are_counted_on_the_wire() {
+        let mut ack = Segment { flags: Flags::ACK, ..Segment::default() };
+        assert_eq!(ack.wire_len(), 40);
+        ack.flags = Flags::ACK | Flags::TIMESTAMP;
+        assert_eq!(ack.wire_len(), 52);
+        ack.flags = ack.flags | Flags::SACK;
+        for (block, len) in [(1, 64), (2, 72), (3, 80)] {
+            assert!(ack.sack.push(0, block * 10, block * 10 + 5));
+            assert_eq!(ack.wire_len(), len, "the longest TCP header has 60 bytes (RFC 9293, section 3.1)");
+        }
+        assert!(!ack.sack.push(0, 40, 45), "a fourth block has no place");
+        let data = Segment { len: 1448, flags: Flags::ACK | Flags::TIMESTAMP, ..Segment::default() };
+        assert_eq!(data.wire_len(), 1500);
+    }
+
+    #[test]
+    fn blocks_come_back_as_they_were_given() {
+        let mut sack = SackBlocks::default();
+        let far = 1 << 40;
+        assert!(sack.push(far, far + 10, far + 20));
+        assert!(!sack.push(far, far - 10, far), "below the acknowledgment");
+        assert!(!sack.push(far, 2 * far, 2 * far + 1), "further than 32 bits reach");
+        assert!(sack.push(far, far + 30, far + 40));
+        assert_eq!(sack.iter(far).collect::<Vec<_>>(), [(far + 10, far + 20), (far + 30, far + 40)]);
+    }
+
+    #[test]
+    fn the_timestamp_clock_wraps() {
+        let before = Stamp(u32::MAX - 1);
+        let after = Stamp(3);
+        assert_eq!(after.nanos_since(before), 5000);
+        assert!(after.is_at_or_after(before) && !before.is_at_or_after(after));
+        assert_eq!(Stamp::at(Time::from_nanos(2500)), Stamp(2));
     }
 }

@@ -1,9 +1,10 @@
 //! Packet exchanges worked by hand from the RFCs, segment by segment.
 //!
 //! Segments are numbered from 1 in units of MSS; `acks(n)` acknowledges
-//! everything through segment n. What a sender may send it sends at once.
+//! everything through segment n, `sacks(n, [(a, b)])` also says that a to b have
+//! come. What a sender may send it sends at once.
 
-use sojourn_tcp::{Config, Flags, Profile, Segment, Sender};
+use sojourn_tcp::{Config, Flags, Profile, Segment, Sender, Stamp};
 use sojourn_units::{Ecn, Span, Time};
 
 const MSS: u64 = 1000;
@@ -19,7 +20,9 @@ impl Exchange {
         let mut exchange = Exchange::closed(cc, change);
         let syn = exchange.opens();
         exchange.passes(100);
-        exchange.answers(Flags::SYN | Flags::ACK, 0, syn.flags.has(Flags::ECE));
+        let options = [Flags::SACK, Flags::TIMESTAMP].into_iter().filter(|option| syn.flags.has(*option));
+        let flags = options.fold(Flags::SYN | Flags::ACK, |flags, option| flags | option);
+        exchange.answers(flags.with(Flags::ECE, syn.flags.has(Flags::ECE)), 0);
         exchange
     }
 
@@ -44,15 +47,31 @@ impl Exchange {
         self.now += Span::from_millis(millis);
     }
 
-    fn answers(&mut self, flags: Flags, ack: u64, echo: bool) {
-        let segment = Segment { ack, flags: flags.with(Flags::ECE, echo), ..Segment::default() };
-        self.sender.on_segment(self.now, &segment);
+    fn answers(&mut self, flags: Flags, ack: u64) {
+        self.sender.on_segment(self.now, &Segment { ack, flags, ..Segment::default() });
     }
 
     /// An ACK through segment `last`.
     fn acks(&mut self, last: u64) -> &mut Exchange {
-        self.answers(Flags::ACK, last * MSS, false);
+        self.answers(Flags::ACK, last * MSS);
         self
+    }
+
+    /// An ACK through segment `last` with SACK blocks, each from one segment through another.
+    fn sacks<const N: usize>(&mut self, last: u64, blocks: [(u64, u64); N]) -> &mut Exchange {
+        let ack = last * MSS;
+        let mut segment = Segment { ack, flags: Flags::ACK | Flags::SACK, ..Segment::default() };
+        for (from, through) in blocks {
+            assert!(segment.sack.push(ack, (from - 1) * MSS, through * MSS));
+        }
+        self.sender.on_segment(self.now, &segment);
+        self
+    }
+
+    /// An ACK through segment `last` that echoes the stamp of a segment; what it measures, if anything.
+    fn acks_stamped(&mut self, last: u64, stamp: Stamp) -> Option<Span> {
+        let flags = Flags::ACK | Flags::TIMESTAMP;
+        self.sender.on_segment(self.now, &Segment { ack: last * MSS, flags, stamp, ..Segment::default() }).rtt
     }
 
     /// So many ACKs through segment `last`.
@@ -64,7 +83,7 @@ impl Exchange {
 
     /// An ACK through segment `last` that echoes congestion.
     fn echoes(&mut self, last: u64) -> &mut Exchange {
-        self.answers(Flags::ACK, last * MSS, true);
+        self.answers(Flags::ACK | Flags::ECE, last * MSS);
         self
     }
 
@@ -94,6 +113,17 @@ impl Exchange {
 
 fn eight_segments(config: &mut Config) {
     config.profile.initial_window = 8;
+}
+
+fn eight_with_sack(config: &mut Config) {
+    config.profile.initial_window = 8;
+    config.profile.sack = Some(true);
+}
+
+/// Options take their room from the payload (RFC 6691), so that segments still are MSS long.
+fn stamped(config: &mut Config) {
+    config.profile.timestamps = true;
+    config.mss += 12;
 }
 
 fn eight_with_ecn(config: &mut Config) {
@@ -264,7 +294,7 @@ fn a_lost_syn_is_sent_again_and_data_starts_with_three_seconds() {
     exchange.times_out_after(1000);
     exchange.opens();
     exchange.passes(100);
-    exchange.answers(Flags::SYN | Flags::ACK, 0, false);
+    exchange.answers(Flags::SYN | Flags::ACK, 0);
     exchange.sends(1..=4);
     exchange.times_out_after(3000);
 }
@@ -348,7 +378,7 @@ fn several_lost_syns_start_with_one_segment() {
     exchange.times_out_after(2000);
     exchange.opens();
     exchange.passes(100);
-    exchange.answers(Flags::SYN | Flags::ACK, 0, false);
+    exchange.answers(Flags::SYN | Flags::ACK, 0);
     exchange.sends([1]);
 }
 
@@ -368,7 +398,7 @@ fn the_receiver_has_the_last_word() {
 fn without_agreement_nothing_is_capable() {
     let mut exchange = Exchange::closed("newreno", |config| config.ecn = true);
     assert!(exchange.opens().flags.has(Flags::ECE | Flags::CWR));
-    exchange.answers(Flags::SYN | Flags::ACK, 0, false);
+    exchange.answers(Flags::SYN | Flags::ACK, 0);
     assert!(exchange.sends(1..=4).iter().all(|segment| segment.ecn == Ecn::NotEct));
 }
 
@@ -399,4 +429,216 @@ fn acks_of_the_past_and_of_the_future_change_nothing() {
     exchange.acks(1).sends([]);
     exchange.acks(99).sends([]);
     assert_eq!(exchange.sender.window(), window);
+}
+
+/// RFC 6675, section 5, steps (1) to (4) and (A); limited transmit is step (3).
+#[test]
+fn sack_repairs_one_loss() {
+    let mut exchange = Exchange::new("newreno", eight_with_sack);
+    exchange.sends(1..=8);
+    // Segment 1 is lost. Each SACKed segment leaves the pipe, and one more fits.
+    exchange.sacks(0, [(2, 2)]).sends([9]);
+    exchange.sacks(0, [(2, 3)]).sends([10]);
+    // The third: FlightSize without limited transmit is 8. Pipe: 5 to 10, and 1 once more.
+    exchange.sacks(0, [(2, 4)]).sends([1]);
+    exchange.window(4.0);
+    for through in 5..=7 {
+        exchange.sacks(0, [(2, through)]).sends([]);
+    }
+    // Pipe 3: 9, 10 and 1.
+    exchange.sacks(0, [(2, 8)]).sends([11]);
+    exchange.sacks(0, [(2, 9)]).sends([12]);
+    exchange.sacks(0, [(2, 10)]).sends([13]);
+    // RecoveryPoint is reached: over, with 11 to 13 in flight.
+    exchange.acks(10).sends([14]);
+    exchange.window(4.0);
+    exchange.acks(11).sends([15]);
+    exchange.window(4.25);
+}
+
+/// RFC 6675, section 4, NextSeg, rules (1) and (2); section 5, (B).
+#[test]
+fn sack_repairs_two_losses() {
+    let mut exchange = Exchange::new("newreno", eight_with_sack);
+    exchange.sends(1..=8);
+    // 1 and 3 are lost.
+    exchange.sacks(0, [(2, 2)]).sends([9]);
+    exchange.sacks(0, [(4, 4), (2, 2)]).sends([10]);
+    exchange.sacks(0, [(4, 5), (2, 2)]).sends([1]);
+    exchange.window(4.0);
+    // More than two segments above 3: it is lost, too. Pipe: 7 to 10, and 1 once more.
+    exchange.sacks(0, [(4, 6), (2, 2)]).sends([]);
+    exchange.sacks(0, [(4, 7), (2, 2)]).sends([]);
+    exchange.sacks(0, [(4, 8), (2, 2)]).sends([3]);
+    exchange.sacks(0, [(4, 9), (2, 2)]).sends([11]);
+    exchange.sacks(0, [(4, 10), (2, 2)]).sends([12]);
+    // Segment 1 has come. Pipe 3: 3, 11 and 12.
+    exchange.sacks(2, [(4, 10)]).sends([13]);
+    exchange.acks(10).sends([14]);
+    exchange.window(4.0);
+}
+
+/// RFC 6675, section 4: what took NewReno three round trips (above) takes one.
+#[test]
+fn sack_repairs_three_losses_in_a_round_trip() {
+    let mut exchange = Exchange::new("newreno", eight_with_sack);
+    exchange.sends(1..=8);
+    // 1, 3 and 6 are lost.
+    exchange.sacks(0, [(2, 2)]).sends([9]);
+    exchange.sacks(0, [(4, 4), (2, 2)]).sends([10]);
+    exchange.sacks(0, [(4, 5), (2, 2)]).sends([1]);
+    exchange.sacks(0, [(7, 7), (4, 5), (2, 2)]).sends([]);
+    exchange.sacks(0, [(7, 8), (4, 5), (2, 2)]).sends([]);
+    // Now 6 is lost as well. Pipe 2: 10 and 1. Room for both holes.
+    exchange.sacks(0, [(7, 9), (4, 5), (2, 2)]).sends([3, 6]);
+    exchange.sacks(0, [(7, 10), (4, 5), (2, 2)]).sends([11]);
+    exchange.sacks(2, [(7, 10), (4, 5)]).sends([12]);
+    exchange.sacks(5, [(7, 10)]).sends([13]);
+    exchange.acks(10).sends([14]);
+    exchange.window(4.0);
+}
+
+/// RFC 6675, section 5, step (2): one ACK may say enough, whatever became of the others.
+#[test]
+fn one_ack_for_three_segments_above_starts_recovery() {
+    let mut exchange = Exchange::new("newreno", eight_with_sack);
+    exchange.sends(1..=8);
+    exchange.sacks(0, [(2, 3)]).sends([9, 10]);
+    exchange.sacks(0, [(2, 4)]).sends([1]);
+    exchange.window(4.0);
+}
+
+/// RFC 6675, section 2: a duplicate ACK is one with news; the same blocks again are none.
+#[test]
+fn blocks_that_say_nothing_new_are_no_duplicates() {
+    let mut exchange = Exchange::new("newreno", eight_with_sack);
+    exchange.sends(1..=8);
+    exchange.sacks(0, [(2, 2)]).sends([9]);
+    for _ in 0..5 {
+        exchange.sacks(0, [(2, 2)]).sends([]);
+        exchange.acks(0).sends([]);
+    }
+    // Segment 1 was only late.
+    exchange.acks(2).sends([10, 11]);
+    exchange.window(9.0);
+}
+
+/// RFC 6675, section 5.1: a retransmission that is lost waits for the timer, and recovery starts anew beyond it.
+#[test]
+fn a_lost_retransmission_waits_for_the_timer() {
+    let mut exchange = Exchange::new("newreno", eight_with_sack);
+    exchange.sends(1..=8);
+    exchange.sacks(0, [(2, 2)]).sends([9]);
+    exchange.sacks(0, [(2, 3)]).sends([10]);
+    exchange.sacks(0, [(2, 4)]).sends([1]);
+    exchange.sacks(0, [(2, 8)]).sends([11]);
+    exchange.sacks(0, [(2, 11)]).sends([12, 13, 14]);
+    exchange.times_out_after(300);
+    exchange.sends([1]);
+    exchange.window(1.0);
+    // Fourteen are outstanding, but no more than the window of four were on their way.
+    assert_eq!(exchange.sender.ssthresh().get(), 2 * MSS);
+    // What 12 to 14 say is true, but recovery does not start again before the ACK passes 14.
+    exchange.sacks(0, [(2, 14)]).sends([]);
+    exchange.window(1.0);
+    exchange.acks(14).sends([15, 16]);
+    exchange.window(2.0);
+}
+
+/// RFC 6675, section 5.1: what ACKs say after a timeout is used: holes are filled, the rest is left alone.
+#[test]
+fn after_a_timeout_only_holes_are_filled() {
+    let mut exchange = Exchange::new("newreno", eight_with_sack);
+    exchange.sends(1..=8);
+    // 1 and 5 are lost, and so are all ACKs.
+    exchange.times_out_after(300);
+    exchange.sends([1]);
+    exchange.sacks(4, [(6, 8)]).sends([5, 9]);
+    exchange.window(2.0);
+}
+
+/// RFC 2018, section 8: a receiver may throw away what it has SACKed; a timeout forgets all blocks.
+#[test]
+fn a_receiver_that_reneges_gets_everything_again() {
+    let mut exchange = Exchange::new("newreno", eight_with_sack);
+    exchange.sends(1..=8);
+    exchange.sacks(0, [(2, 4)]).sends([1]);
+    // It is short of memory: 2 to 8 are gone, and 1 has come.
+    exchange.acks(1).sends([]);
+    exchange.times_out_after(300);
+    exchange.sends([2]);
+    exchange.acks(2).sends([3, 4]);
+    exchange.acks(3).sends([5]);
+    exchange.acks(4).sends([6]);
+    exchange.acks(6).sends([7, 8, 9]);
+}
+
+/// RFC 6675, section 4, NextSeg, rule (3): without new data, a hole that is not lost yet.
+#[test]
+fn without_new_data_a_likely_hole_is_sent_again() {
+    let mut exchange = Exchange::new("newreno", eight_with_sack);
+    exchange.sends(1..=8);
+    exchange.sender.stop();
+    // 1 and 6 are lost.
+    exchange.sacks(0, [(2, 2)]).sends([]);
+    exchange.sacks(0, [(2, 3)]).sends([]);
+    exchange.sacks(0, [(2, 4)]).sends([1]);
+    exchange.sacks(0, [(2, 5)]).sends([]);
+    // Pipe 3: 6, 8 and 1. One segment above 6 does not make it lost.
+    exchange.sacks(0, [(7, 7), (2, 5)]).sends([6]);
+}
+
+/// RFC 6675, section 4, NextSeg, rule (4): the end of the data is sent once more, and only once.
+#[test]
+fn a_loss_at_the_end_is_rescued() {
+    let mut exchange = Exchange::new("newreno", eight_with_sack);
+    exchange.sends(1..=8);
+    exchange.sender.stop();
+    // 1 and 8 are lost.
+    exchange.sacks(0, [(2, 4)]).sends([1]);
+    exchange.sacks(0, [(2, 7)]).sends([]);
+    exchange.acks(7).sends([8]);
+    exchange.acks(7).sends([]);
+    exchange.acks(8).sends([]);
+    assert_eq!(exchange.sender.next_timeout(), None);
+}
+
+/// RFC 2018, section 2: without agreement there is no SACK; recovery is NewReno's.
+#[test]
+fn without_agreement_recovery_is_newreno() {
+    let mut exchange = Exchange::closed("newreno", eight_with_sack);
+    assert!(exchange.opens().flags.has(Flags::SACK));
+    exchange.answers(Flags::SYN | Flags::ACK, 0);
+    exchange.sends(1..=8);
+    exchange.acks_times(3, 0);
+    exchange.sends([1]);
+    exchange.acks(2).sends([3]);
+}
+
+/// RFC 7323, section 4: the echoed stamp tells which of two sendings is acknowledged.
+#[test]
+fn a_stamp_measures_a_retransmission() {
+    let mut exchange = Exchange::new("newreno", stamped);
+    let sent = exchange.sends(1..=4);
+    assert_eq!(sent[0].wire_len(), 1052);
+    exchange.times_out_after(300);
+    let again = exchange.sends([1]);
+    exchange.passes(80);
+    // SRTT 100 and RTTVAR 50 from the handshake; one of ceil(1 / 2) samples: 97.5 and 42.5.
+    assert_eq!(exchange.acks_stamped(1, again[0].stamp), Some(Span::from_millis(80)));
+    assert_eq!(exchange.sender.timeout(), Span::from_micros(267_500), "and it ends the back-off");
+}
+
+/// RFC 7323, section 4.1 and appendix G: every ACK of new data measures, with its share of the weight.
+#[test]
+fn every_ack_of_new_data_measures() {
+    let mut exchange = Exchange::new("newreno", stamped);
+    let sent = exchange.sends(1..=4);
+    exchange.passes(120);
+    // Two samples are expected of four segments: SRTT 100 + 20/16, RTTVAR 50 + (20 - 50) / 8.
+    assert_eq!(exchange.acks_stamped(1, sent[0].stamp), Some(Span::from_millis(120)));
+    assert_eq!(exchange.sender.timeout(), Span::from_micros(101_250 + 4 * 46_250));
+    exchange.passes(10);
+    assert_eq!(exchange.acks_stamped(2, sent[1].stamp), Some(Span::from_millis(130)));
+    assert_eq!(exchange.acks_stamped(2, sent[2].stamp), None, "the RTTM rule: only where SND.UNA moves");
 }

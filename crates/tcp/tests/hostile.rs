@@ -1,18 +1,41 @@
 //! Whatever the network does, nothing panics, nothing stalls, and every byte arrives in the end.
 
 use proptest::prelude::*;
-use sojourn_tcp::{Config, Flags, PROFILES, Profile, Receiver, Segment, Sender};
+use sojourn_tcp::catalogue::CCS;
+use sojourn_tcp::{Config, Flags, PROFILES, Profile, Receiver, Segment, Sender, Stamp};
 use sojourn_units::{Ecn, Span, Stream, Time};
 use std::collections::BTreeMap;
 
-const MSS: u32 = 1000;
+const MSS: u16 = 1000;
 
-fn config(profile: &str, cc: &str, ecn: bool) -> Config {
-    Config { profile: Profile::named(profile).unwrap(), cc: cc.into(), mss: MSS, ecn }
+/// What a connection is made with.
+#[derive(Clone, Copy, Debug)]
+struct Setup {
+    profile: &'static str,
+    cc: &'static str,
+    ecn: bool,
+    sack: Option<bool>,
+    timestamps: bool,
 }
 
-fn variants() -> impl Strategy<Value = (&'static str, &'static str, bool)> {
-    (prop::sample::select(PROFILES), prop::sample::select(&["reno", "newreno"][..]), any::<bool>())
+impl Setup {
+    fn profile(self) -> Profile {
+        let named = Profile::named(self.profile).unwrap();
+        Profile { sack: self.sack, timestamps: self.timestamps, ..named }
+    }
+
+    fn sender(self) -> Sender {
+        let config =
+            Config { profile: self.profile(), cc: self.cc.into(), mss: u32::from(MSS), ecn: self.ecn };
+        Sender::new(config).unwrap()
+    }
+}
+
+fn setups() -> impl Strategy<Value = Setup> {
+    let stems: Vec<&str> = CCS.iter().map(|page| page.stem).collect();
+    let sack = prop::sample::select(&[None, Some(false), Some(true)][..]);
+    (prop::sample::select(PROFILES), prop::sample::select(stems), any::<bool>(), sack, any::<bool>())
+        .prop_map(|(profile, cc, ecn, sack, timestamps)| Setup { profile, cc, ecn, sack, timestamps })
 }
 
 /// A path that loses, marks, delays, reorders and doubles, each with its probability.
@@ -55,11 +78,10 @@ impl Flying {
 }
 
 /// How long it takes to deliver `segments` segments over the path; None when nothing is left to happen.
-fn transfer(setup: (&str, &str, bool), segments: u64, path: Path, seed: u64) -> Option<Time> {
-    let (profile, cc, ecn) = setup;
+fn transfer(setup: Setup, segments: u64, path: Path, seed: u64) -> Option<Time> {
     let total = segments * u64::from(MSS);
-    let mut sender = Sender::new(config(profile, cc, ecn)).unwrap();
-    let mut receiver = Receiver::new(&Profile::named(profile).unwrap(), ecn);
+    let mut sender = setup.sender();
+    let mut receiver = Receiver::new(&setup.profile(), setup.ecn);
     let mut draws = Stream::named(seed, "path");
     let mut flying = Flying::default();
     let mut now = Time::ZERO;
@@ -70,7 +92,7 @@ fn transfer(setup: (&str, &str, bool), segments: u64, path: Path, seed: u64) -> 
             assert!(segment.seq + u64::from(segment.len) <= total);
             flying.launch(now, segment, true, path, &mut draws);
         }
-        assert!(sender.window().get() >= u64::from(MSS));
+        assert!(sender.window().get() >= u64::from(sender.mss()));
         let arrival = flying.segments.first_key_value().map(|((time, _), _)| *time);
         now = [arrival, sender.next_timeout(), receiver.next_timeout()].into_iter().flatten().min()?.max(now);
         if arrival.is_some_and(|time| time <= now) {
@@ -95,14 +117,19 @@ fn transfer(setup: (&str, &str, bool), segments: u64, path: Path, seed: u64) -> 
     Some(now)
 }
 
+/// SACK blocks that need not make sense: distances from the acknowledgment, and lengths.
+fn blocks() -> impl Strategy<Value = Vec<(u64, u64)>> {
+    prop::collection::vec((0..40_000_u64, 0..10_000_u64), 0..4)
+}
+
 proptest! {
     #[test]
-    fn every_byte_arrives_over_any_path(setup in variants(), segments in 1..200_u64, path in paths(), seed: u64) {
+    fn every_byte_arrives_over_any_path(setup in setups(), segments in 1..200_u64, path in paths(), seed: u64) {
         prop_assert!(transfer(setup, segments, path, seed).is_some(), "it stalled: no timer, nothing on its way");
     }
 
     #[test]
-    fn a_clean_path_costs_round_trips_and_no_timeouts(setup in variants(), segments in 1..200_u64, seed: u64) {
+    fn a_clean_path_costs_round_trips_and_no_timeouts(setup in setups(), segments in 1..200_u64, seed: u64) {
         let clean = Path { loss: 0.0, mark: 0.0, double: 0.0, jitter_ms: 0.0 };
         let end = transfer(setup, segments, clean, seed).unwrap();
         // Slow start from two segments: at most eight rounds of 50 ms and delayed ACKs of 40 ms.
@@ -111,24 +138,28 @@ proptest! {
 
     #[test]
     fn no_segment_from_anywhere_upsets_a_sender(
-        setup in variants(),
-        storm in prop::collection::vec((any::<u8>(), 0..40_u64, 0..500_u64), 1..200),
+        setup in setups(),
+        storm in prop::collection::vec((any::<u8>(), 0..40_u64, 0..500_u64, blocks()), 1..200),
     ) {
-        let (profile, cc, ecn) = setup;
-        let mut sender = Sender::new(config(profile, cc, ecn)).unwrap();
+        let mut sender = setup.sender();
         sender.supply(1 << 40);
         sender.open();
         let mut now = Time::ZERO;
-        for (bits, ack, millis) in storm {
+        for (bits, ack, millis, blocks) in storm {
             now += Span::from_millis(millis);
             sender.on_timeout(now);
-            let flags = [(1, Flags::SYN), (2, Flags::ACK), (4, Flags::ECE), (8, Flags::CWR)];
-            let flags = flags.into_iter().fold(Flags::NONE, |all, (bit, flag)| all.with(flag, bits & bit != 0));
-            let ack = if bits & 16 == 0 { ack * u64::from(MSS) } else { sender.acknowledged() + ack * 100 };
-            sender.on_segment(now, &Segment { ack, flags, ..Segment::default() });
+            let kinds = [Flags::SYN, Flags::ACK, Flags::ECE, Flags::CWR, Flags::SACK, Flags::TIMESTAMP];
+            let flags = kinds.into_iter().enumerate();
+            let flags = flags.fold(Flags::NONE, |all, (bit, flag)| all.with(flag, bits >> bit & 1 != 0));
+            let ack = if bits & 64 == 0 { ack * u64::from(MSS) } else { sender.acknowledged() + ack * 100 };
+            let mut segment = Segment { ack, flags, stamp: Stamp::at(now), ..Segment::default() };
+            for (from, len) in blocks {
+                segment.sack.push(ack, ack + from, ack + from + len);
+            }
+            sender.on_segment(now, &segment);
             let sent = std::iter::from_fn(|| sender.poll_transmit(now)).take(10_000).count();
             prop_assert!(sent < 10_000, "sends without end");
-            prop_assert!(sender.window().get() >= u64::from(MSS));
+            prop_assert!(sender.window().get() >= u64::from(sender.mss()));
             let waits = sender.flight() == 0 || sender.next_timeout().is_some();
             prop_assert!(waits, "data is outstanding and no timer runs");
         }
@@ -136,15 +167,18 @@ proptest! {
 
     #[test]
     fn no_segment_upsets_a_receiver(
-        storm in prop::collection::vec((0..1_000_000_u64, 0..3000_u32, any::<u8>(), 0..100_u64), 1..200),
+        storm in prop::collection::vec((0..1_000_000_u64, 0..3000_u16, any::<u8>(), 0..100_u64), 1..200),
     ) {
         let mut receiver = Receiver::new(&Profile::named("default").unwrap(), true);
         let (mut now, mut before) = (Time::ZERO, 0);
         for (seq, len, bits, millis) in storm {
             now += Span::from_millis(millis);
-            let flags = Flags::ACK.with(Flags::CWR, bits & 1 != 0).with(Flags::SYN, bits & 2 != 0);
-            let ecn = if bits & 4 == 0 { Ecn::Ce } else { Ecn::Ect0 };
-            let answer = receiver.on_segment(now, &Segment { seq, len, flags, ecn, ..Segment::default() });
+            let kinds = [Flags::CWR, Flags::SYN, Flags::SACK, Flags::TIMESTAMP];
+            let flags = kinds.into_iter().enumerate();
+            let flags = flags.fold(Flags::ACK, |all, (bit, flag)| all.with(flag, bits >> bit & 1 != 0));
+            let ecn = if bits & 16 == 0 { Ecn::Ce } else { Ecn::Ect0 };
+            let stamp = Stamp::at(Time::from_nanos(seq * 1_000_000));
+            let answer = receiver.on_segment(now, &Segment { seq, len, flags, ecn, stamp, ..Segment::default() });
             prop_assert!(receiver.delivered() >= before);
             before = receiver.delivered();
             prop_assert!(answer.is_none_or(|ack| ack.ack == before && ack.len == 0));

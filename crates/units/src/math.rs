@@ -32,6 +32,11 @@ pub fn pow_int(x: f64, n: u64) -> f64 {
     result
 }
 
+/// Cube root.
+pub fn cbrt(x: f64) -> f64 {
+    libm::cbrt(x)
+}
+
 /// Length of the vector (x, y).
 pub fn hypot(x: f64, y: f64) -> f64 {
     libm::hypot(x, y)

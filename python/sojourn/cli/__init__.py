@@ -28,7 +28,7 @@ __all__ = ["main"]
 
 app = typer.Typer(
     help="Sojourn: active queue management, from the equation to the wire.",
-    epilog="\b\nExample:\n  sojourn run scenarios/dumbbell.toml --disc tail_drop --disc pi --seeds 1..5",
+    epilog="\b\nExample:\n  sojourn run dumbbell --disc tail_drop --disc pi --seeds 1..5",
     add_completion=False,
     rich_markup_mode=None,
     no_args_is_help=True,
@@ -68,14 +68,21 @@ def door(command: Callable[P, None]) -> Callable[P, int]:
     return guarded
 
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="A scenario file (TOML).", show_default=False)]
+File = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="A scenario file (TOML), or a name from 'sojourn list scenarios'.",
+        show_default=False,
+    ),
+]
 Discs = Annotated[
     list[str],
     typer.Option(
         "--disc",
         metavar="SPEC",
-        help="A disc instead of the scenario's own: NAME or NAME:KEY=VALUE,KEY=VALUE. "
-        "Give it again to compare several.",
+        help="A disc instead of the scenario's own: NAME or NAME:KEY=VALUE,KEY=VALUE; a law in Python: "
+        "FILE.py:CLASS. Give it again to compare several.",
         default_factory=list,
         show_default=False,
     ),
@@ -94,7 +101,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on s
 
 
 @app.command(
-    epilog="\b\nExample:\n  sojourn run scenarios/dumbbell.toml --disc tail_drop \\\n"
+    epilog="\b\nExample:\n  sojourn run dumbbell --disc tail_drop \\\n"
     "      --disc red:min=50packets,max=150packets --disc pi --seeds 1..5 --out results/dumbbell"
 )
 @door
@@ -206,15 +213,13 @@ def explain(
     printing.say(printing.explanation(catalogue.explain(name)))
 
 
-@app.command(epilog="\b\nExample:\n  sojourn check scenarios/dumbbell.toml --set bottleneck.rate='6 Mbit/s'")
+@app.command(epilog="\b\nExample:\n  sojourn check dumbbell --set bottleneck.rate='6 Mbit/s'")
 @door
 def check(file: File, disc: Discs, assign: Sets) -> None:
     """Validate a scenario and print what would run."""
-    from sojourn.scenario import with_disc
-
     scenario = _load(file, options.overrides(assign), disc)
-    variants = [with_disc(scenario, one) for one in disc] or [scenario]
-    printing.say("\n\n".join(variant.describe().rstrip() for variant in variants))
+    told = [_described(scenario, one) for one in disc] or [scenario.describe()]
+    printing.say("\n\n".join(text.rstrip() for text in told))
 
 
 @app.command(epilog="\b\nExample:\n  sojourn version")
@@ -247,6 +252,7 @@ def _run(asked: options.Asked) -> None:
 
 def _load(file: str, overrides: dict[str, str], discs: Sequence[str]) -> Scenario:
     """The scenario; where --disc replaces its own disc, that one need not fit what --set has changed."""
+    from sojourn.controller.files import names_a_file
     from sojourn.scenario import load
 
     try:
@@ -254,10 +260,25 @@ def _load(file: str, overrides: dict[str, str], discs: Sequence[str]) -> Scenari
     except errors.InputError as fault:
         if not discs:
             raise
+        # A law in Python stands in no scenario; one that fits everywhere keeps its place.
+        instead = "tail_drop" if names_a_file(discs[0]) else discs[0]
         try:
-            return load(file, overrides | {"bottleneck.disc": discs[0]})
+            return load(file, overrides | {"bottleneck.disc": instead})
         except errors.InputError:
             raise fault from None
+
+
+def _described(scenario: Scenario, disc: str) -> str:
+    from sojourn.controller.files import controller_of, names_a_file
+    from sojourn.controller.parameters import label_of, parameters_of
+    from sojourn.controller.template import template_of
+    from sojourn.scenario import with_disc
+
+    if not names_a_file(disc):
+        return with_disc(scenario, disc).describe()
+    law = template_of(controller_of(disc))
+    lines = (f"  {one.name} = {one.value}{' (default)' * one.default}\n" for one in parameters_of(law))
+    return scenario.describe(label_of(law), "".join(lines))
 
 
 def _run_and_deliver(request: Request, asked: options.Asked, settled: Callable[[], None]) -> None:

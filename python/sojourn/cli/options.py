@@ -83,7 +83,7 @@ def listed(kind: str) -> list[dict[str, Any]]:
     if kind not in LISTS:
         raise InputError(f'sojourn list: "{kind}" is not a list; legal: {", ".join(LISTS)}')
     if kind == "scenarios":
-        return [_scenario_entry(path) for path in sorted(Path("scenarios").rglob("*.toml"))]
+        return _scenarios()
     from sojourn import catalogue
 
     return catalogue.entries(kind)
@@ -143,7 +143,19 @@ def _range(text: str) -> Sequence[int]:
     return range(first, last + 1)
 
 
-def _scenario_entry(path: Path) -> dict[str, Any]:
+def _scenarios() -> list[dict[str, Any]]:
+    """Those below ./scenarios by their paths, and those that came with Sojourn by their names."""
+    from sojourn.scenario import gallery
+
+    here = Path("scenarios")
+    files = sorted(here.rglob("*.toml"))
+    shipped = {name: path for name, path in gallery().items() if (here / f"{name}.toml") not in files}
+    return [_scenario_entry(path.as_posix(), path) for path in files] + [
+        _scenario_entry(name, path) for name, path in shipped.items()
+    ]
+
+
+def _scenario_entry(name: str, path: Path) -> dict[str, Any]:
     import tomllib
 
     try:
@@ -151,4 +163,4 @@ def _scenario_entry(path: Path) -> dict[str, Any]:
         summary = str(title) if title else "(no title)"
     except (OSError, ValueError):
         summary = "(cannot be read: see 'sojourn check')"
-    return {"name": path.as_posix(), "summary": summary}
+    return {"name": name, "summary": summary, "path": str(path)}

@@ -15,13 +15,22 @@ from dataclasses import dataclass
 from operator import index
 from typing import SupportsIndex
 
-from sojourn.errors import InputError, Interrupted, RunFailed
+from sojourn._core import LawError
+from sojourn.controller import Controller
+from sojourn.controller.files import controller_of, names_a_file
+from sojourn.controller.lines import failure_of, source_of
+from sojourn.controller.parameters import label_of
+from sojourn.controller.template import template_of
+from sojourn.errors import InputError, Interrupted, LawFailed, RunFailed
 from sojourn.result import Result
 from sojourn.scenario import DiscSpec, Scenario, with_disc
 from sojourn.simulate.gather import Finished, Origin, gather
 from sojourn.simulate.pool import Job, Outcome, Watch, drive
 
-__all__ = ["MAX_RUNS", "PLANTS", "SEED_LIMIT", "Request", "Watch", "carry_out", "check_plants", "run"]
+__all__ = ["MAX_RUNS", "PLANTS", "SEED_LIMIT", "Disc", "Request", "Watch", "carry_out", "check_plants", "run"]
+
+#: What names a disc: a text, parameters, or a law written in Python.
+Disc = str | DiscSpec | Controller
 
 #: The plants that exist.
 PLANTS = ("packet",)
@@ -35,13 +44,14 @@ MAX_RUNS = 100_000
 class Request:
     """What to run: every disc with every seed.
 
-    `discs` are texts such as ``"red:min=50packets,max=150packets"`` or objects of `sojourn.laws`; none
-    means the scenario's own disc. `seeds` are whole numbers from 0 to 2**64 - 1, each once. `jobs` is
-    the number of worker threads, None for one a processor. `command` is noted in the provenance.
+    `discs` are texts such as ``"red:min=50packets,max=150packets"`` or ``"mylaw.py:MyLaw"``, objects of
+    `sojourn.laws`, or laws written in Python; none means the scenario's own disc. `seeds` are whole numbers
+    from 0 to 2**64 - 1, each once. `jobs` is the number of worker threads, None for one a processor.
+    `command` is noted in the provenance.
     """
 
     scenario: Scenario
-    discs: Sequence[str | DiscSpec] | str | DiscSpec = ()
+    discs: Sequence[Disc] | Disc = ()
     seeds: Iterable[int] = (1,)
     jobs: int | None = None
     plants: Sequence[str] = PLANTS
@@ -50,18 +60,19 @@ class Request:
 
 def run(
     scenario: Scenario,
-    discs: Sequence[str | DiscSpec] | str | DiscSpec = (),
+    discs: Sequence[Disc] | Disc = (),
     seeds: Iterable[int] = (1,),
     jobs: int | None = None,
 ) -> Result:
     """Run a scenario for every disc and seed.
 
-    `discs` are texts such as ``"red:min=50packets,max=150packets"`` or objects of `sojourn.laws`, or one
-    such; none means the scenario's own disc. `seeds` are whole numbers from 0 to 2**64 - 1, each once.
-    `jobs` is the number of worker threads (default: one a processor); it never changes the result.
+    `discs` are texts such as ``"red:min=50packets,max=150packets"`` or ``"mylaw.py:MyLaw"``, objects of
+    `sojourn.laws`, or laws written in Python (`sojourn.Controller`), or one such; none means the scenario's
+    own disc. `seeds` are whole numbers from 0 to 2**64 - 1, each once. `jobs` is the number of worker
+    threads (default: one a processor); it never changes the result.
 
-    Raises `InputError` for illegal input; `RunFailed` when a run fails and `Interrupted` on Ctrl-C, both
-    with the finished runs as `.result`.
+    Raises `InputError` for illegal input; `RunFailed` when a run fails (`LawFailed` where a law in Python
+    did) and `Interrupted` on Ctrl-C, with the finished runs as `.result`.
 
     >>> import sojourn as sj
     >>> sc = sj.load("scenarios/dumbbell.toml", {"duration": "41 s"})
@@ -80,10 +91,10 @@ def carry_out(
     work that is done (0..1); `settled` once, when no run is at work any more.
     """
     check_plants(request.plants)
-    variants = _variants(request)
-    seeds = _checked_seeds(request.seeds, MAX_RUNS // len(variants))
+    discs = _placed_discs(request)
+    seeds = _checked_seeds(request.seeds, MAX_RUNS // len(discs))
     workers = _workers(request.jobs)
-    tasks = [Job(variant, seed) for variant in variants for seed in seeds]
+    tasks = [Job(one.scenario, one.label, seed, one.controller) for one in discs for seed in seeds]
     started, clock = time.time(), time.monotonic()
     outcome = drive(tasks, min(workers, len(tasks)), watch, settled)
     origin = Origin(
@@ -93,6 +104,7 @@ def carry_out(
         asked=len(tasks),
         workers=workers,
         interrupted=outcome.interrupted,
+        laws={one.label: source_of(one.controller) for one in discs if one.controller is not None},
     )
     return _conclude(request.scenario, outcome, origin)
 
@@ -106,16 +118,39 @@ def check_plants(plants: Sequence[str]) -> None:
         raise InputError(f"--plant: each plant once; legal: {', '.join(PLANTS)}")
 
 
-def _variants(request: Request) -> list[Scenario]:
+@dataclass(frozen=True)
+class _Placed:
+    """A disc in front of the bottleneck; `controller` stands for the scenario's law where it is not None."""
+
+    label: str
+    scenario: Scenario
+    controller: Controller | None = None
+
+
+def _placed_discs(request: Request) -> list[_Placed]:
     if not isinstance(request.scenario, Scenario):
         raise InputError(f"scenario: {request.scenario!r} is not a scenario; legal: what sj.load(FILE) gives")
-    discs = [request.discs] if isinstance(request.discs, str | DiscSpec) else list(request.discs)
-    variants = [with_disc(request.scenario, disc) for disc in discs] or [request.scenario]
-    labels = [variant.disc for variant in variants]
+    given = request.discs
+    discs = [given] if isinstance(given, str | DiscSpec | Controller | type) else list(given)
+    own = _Placed(request.scenario.disc, request.scenario)
+    placed = [_placed(request.scenario, disc) for disc in discs] or [own]
+    labels = [disc.label for disc in placed]
     for place, label in enumerate(labels):
         if label in labels[:place]:
-            raise InputError(f"--disc: {label} is given twice; legal: each disc once")
-    return variants
+            python = any(disc.controller and disc.label == label for disc in placed)
+            more = ", or a label of its own for a law in Python" if python else ""
+            raise InputError(f"--disc: {label} is given twice; legal: each disc once{more}")
+    return placed
+
+
+def _placed(scenario: Scenario, disc: Disc) -> _Placed:
+    if isinstance(disc, str) and names_a_file(disc):
+        disc = controller_of(disc)
+    if isinstance(disc, Controller) or (isinstance(disc, type) and issubclass(disc, Controller)):
+        template = template_of(disc)
+        return _Placed(label_of(template), scenario, template)
+    variant = with_disc(scenario, disc)
+    return _Placed(variant.disc, variant)
 
 
 def _workers(jobs: int | None) -> int:
@@ -149,14 +184,13 @@ def _checked_seeds(seeds: Iterable[int], most: int) -> list[int]:
 def _conclude(scenario: Scenario, outcome: Outcome, origin: Origin) -> Result:
     """The result; or the error that ended the runs, with what had finished."""
     finished = [
-        Finished("packet", job.scenario.disc, job.seed, run)
+        Finished("packet", job.disc, job.seed, run)
         for job, run in zip(outcome.jobs, outcome.runs, strict=True)
         if run is not None
     ]
     result = gather(json.loads(scenario.to_json()), finished, origin) if finished else None
     if outcome.fault is not None:
-        job, why = outcome.fault
-        raise RunFailed(f"{job.scenario.disc}, seed {job.seed}: the run failed: {why}", result)
+        raise _failed(*outcome.fault, result) from outcome.fault[1].__cause__
     if outcome.interrupted:
         some = f"kept the {len(finished)} of {origin.asked} runs that had finished"
         none = f"none of {origin.asked} runs had finished; nothing is kept"
@@ -164,3 +198,11 @@ def _conclude(scenario: Scenario, outcome: Outcome, origin: Origin) -> Result:
     if result is None:
         raise RunFailed("no run finished", None)
     return result
+
+
+def _failed(job: Job, fault: BaseException, result: Result | None) -> RunFailed:
+    run = f"{job.disc}, seed {job.seed}"
+    if job.controller is not None and isinstance(fault, LawError):
+        return LawFailed(f"{run}: {failure_of(job.controller, fault)}", result)
+    why = " ".join(str(fault).split()) or type(fault).__name__
+    return RunFailed(f"{run}: the run failed: {why}", result)

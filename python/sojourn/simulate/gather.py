@@ -6,7 +6,7 @@ import json
 import os
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -39,6 +39,8 @@ class Origin:
     asked: int
     workers: int
     interrupted: bool = False
+    #: The source of each law that was written in Python, by its label; None where there is none to be had.
+    laws: dict[str, str | None] = field(default_factory=dict)
 
 
 def gather(scenario: dict[str, Any], finished: Sequence[Finished], origin: Origin) -> Result:
@@ -107,6 +109,7 @@ def _provenance(origin: Origin) -> dict[str, Any]:
         "started": datetime.fromtimestamp(origin.started, UTC).isoformat(timespec="seconds"),
         "wall_s": round(origin.wall_s, 3),
         "runs_asked": origin.asked,
+        **({"laws": origin.laws} if origin.laws else {}),
         "interrupted": origin.interrupted,
         "versions": {
             "sojourn": _core.__version__,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 from types import FrameType
 
 from sojourn import _core
+from sojourn.controller import Controller
+from sojourn.controller.template import fresh
 from sojourn.scenario import Scenario
 
 #: Called with the number of finished runs and the fraction of all work that is done, 0 to 1.
@@ -18,14 +21,54 @@ Watch = Callable[[int, float], None]
 
 # Seconds between two looks at the runs; Ctrl-C waits no longer than this.
 LOOK_S = 0.1
+# Seconds that a cancelled run has to stop by itself.
+PATIENCE_S = 0.5
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run to do."""
+    """One run to do, under a controller of Python or else under the scenario's own law."""
 
     scenario: Scenario
+    disc: str
     seed: int
+    controller: Controller | None = None
+
+    def carry_out(self, ticket: _core.Ticket, laws: LawsAtWork) -> _core.Run:
+        """Do the run in this thread."""
+        if self.controller is None:
+            return _core.run(self.scenario, self.seed, ticket)
+        with laws.here():
+            return _core.run(self.scenario, self.seed, ticket, fresh(self.controller))
+
+
+class LawsAtWork:
+    """The threads that run laws of Python: one that loops for ever can be stopped in no other way."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._threads: set[int] = set()
+
+    @contextmanager
+    def here(self) -> Iterator[None]:
+        """Note this thread for as long as its law is at work."""
+        with self._lock:
+            self._threads.add(threading.get_ident())
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._threads.discard(threading.get_ident())
+
+    def stop(self) -> None:
+        """Raise `Stopped` in each of the threads, in the midst of what they do in Python."""
+        with self._lock:
+            for thread in self._threads:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(Stopped))
+
+
+class Stopped(BaseException):
+    """A law was stopped; past every `except Exception` of its own."""
 
 
 @dataclass
@@ -35,7 +78,7 @@ class Outcome:
     jobs: Sequence[Job]
     runs: list[_core.Run | None]
     interrupted: bool = False
-    fault: tuple[Job, str] | None = None
+    fault: tuple[Job, BaseException] | None = None
 
 
 def drive(
@@ -48,16 +91,19 @@ def drive(
     outcome = Outcome(jobs, [None] * len(jobs))
     tickets = [_core.Ticket() for _ in jobs]
     futures: list[Future[_core.Run]] = []
+    laws = LawsAtWork()
     with _interrupts_noted() as interrupted:
         pool = ThreadPoolExecutor(workers, thread_name_prefix="sojourn")
         try:
             for job, ticket in zip(jobs, tickets, strict=True):
-                futures.append(pool.submit(_core.run, job.scenario, job.seed, ticket))
+                futures.append(pool.submit(job.carry_out, ticket, laws))
             _watch(futures, tickets, watch, interrupted)
         finally:
             for ticket in tickets:
                 ticket.cancel()
-            pool.shutdown(wait=True, cancel_futures=True)
+            pool.shutdown(wait=False, cancel_futures=True)
+            _await_the_end(futures, laws)
+            pool.shutdown(wait=True)
         outcome.interrupted = interrupted.is_set()
         if settled is not None:
             settled()
@@ -103,6 +149,14 @@ def _watch(
             return
 
 
+def _await_the_end(futures: Sequence[Future[_core.Run]], laws: LawsAtWork) -> None:
+    """Wait for the runs that were cancelled; a law that does not come back is made to."""
+    while at_work := [future for future in futures if not future.done()]:
+        wait(at_work, timeout=PATIENCE_S)
+        if not all(future.done() for future in at_work):
+            laws.stop()
+
+
 def _collect(futures: Sequence[Future[_core.Run]], outcome: Outcome) -> None:
     for place, future in enumerate(futures):
         if future.cancelled():
@@ -110,5 +164,5 @@ def _collect(futures: Sequence[Future[_core.Run]], outcome: Outcome) -> None:
         fault = future.exception()
         if fault is None:
             outcome.runs[place] = future.result()
-        elif not isinstance(fault, _core.Cancelled) and outcome.fault is None:
-            outcome.fault = (outcome.jobs[place], " ".join(str(fault).split()) or type(fault).__name__)
+        elif not isinstance(fault, _core.Cancelled | Stopped) and outcome.fault is None:
+            outcome.fault = (outcome.jobs[place], fault)

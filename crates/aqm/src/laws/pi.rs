@@ -127,6 +127,11 @@ impl Controller for Pi {
         Some(self.target)
     }
 
+    fn derived(&self, out: &mut dyn Gauges) {
+        out.gauge("a", "1/packet", self.gains.a);
+        out.gauge("b", "1/packet", self.gains.b);
+    }
+
     fn gauges(&self, out: &mut dyn Gauges) {
         out.gauge("error", "packets", self.error);
     }

@@ -176,6 +176,11 @@ impl Law for Red {
         self.capacity = rate.packets_per_second(self.packet);
     }
 
+    fn derived(&self, out: &mut dyn Gauges) {
+        out.gauge("min", "packets", self.curve.min);
+        out.gauge("max", "packets", self.curve.max);
+    }
+
     fn gauges(&self, out: &mut dyn Gauges) {
         out.gauge("p", "1", self.p);
         out.gauge("average", "packets", self.average);

@@ -42,6 +42,12 @@ delay = "20 ms"
 [[flows]]
 "#;
 
+/// What is told, with the names of all laws in the place of `LAWS`.
+pub(crate) fn with_laws(line: &str) -> String {
+    let names: Vec<&str> = sojourn_aqm::catalogue::LAWS.iter().map(|entry| entry.page.stem).collect();
+    line.replace("LAWS", &names.join(", "))
+}
+
 /// Reads a file called `f.toml`.
 pub(crate) fn parse(text: &str) -> Result<Scenario, Faults> {
     Scenario::parse(text.as_bytes(), "f.toml", &[])

@@ -56,6 +56,23 @@ fn every_key_is_read() {
 }
 
 #[test]
+fn options_of_tcp_are_read_and_told() {
+    let group = |sets: &[(&str, &str)]| {
+        let sets: Vec<_> =
+            sets.iter().map(|(key, value)| (format!("flows[0].{key}"), (*value).into())).collect();
+        Scenario::parse(WHOLE.as_bytes(), "f.toml", &sets).unwrap()
+    };
+    let plain = &group(&[]).flows[0].profile;
+    assert_eq!((plain.sack, plain.timestamps), (None, false));
+    let scenario = group(&[("cc", "cubic"), ("sack", "false"), ("timestamps", "true")]);
+    let profile = &scenario.flows[0].profile;
+    assert_eq!((profile.sack, profile.timestamps), (Some(false), true));
+    assert!(scenario.describe().contains("50 x cubic without SACK bulk, ns2 profile with timestamps, "));
+    assert_eq!(parse(&as_toml(&scenario)).unwrap(), scenario);
+    assert!(group(&[("sack", "true")]).describe().contains("50 x newreno with SACK bulk, ns2 profile, "));
+}
+
+#[test]
 fn every_default_is_as_documented() {
     let scenario = parse(LEAST).unwrap();
     assert_eq!((scenario.warmup, scenario.sample), (Span::ZERO, None));
@@ -179,6 +196,41 @@ fn the_json_has_every_key() {
     }
 }
 
+/// The network of Hollot et al. 2002: N = 60, C = 3750 packets/s, R = 246 ms.
+const HOLLOT: &str = r#"
+title = "Hollot's example"
+duration = "60 s"
+[bottleneck]
+rate = "3750 packets/s"
+delay = "23 ms"
+buffer = "800 packets"
+disc = { law = "pi", target = "0 packets" }
+[[flows]]
+count = 60
+segment = "1000 B"
+access = { delay = "50 ms" }
+"#;
+
+#[test]
+fn the_description_shows_what_a_law_derived_from_its_place() {
+    let scenario = parse(HOLLOT).unwrap();
+    let said = scenario.describe();
+    let gain = |key: &str| {
+        let line = said.lines().find(|line| line.trim().starts_with(&format!("{key} = "))).unwrap();
+        assert!(line.ends_with(" 1/packet (designed by the rule of Hollot et al. 2002)"), "{line}");
+        line.split_whitespace().nth(2).unwrap().to_string()
+    };
+    // maths.json, hollot.PI: K and z to all their digits.
+    let (a, b) = (gain("a"), gain("b"));
+    assert!((a.parse::<f64>().unwrap() - 1.852_781e-5).abs() < 1e-11, "{a}");
+    let given = scenario.with_disc(&format!("pi:target=0packets,a={a},b={b}")).unwrap().describe();
+    assert!(given.contains(&format!("a = {a}\n")), "{given}");
+    assert!(given.contains(&format!("b = {b}\n")), "{given}");
+    let red = scenario.with_disc("red:max=150packets").unwrap().describe();
+    assert!(red.contains("min = 50.0 packets (a third of max"), "{red}");
+    assert!(red.contains("max = 150 packets\n"), "{red}");
+}
+
 #[test]
 fn the_description_tells_what_would_run() {
     let said = parse(WHOLE).unwrap().describe();
@@ -225,6 +277,27 @@ fn table_of<'a>(schema: &'a serde_json::Value, table: &str) -> &'a serde_json::V
         let inner = &at["properties"][step];
         if inner["type"] == "array" { &inner["items"] } else { inner }
     })
+}
+
+/// UDP groups: the rate is that of whole packets; what speaks of TCP is null; laws are not told of them.
+#[test]
+fn datagrams_have_a_rate_and_nothing_of_tcp() {
+    let text = LEAST.replace(
+        "[[flows]]",
+        "[[flows]]\napp = \"poisson\"\nrate = \"100 packets/s\"\nsegment = \"1000 B\"\n",
+    );
+    let scenario = parse(&text).unwrap();
+    assert_eq!(scenario.flows[0].app, App::Poisson(mbit(0.8)));
+    let site = scenario.site();
+    assert_eq!((site.flows, site.base_rtt), (None, None));
+    let json = scenario.to_json();
+    assert_eq!(
+        (&json["flows"][0]["app"], &json["flows"][0]["cc"]),
+        (&"poisson".into(), &serde_json::Value::Null)
+    );
+    assert_eq!(parse(&as_toml(&scenario)).unwrap(), scenario);
+    let both = parse(&format!("{text}\n[[flows]]\ncount = 3\n")).unwrap();
+    assert_eq!((both.site().flows, both.flow_count()), (Some(3.0), 4.0));
 }
 
 #[test]

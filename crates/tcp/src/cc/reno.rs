@@ -58,7 +58,7 @@ impl Reno {
 }
 
 impl CongestionControl for Reno {
-    fn on_ack(&mut self, ack: &AckSample) {
+    fn on_ack(&mut self, ack: &AckSample<'_>) {
         self.window += if self.window < self.ssthresh {
             (ack.acked as f64).min(self.mss)
         } else {
@@ -69,7 +69,7 @@ impl CongestionControl for Reno {
     fn on_signal(&mut self, signal: &Signal) {
         match *signal {
             Signal::Loss { flight } => self.halve(flight),
-            Signal::EcnEcho => {
+            Signal::EcnEcho { .. } => {
                 self.ssthresh = self.threshold(self.window as u64);
                 self.window = (self.window / 2.0).max(self.mss);
             }
@@ -100,23 +100,25 @@ impl CongestionControl for Reno {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rtt::RttEstimator;
     use sojourn_units::Time;
 
     const MSS: u32 = 1000;
-
-    fn ack(acked: u64) -> AckSample {
-        AckSample { now: Time::ZERO, acked, flight: 0 }
-    }
 
     fn reno(profile: &str) -> Reno {
         Reno::new(&Profile::named(profile).unwrap(), MSS)
     }
 
+    fn acks(reno: &mut Reno, acked: u64) {
+        let rtt = RttEstimator::new(&Profile::default());
+        reno.on_ack(&AckSample { now: Time::ZERO, acked, flight: 0, rtt: &rtt });
+    }
+
     #[test]
     fn slow_start_adds_what_is_acknowledged_up_to_a_segment() {
         let mut reno = reno("default");
-        reno.on_ack(&ack(400));
-        reno.on_ack(&ack(3000));
+        acks(&mut reno, 400);
+        acks(&mut reno, 3000);
         assert_eq!(reno.window(), Bytes::new(11_400));
     }
 
@@ -126,7 +128,7 @@ mod tests {
         reno.on_signal(&Signal::Loss { flight: 20_000 });
         assert_eq!((reno.window(), reno.ssthresh()), (Bytes::new(10_000), Bytes::new(10_000)));
         for _ in 0..10 {
-            reno.on_ack(&ack(1000));
+            acks(&mut reno, 1000);
         }
         assert!((reno.window - 11_000.0).abs() < 60.0, "{}", reno.window);
     }
@@ -136,8 +138,8 @@ mod tests {
         let mut reno = reno("default");
         reno.on_signal(&Signal::Loss { flight: 1000 });
         assert_eq!(reno.window(), Bytes::new(2000));
-        reno.on_signal(&Signal::EcnEcho);
-        reno.on_signal(&Signal::EcnEcho);
+        reno.on_signal(&Signal::EcnEcho { flight: 2000 });
+        reno.on_signal(&Signal::EcnEcho { flight: 2000 });
         assert_eq!((reno.window(), reno.ssthresh()), (Bytes::new(1000), Bytes::new(2000)));
     }
 

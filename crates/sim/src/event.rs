@@ -1,0 +1,71 @@
+//! What can happen.
+
+/// Something that is going to happen to a component: a kind and the component's
+/// number in one word.
+///
+/// The order is what comes first at one instant. It follows from what happens
+/// and to whom, never from when it was scheduled, so a run does not depend on
+/// how the engine goes about its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Event(u32);
+
+/// What happens, in the order at one instant: changes, updates, then packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// An entry of the schedule is due.
+    Change,
+    /// The law in front of this link wants its update.
+    Update,
+    /// What came to this link must be looked at.
+    Drain,
+    /// This flow's retransmission timer, or its next datagram.
+    Sender,
+    /// This flow's delayed acknowledgment.
+    Receiver,
+    /// This flow starts.
+    Start,
+    /// This flow stops.
+    Stop,
+}
+
+impl Event {
+    pub(crate) const fn change(number: u32) -> Event {
+        Event::new(Kind::Change, number)
+    }
+    pub(crate) const fn update(link: u32) -> Event {
+        Event::new(Kind::Update, link)
+    }
+    pub(crate) const fn drain(link: u32) -> Event {
+        Event::new(Kind::Drain, link)
+    }
+    pub(crate) const fn sender(flow: u32) -> Event {
+        Event::new(Kind::Sender, flow)
+    }
+    pub(crate) const fn receiver(flow: u32) -> Event {
+        Event::new(Kind::Receiver, flow)
+    }
+    pub(crate) const fn start(flow: u32) -> Event {
+        Event::new(Kind::Start, flow)
+    }
+    pub(crate) const fn stop(flow: u32) -> Event {
+        Event::new(Kind::Stop, flow)
+    }
+
+    const fn new(kind: Kind, number: u32) -> Event {
+        debug_assert!(number >> NUMBER_BITS == 0);
+        Event((kind as u32) << NUMBER_BITS | number)
+    }
+
+    /// What happens, and to which component.
+    pub(crate) const fn parts(self) -> (Kind, u32) {
+        (KINDS[(self.0 >> NUMBER_BITS) as usize], self.0 & ((1 << NUMBER_BITS) - 1))
+    }
+}
+
+const KINDS: [Kind; 7] =
+    [Kind::Change, Kind::Update, Kind::Drain, Kind::Sender, Kind::Receiver, Kind::Start, Kind::Stop];
+
+/// 2^29 components of a kind, above them the kind.
+const NUMBER_BITS: u32 = 29;
+/// How many components of a kind there can be.
+pub(crate) const MOST_COMPONENTS: usize = 1 << NUMBER_BITS;

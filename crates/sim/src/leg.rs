@@ -1,0 +1,129 @@
+//! Routes, cut into legs at the links where flows meet.
+//!
+//! A link that one flow has to itself in one direction, without a disc and not
+//! in the schedule, is private: its packets leave in the order in which they
+//! came, so when they arrive follows from when they were sent. All other links
+//! are shared. A leg is a stretch of a route over private links up to the next
+//! shared link, or up to the endpoint.
+//!
+//! ```text
+//! sender --access--> |bottleneck| --access--> receiver
+//!        leg 0                   leg 1
+//! ```
+
+use crate::link::{Link, Transmitter};
+use crate::network::{FlowPlan, LinkPlan, Network};
+use sojourn_units::{Rate, Span};
+use std::ops::Range;
+
+/// A stretch of a flow's route.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leg {
+    /// Its links, among the private ones.
+    from: u32,
+    to: u32,
+    pub(crate) end: End,
+}
+
+/// Where a leg ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// At this shared link.
+    Link(u32),
+    /// At the flow's receiver.
+    Receiver,
+    /// At the flow's sender.
+    Sender,
+}
+
+/// A network's links and legs.
+pub(crate) struct Layout {
+    /// The shared links, in the order of their numbers.
+    pub(crate) links: Vec<Link>,
+    /// The private links, in the order of the legs.
+    pub(crate) private: Vec<Transmitter>,
+    pub(crate) legs: Vec<Leg>,
+    /// Each flow's first legs, forward and reverse.
+    pub(crate) first: Vec<[u32; 2]>,
+}
+
+impl Leg {
+    pub(crate) fn private(&self) -> Range<usize> {
+        self.from as usize..self.to as usize
+    }
+}
+
+impl Layout {
+    /// Cuts the network's routes into legs.
+    pub(crate) fn new(network: &mut Network, stepwise: bool) -> Layout {
+        if stepwise {
+            add_endpoints(network);
+        }
+        let private = private_links(network, stepwise);
+        let mut layout =
+            Layout { links: Vec::new(), private: Vec::new(), legs: Vec::new(), first: Vec::new() };
+        let mut transmitters = Vec::with_capacity(network.links.len());
+        let mut places = vec![u32::MAX; network.links.len()];
+        for (number, plan) in std::mem::take(&mut network.links).into_iter().enumerate() {
+            transmitters.push(Transmitter::new(plan.rate, plan.delay));
+            if !private[number] {
+                places[number] = layout.links.len() as u32;
+                layout.links.push(Link::new(number as u32, plan));
+            }
+        }
+        for flow in &network.flows {
+            let routes = [(&flow.forward, End::Receiver), (&flow.reverse, End::Sender)];
+            let first = routes.map(|(route, end)| {
+                let first = layout.legs.len() as u32;
+                let mut from = layout.private.len() as u32;
+                for link in route {
+                    if private[*link as usize] {
+                        layout.private.push(transmitters[*link as usize].clone());
+                    } else {
+                        from = layout.add_leg(from, End::Link(places[*link as usize]));
+                    }
+                }
+                layout.add_leg(from, end);
+                first
+            });
+            layout.first.push(first);
+        }
+        layout
+    }
+
+    /// Adds the leg over the private links from number `from` on; gives the next number.
+    fn add_leg(&mut self, from: u32, end: End) -> u32 {
+        let to = self.private.len() as u32;
+        self.legs.push(Leg { from, to, end });
+        to
+    }
+}
+
+/// Which links are private; stepwise none is.
+fn private_links(network: &Network, stepwise: bool) -> Vec<bool> {
+    let mut uses = vec![0_u32; network.links.len()];
+    let links = |flow: &FlowPlan| [flow.forward.clone(), flow.reverse.clone()].concat();
+    network.flows.iter().flat_map(links).for_each(|link| uses[link as usize] += 1);
+    let plans = uses.iter().zip(&network.links);
+    let mut private: Vec<bool> =
+        plans.map(|(uses, plan)| !stepwise && *uses == 1 && plan.disc.is_none()).collect();
+    network.changes.iter().for_each(|change| private[change.link as usize] = false);
+    // A flow that met no shared link would go round and round without an event.
+    for flow in &network.flows {
+        if links(flow).iter().all(|link| private[*link as usize]) {
+            private[flow.forward[0] as usize] = false;
+        }
+    }
+    private
+}
+
+/// Gives every endpoint a link of its own that takes no time, so that packets wait there for their time.
+fn add_endpoints(network: &mut Network) {
+    for flow in &mut network.flows {
+        for route in [&mut flow.forward, &mut flow.reverse] {
+            route.push(network.links.len() as u32);
+            let rate = Rate::from_bits_per_second(f64::INFINITY);
+            network.links.push(LinkPlan { rate, delay: Span::ZERO, disc: None });
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! CUBIC: a window that is a cubic function of the time since the last loss.
+//!
+//! RFC 9438, without HyStart++: slow start is Reno's. Windows are in segments,
+//! times in seconds. A stage of congestion avoidance starts at `t = 0` with
+//! `cwnd_epoch` and heads for the window of the last loss, first fast, then
+//! ever more slowly, then past it:
+//!
+//! ```text
+//! W_cubic(t) = C (t - K)^3 + W_max                                (1)
+//! K          = cbrt((W_max - cwnd_epoch) / C)                     (2)
+//! cwnd      += (target - cwnd) / cwnd      per ACK,               sections 4.4, 4.5
+//!              target = W_cubic(t + RTT) within cwnd..1.5 cwnd
+//! W_est     += alpha acked / cwnd          Reno's window          (4)
+//! cwnd       = W_est                       where W_cubic(t) < W_est
+//! ```
+//!
+//! At a loss or an ECN echo (section 4.6) `cwnd` becomes `beta` times the flight
+//! size, and `W_max` the window before, less a part where that did not reach the
+//! last one (fast convergence, 4.7). After a timeout (4.8) the first stage is
+//! convex from its start: `K` is 0. Time that a sender spends without need of
+//! its window is no part of `t` (5.8).
+//!
+//! Where (1) is below `W_est`, the window is never taken down to `W_est`.
+
+use super::{AckSample, CongestionControl, Signal};
+use crate::profile::Profile;
+use sojourn_units::{Bytes, Time, math};
+
+/// CUBIC's curve. Windows are in segments.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    mss: f64,
+    fast_convergence: bool,
+    /// `cwnd`.
+    window: f64,
+    ssthresh: f64,
+    /// `cwnd_prior`: the window before the last reduction.
+    prior: f64,
+    /// `W_max`, once there was a loss.
+    plateau: Option<f64>,
+    /// Congestion avoidance under way.
+    stage: Option<Stage>,
+    last_ack: Time,
+}
+
+/// A stage of congestion avoidance.
+#[derive(Clone, Copy, Debug)]
+struct Stage {
+    /// `t_epoch`, put off by the time without need of the window.
+    start: Time,
+    k: f64,
+    /// `W_max` as this stage has it.
+    plateau: f64,
+    /// `W_est`.
+    reno: f64,
+}
+
+impl Cubic {
+    /// Slow start from the profile's initial window, for segments of `mss` bytes.
+    pub fn new(profile: &Profile, mss: u32) -> Cubic {
+        Cubic {
+            mss: f64::from(mss),
+            fast_convergence: profile.fast_convergence,
+            window: profile.initial_window as f64,
+            ssthresh: f64::INFINITY,
+            prior: f64::INFINITY,
+            plateau: None,
+            stage: None,
+            last_ack: Time::ZERO,
+        }
+    }
+
+    fn segments(&self, bytes: u64) -> f64 {
+        bytes as f64 / self.mss
+    }
+
+    /// Sections 4.2 to 4.5.
+    fn avoid_congestion(&mut self, ack: &AckSample<'_>) {
+        let mut stage = match self.stage {
+            Some(stage) => stage,
+            None => self.new_stage(ack.now),
+        };
+        // Section 5.8: what was outstanding before this ACK left room in the window for more.
+        let used = self.segments(ack.flight + ack.acked) + 1.0 > self.window;
+        if used {
+            stage.reno += self.alpha(stage.reno) * self.segments(ack.acked) / self.window;
+            let t = ack.now.since(stage.start).seconds();
+            if stage.window_at(t) < stage.reno {
+                self.window = self.window.max(stage.reno);
+            } else {
+                let rtt = ack.rtt.smoothed_s().unwrap_or(0.0);
+                let target = stage.window_at(t + rtt).clamp(self.window, MOST_GROWTH * self.window);
+                self.window += (target - self.window) / self.window;
+            }
+        } else {
+            stage.start += ack.now.since(self.last_ack);
+        }
+        self.stage = Some(stage);
+    }
+
+    /// Equation (2); after a timeout there is no plateau above.
+    fn new_stage(&mut self, now: Time) -> Stage {
+        self.last_ack = now;
+        let plateau = self.plateau.unwrap_or(self.window).max(self.window);
+        Stage { start: now, k: math::cbrt((plateau - self.window) / C), plateau, reno: self.window }
+    }
+
+    /// Section 4.3: Reno's increase once its window has come back to where it was cut.
+    fn alpha(&self, reno: f64) -> f64 {
+        if reno >= self.prior { 1.0 } else { ALPHA }
+    }
+
+    /// Sections 4.6 and 4.7; the window is at least `least` segments.
+    fn reduce(&mut self, flight: u64, least: f64) {
+        let short = self.fast_convergence && self.plateau.is_some_and(|plateau| self.window < plateau);
+        self.plateau = Some(if short { self.window * f64::midpoint(1.0, BETA) } else { self.window });
+        let reduced = self.segments(flight) * BETA;
+        self.prior = self.window;
+        self.window = reduced.max(least);
+        self.ssthresh = reduced.max(LEAST_SSTHRESH);
+        self.stage = None;
+    }
+
+    /// Section 4.8.
+    fn time_out(&mut self, flight: u64, again: bool) {
+        if !again {
+            self.ssthresh = (self.segments(flight) * BETA).max(LEAST_SSTHRESH);
+            self.prior = self.window;
+        }
+        self.window = 1.0;
+        self.plateau = None;
+        self.stage = None;
+    }
+}
+
+impl Stage {
+    /// Equation (1).
+    fn window_at(&self, t: f64) -> f64 {
+        let x = t - self.k;
+        C * x * x * x + self.plateau
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn on_ack(&mut self, ack: &AckSample<'_>) {
+        if self.window < self.ssthresh {
+            self.window += self.segments(ack.acked).min(1.0);
+        } else {
+            self.avoid_congestion(ack);
+        }
+        self.last_ack = ack.now;
+    }
+
+    fn on_signal(&mut self, signal: &Signal) {
+        match *signal {
+            Signal::Loss { flight } => self.reduce(flight, 2.0),
+            Signal::EcnEcho { flight } => self.reduce(flight, 1.0),
+            Signal::Timeout { flight, again } => self.time_out(flight, again),
+            Signal::SynsLost => self.window = 1.0,
+            // RFC 6582, step 3, first option: no burst when little is in flight.
+            Signal::Recovered { flight } => {
+                self.window = self.window.min(self.segments(flight).max(1.0) + 1.0);
+            }
+        }
+    }
+
+    fn window(&self) -> Bytes {
+        Bytes::new((self.window * self.mss) as u64)
+    }
+
+    fn ssthresh(&self) -> Bytes {
+        Bytes::new((self.ssthresh * self.mss) as u64)
+    }
+}
+
+/// Segments a second cubed (section 5.1).
+const C: f64 = 0.4;
+/// What is left of the window at a loss (section 4.6).
+const BETA: f64 = 0.7;
+/// Reno's increase at this decrease: 3 (1 - beta) / (1 + beta) (section 4.3).
+const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+/// How far the target may be above the window (section 4.2).
+const MOST_GROWTH: f64 = 1.5;
+/// Segments (section 4.6).
+const LEAST_SSTHRESH: f64 = 2.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rtt::RttEstimator;
+    use sojourn_units::Span;
+
+    const MSS: u32 = 1000;
+    /// Segments outstanding where that is to be the whole window.
+    const ALL: u64 = 1_000_000;
+
+    /// A curve that had `window` segments when a segment of as many in flight was lost.
+    fn after_loss(window: f64) -> Cubic {
+        let mut cubic = Cubic::new(&Profile::default(), MSS);
+        cubic.window = window;
+        cubic.on_signal(&Signal::Loss { flight: (window * f64::from(MSS)) as u64 });
+        cubic
+    }
+
+    /// An ACK for a segment at `millis`, where the round-trip time is 100 ms and so many segments stay in flight.
+    fn acks(cubic: &mut Cubic, millis: u64, flight: u64) {
+        let mut rtt = RttEstimator::new(&Profile::default());
+        rtt.sample(Span::from_millis(100));
+        let now = Time::ZERO + Span::from_millis(millis);
+        cubic.on_ack(&AckSample { now, acked: 1000, flight: flight * 1000, rtt: &rtt });
+    }
+
+    fn near(value: f64, expected: f64) {
+        assert!((value - expected).abs() < 1e-4, "{value} is not {expected}");
+    }
+
+    #[test]
+    fn a_loss_leaves_seven_tenths() {
+        let cubic = after_loss(100.0);
+        near(cubic.window, 70.0);
+        near(cubic.ssthresh, 70.0);
+        assert_eq!(cubic.window(), Bytes::new(70_000));
+    }
+
+    #[test]
+    fn equation_1_worked_by_hand() {
+        let mut cubic = after_loss(100.0);
+        acks(&mut cubic, 1000, ALL);
+        // K = cbrt(30 / 0.4) = 4.217163. At t = 0 W_cubic is 70, below W_est = 70 + 9/17 / 70.
+        near(cubic.stage.unwrap().k, 4.217_163);
+        near(cubic.window, 70.007_563);
+        // t = 1: W_cubic(1.1) = 0.4 (1.1 - 4.217163)^3 + 100 = 87.884575; a 70th of the way there.
+        acks(&mut cubic, 2000, ALL);
+        near(cubic.window, 70.007_563 + (87.884_575 - 70.007_563) / 70.007_563);
+        // t = 6, past K: W_cubic(6.1) = 102.669918.
+        let before = cubic.window;
+        acks(&mut cubic, 7000, ALL);
+        near(cubic.window, before + (102.669_918 - before) / before);
+    }
+
+    #[test]
+    fn the_target_is_at_most_half_again_and_never_below() {
+        let mut cubic = after_loss(100.0);
+        acks(&mut cubic, 0, ALL);
+        acks(&mut cubic, 60_000, ALL);
+        near(cubic.window, 70.007_563 + 0.5);
+        // W_cubic falls short of a window that is ahead of it.
+        cubic.stage.as_mut().unwrap().start = Time::ZERO + Span::from_secs(60);
+        cubic.stage.as_mut().unwrap().reno = 0.0;
+        cubic.window = 90.0;
+        acks(&mut cubic, 60_000, ALL);
+        near(cubic.window, 90.0);
+    }
+
+    /// Equation (4): 9/17 a round trip up to the window before the loss, then 1.
+    #[test]
+    fn reno_s_estimate_rules_on_short_paths() {
+        let mut cubic = after_loss(10.0);
+        (0..7).for_each(|_| acks(&mut cubic, 0, ALL));
+        near(cubic.window, 7.513_283);
+        cubic.stage.as_mut().unwrap().reno = 10.0;
+        cubic.window = 10.0;
+        acks(&mut cubic, 0, ALL);
+        near(cubic.window, 10.1);
+    }
+
+    #[test]
+    fn a_loss_before_the_last_plateau_lowers_the_next_one() {
+        let mut cubic = after_loss(100.0);
+        cubic.window = 80.0;
+        cubic.on_signal(&Signal::Loss { flight: 80_000 });
+        assert_eq!(cubic.plateau, Some(68.0));
+        near(cubic.window, 56.0);
+        let profile = Profile { fast_convergence: false, ..Profile::default() };
+        let mut alone = Cubic { fast_convergence: profile.fast_convergence, ..after_loss(100.0) };
+        alone.window = 80.0;
+        alone.on_signal(&Signal::Loss { flight: 80_000 });
+        assert_eq!(alone.plateau, Some(80.0));
+    }
+
+    #[test]
+    fn a_timeout_starts_from_one_and_avoids_congestion_from_where_it_stands() {
+        let mut cubic = after_loss(100.0);
+        cubic.on_signal(&Signal::Timeout { flight: 70_000, again: false });
+        cubic.on_signal(&Signal::Timeout { flight: 1000, again: true });
+        assert_eq!((cubic.window(), cubic.ssthresh()), (Bytes::new(1000), Bytes::new(49_000)));
+        (0..48).for_each(|_| acks(&mut cubic, 1000, ALL));
+        near(cubic.window, 49.0);
+        // K = 0 and W_max = 49: t = 3 and 100 ms more give 0.4 3.1^3 = 11.9164.
+        acks(&mut cubic, 2000, ALL);
+        let before = cubic.window;
+        acks(&mut cubic, 5000, ALL);
+        near(cubic.window, before + (49.0 + 11.9164 - before) / before);
+    }
+
+    #[test]
+    fn floors_are_two_segments_for_loss_and_one_for_ecn() {
+        let mut cubic = after_loss(2.0);
+        near(cubic.window, 2.0);
+        cubic.on_signal(&Signal::EcnEcho { flight: 2000 });
+        near(cubic.window, 1.4);
+        cubic.on_signal(&Signal::EcnEcho { flight: 1000 });
+        assert_eq!((cubic.window(), cubic.ssthresh()), (Bytes::new(1000), Bytes::new(2000)));
+    }
+
+    /// Section 5.8: time without need of the window is no part of t.
+    #[test]
+    fn a_window_that_is_not_used_stands_still() {
+        let mut cubic = after_loss(100.0);
+        acks(&mut cubic, 1000, ALL);
+        let before = cubic.window;
+        acks(&mut cubic, 9000, 3);
+        near(cubic.window, before);
+        assert_eq!(cubic.stage.unwrap().start, Time::ZERO + Span::from_secs(9));
+    }
+}

@@ -1,0 +1,205 @@
+//! The scoreboard: what the receiver has above the acknowledgment number.
+//!
+//! RFC 6675, section 4. The RFC speaks of octets; here they are ranges, in
+//! order and apart, so that what is kept grows with the losses in a window and
+//! not with the window. An octet is lost where
+//!
+//! ```text
+//! IsLost(S):  3 ranges apart, or more than 2 SMSS bytes, are SACKed above S
+//! Pipe     =  octets not SACKed and not lost  +  octets not SACKed up to HighRxt
+//! ```
+//!
+//! Both conditions of `IsLost` only weaken as S grows, so that one boundary,
+//! found from the last three ranges, tells lost octets from the others.
+
+/// What the receiver has above the acknowledgment number, and is known to have.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scoreboard {
+    ranges: Vec<(u64, u64)>,
+    /// Bytes in all of them.
+    sacked: u64,
+}
+
+impl Scoreboard {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// Everything below `una` is acknowledged.
+    pub(crate) fn advance(&mut self, una: u64) {
+        let gone = self.ranges.partition_point(|&(_, to)| to <= una);
+        self.sacked -= self.ranges.drain(..gone).map(|(from, to)| to - from).sum::<u64>();
+        if let Some(first) = self.ranges.first_mut()
+            && first.0 < una
+        {
+            self.sacked -= una - first.0;
+            first.0 = una;
+        }
+    }
+
+    /// The receiver has `from..to`; says whether any of that is news.
+    pub(crate) fn insert(&mut self, from: u64, to: u64) -> bool {
+        let first = self.ranges.partition_point(|&(_, end)| end < from);
+        let last = first + self.ranges[first..].partition_point(|&(start, _)| start <= to);
+        let before = self.sacked;
+        if first == last {
+            self.ranges.insert(first, (from, to));
+            self.sacked += to - from;
+        } else {
+            let joined = (from.min(self.ranges[first].0), to.max(self.ranges[last - 1].1));
+            let held: u64 = self.ranges[first..last].iter().map(|(from, to)| to - from).sum();
+            self.sacked += joined.1 - joined.0 - held;
+            self.ranges[first] = joined;
+            self.ranges.drain(first + 1..last);
+        }
+        self.sacked > before
+    }
+
+    /// Forgets everything: after a timeout the receiver may have thrown it away (RFC 2018, section 8).
+    pub(crate) fn clear(&mut self) {
+        self.ranges.clear();
+        self.sacked = 0;
+    }
+
+    /// Bytes SACKed below `seq`.
+    pub(crate) fn sacked_below(&self, seq: u64) -> u64 {
+        if self.highest() <= seq {
+            return self.sacked;
+        }
+        self.ranges.iter().take_while(|(from, _)| *from < seq).map(|&(from, to)| to.min(seq) - from).sum()
+    }
+
+    /// The end of the highest octet SACKed; 0 without any.
+    pub(crate) fn highest(&self) -> u64 {
+        self.ranges.last().map_or(0, |&(_, to)| to)
+    }
+
+    /// The first octet at or above `seq` that is not SACKed.
+    pub(crate) fn next_hole(&self, seq: u64) -> u64 {
+        let place = self.ranges.partition_point(|&(_, to)| to <= seq);
+        self.ranges.get(place).filter(|&&(from, _)| from <= seq).map_or(seq, |&(_, to)| to)
+    }
+
+    /// Where the hole that holds `seq` ends; `end` where nothing above is SACKed.
+    pub(crate) fn hole_end(&self, seq: u64, end: u64) -> u64 {
+        let place = self.ranges.partition_point(|&(_, to)| to <= seq);
+        self.ranges.get(place).map_or(end, |&(from, _)| from)
+    }
+
+    /// The last octets below `end` that are not SACKed: their end.
+    pub(crate) fn last_hole_end(&self, end: u64) -> u64 {
+        self.ranges.last().filter(|&&(_, to)| to >= end).map_or(end, |&(from, _)| from)
+    }
+
+    /// `IsLost`: what is not SACKed is lost below this boundary, and only there.
+    pub(crate) fn lost_below(&self, mss: u64) -> u64 {
+        let mut bytes = 0;
+        for (count, &(from, to)) in self.ranges.iter().rev().take(DUP_THRESHOLD).enumerate() {
+            bytes += to - from;
+            if count + 1 == DUP_THRESHOLD || bytes > (DUP_THRESHOLD as u64 - 1) * mss {
+                return from;
+            }
+        }
+        0
+    }
+
+    /// `SetPipe`: bytes on their way out of `una..max`, of which those below `retransmitted` were sent again.
+    pub(crate) fn pipe(&self, una: u64, max: u64, retransmitted: u64, mss: u64) -> u64 {
+        let lost = self.lost_below(mss).max(una);
+        let unsacked = |from: u64, to: u64| to - from - (self.sacked_below(to) - self.sacked_below(from));
+        unsacked(lost, max) + unsacked(una, retransmitted.max(una))
+    }
+}
+
+/// `DupThresh` of RFC 6675.
+const DUP_THRESHOLD: usize = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const MSS: u64 = 10;
+
+    fn board(ranges: &[(u64, u64)]) -> Scoreboard {
+        let mut board = Scoreboard::default();
+        for &(from, to) in ranges {
+            assert!(board.insert(from, to));
+        }
+        board
+    }
+
+    #[test]
+    fn three_ranges_or_more_than_two_segments_above_mean_lost() {
+        assert_eq!(board(&[(10, 20), (30, 40)]).lost_below(MSS), 0);
+        assert_eq!(board(&[(10, 20), (30, 40), (50, 60)]).lost_below(MSS), 10);
+        assert_eq!(board(&[(10, 20), (30, 51)]).lost_below(MSS), 30, "21 bytes are more than 2 SMSS");
+        assert_eq!(board(&[(10, 30)]).lost_below(MSS), 0, "20 bytes are not");
+        assert_eq!(board(&[(10, 11), (12, 13), (14, 15), (16, 17)]).lost_below(MSS), 12);
+    }
+
+    #[test]
+    fn the_pipe_worked_by_hand() {
+        // Ten segments of 10; 3, 4, 6 and 9 of them (from 0) are there. 9, 6 and 3..5 are three
+        // ranges: 0, 1 and 2 are lost; 5, 7 and 8 are on their way.
+        let board = board(&[(30, 50), (60, 70), (90, 100)]);
+        assert_eq!(board.pipe(0, 100, 0, MSS), 30);
+        // Sent again: segment 0, so that it is on its way once more.
+        assert_eq!(board.pipe(0, 100, 10, MSS), 40);
+        // Sent again without being lost, 5 counts twice.
+        assert_eq!(board.pipe(0, 100, 60, MSS), 70);
+    }
+
+    #[test]
+    fn nothing_known_is_everything_on_its_way() {
+        assert_eq!(Scoreboard::default().pipe(40, 100, 0, MSS), 60);
+    }
+
+    proptest! {
+        /// Every function against the RFC's words, octet by octet.
+        #[test]
+        fn ranges_agree_with_octets(
+            blocks in prop::collection::vec((0..90_u64, 1..20_u64), 0..12),
+            una in 0..60_u64,
+            seq in 0..100_u64,
+            retransmitted in 0..100_u64,
+        ) {
+            let max = 108;
+            let mut board = Scoreboard::default();
+            let mut sacked = [false; 108];
+            for (from, len) in blocks {
+                let to = from + len;
+                let news = (from..to).any(|octet| !sacked[octet as usize]);
+                prop_assert_eq!(board.insert(from, to), news);
+                (from..to).for_each(|octet| sacked[octet as usize] = true);
+            }
+            board.advance(una);
+            (0..una).for_each(|octet| sacked[octet as usize] = false);
+            let is_sacked = |octet: u64| sacked[octet as usize];
+
+            let ranges_above = |octet: u64| {
+                (octet + 1..max).filter(|&above| is_sacked(above) && !is_sacked(above - 1)).count()
+            };
+            let bytes_above = |octet: u64| (octet + 1..max).filter(|&above| is_sacked(above)).count() as u64;
+            let is_lost = |octet: u64| ranges_above(octet) >= 3 || bytes_above(octet) > 2 * MSS;
+
+            let holes = || (una..max).filter(|&octet| !is_sacked(octet));
+            for octet in holes() {
+                prop_assert_eq!(octet < board.lost_below(MSS), is_lost(octet), "octet {}", octet);
+            }
+            let pipe = holes().map(|octet| u64::from(!is_lost(octet)) + u64::from(octet < retransmitted)).sum();
+            prop_assert_eq!(board.pipe(una, max, retransmitted, MSS), pipe);
+            let count = (0..seq).filter(|&octet| is_sacked(octet)).count() as u64;
+            prop_assert_eq!(board.sacked_below(seq), count);
+
+            let hole = (seq..max).find(|&octet| !is_sacked(octet)).unwrap_or(max);
+            prop_assert_eq!(board.next_hole(seq), hole);
+            let end = (hole..max).find(|&octet| is_sacked(octet)).unwrap_or(max);
+            prop_assert_eq!(board.hole_end(hole, max), end);
+            if let Some(last) = holes().next_back() {
+                prop_assert_eq!(board.last_hole_end(max), last + 1);
+            }
+            prop_assert_eq!(board.highest(), (una..max).rfind(|&o| is_sacked(o)).map_or(0, |o| o + 1));
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Connecting: the SYN, what it asks for, and what the other side agrees to.
+
+use super::{Progress, Sender};
+use crate::cc::{Recovery, Signal};
+use crate::segment::{Flags, Segment, Stamp};
+use sojourn_units::{Span, Time};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Handshake {
+    Closed,
+    SynDue,
+    SynSent { at: Time },
+    Established,
+}
+
+impl Sender {
+    /// Opens the connection: the SYN is the next segment.
+    pub fn open(&mut self) {
+        if self.handshake == Handshake::Closed {
+            self.handshake = Handshake::SynDue;
+        }
+    }
+
+    pub(super) fn syn(&mut self, now: Time) -> Segment {
+        self.handshake = Handshake::SynSent { at: now };
+        self.deadline = Some(now + self.rtt.timeout());
+        let flags = Flags::SYN
+            .with(Flags::ECE | Flags::CWR, self.ecn.asked)
+            .with(Flags::SACK, self.recovery == Recovery::Sack)
+            .with(Flags::TIMESTAMP, self.timestamps);
+        Segment { flags, stamp: Stamp::at(now), ..Segment::default() }
+    }
+
+    pub(super) fn syn_timed_out(&mut self) {
+        self.rtt.back_off();
+        self.handshake = Handshake::SynDue;
+        self.lost_syns += 1;
+    }
+
+    pub(super) fn establish(&mut self, now: Time, answer: &Segment, at: Time) -> Progress {
+        self.handshake = Handshake::Established;
+        self.ecn.agreed = self.ecn.asked && answer.flags.has(Flags::ECE);
+        self.timestamps &= answer.flags.has(Flags::TIMESTAMP);
+        if self.recovery == Recovery::Sack && !answer.flags.has(Flags::SACK) {
+            self.recovery = Recovery::NewReno;
+        }
+        self.deadline = None;
+        if self.lost_syns > 1 {
+            self.tell(&Signal::SynsLost);
+        }
+        if self.lost_syns > 0 {
+            // RFC 6298 (5.7), and no sample from a segment sent twice (Karn).
+            self.rtt.restart_at_least(RTO_AFTER_LOST_SYN);
+            return Progress::default();
+        }
+        let rtt = now.since(at);
+        self.rtt.sample(rtt);
+        Progress { acked: 0, rtt: Some(rtt) }
+    }
+}
+
+/// Timeout with which data starts after a lost SYN (RFC 6298, 5.7).
+const RTO_AFTER_LOST_SYN: Span = Span::from_secs(3);

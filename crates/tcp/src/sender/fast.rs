@@ -1,0 +1,84 @@
+//! Recovery that duplicate ACKs alone drive.
+//!
+//! RFC 5681, section 3.2 (Reno), RFC 6582 (NewReno), RFC 3042 (limited
+//! transmit). Each duplicate ACK says that a segment has left the network: it
+//! inflates the window by one segment, so that a new one may follow.
+
+use super::acknowledge::Effect;
+use super::{DUP_THRESHOLD, Repair, Sender};
+use crate::cc::{Recovery, Signal};
+use crate::profile::LimitedTransmit;
+use crate::segment::Segment;
+use sojourn_units::Time;
+
+/// Fast recovery in progress.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FastRecovery {
+    /// Recovery ends when everything below this is acknowledged.
+    until: u64,
+    /// What duplicate ACKs add to the window, bytes.
+    inflation: i64,
+    /// Whether a partial ACK has been seen.
+    partial: bool,
+}
+
+impl Sender {
+    pub(super) fn on_duplicate_ack(&mut self, now: Time) {
+        self.dup_acks += 1;
+        if let Some(Repair::Fast(fast)) = &mut self.repair {
+            fast.inflation += self.mss as i64;
+        } else if self.dup_acks == DUP_THRESHOLD && self.loss_point.is_none_or(|point| self.una > point) {
+            self.fast_retransmit(now);
+        }
+    }
+
+    /// RFC 5681, section 3.2, steps 2 and 3, with the memory of RFC 6582.
+    fn fast_retransmit(&mut self, now: Time) {
+        self.reduce_for_loss();
+        let inflation = i64::from(DUP_THRESHOLD) * self.mss as i64;
+        self.repair = Some(Repair::Fast(FastRecovery { until: self.max, inflation, partial: false }));
+        self.deadline = Some(now + self.rtt.timeout());
+    }
+
+    /// RFC 5681, section 3.2, step 6; RFC 6582, section 3.2, step 3.
+    pub(super) fn new_ack_in_fast_recovery(&mut self, fast: FastRecovery, acked: u64) -> Effect {
+        let newreno = self.recovery == Recovery::NewReno;
+        if newreno && self.una < fast.until {
+            self.on_partial_ack(fast, acked);
+            // Section 4: "impatient", from the first partial ACK only.
+            return Effect { restart: !fast.partial, grow: false };
+        }
+        self.repair = None;
+        if self.profile.cautious_exit && newreno {
+            self.tell(&Signal::Recovered { flight: self.flight() });
+        }
+        Effect { restart: true, grow: self.profile.grow_on_exit }
+    }
+
+    /// RFC 6582, section 3.2, step 3, partial acknowledgment.
+    fn on_partial_ack(&mut self, fast: FastRecovery, acked: u64) {
+        let refill = if acked >= self.mss { self.mss as i64 } else { 0 };
+        // The inflated window shrinks by what was acknowledged, to nothing at the least.
+        let empty = -(self.window as i64);
+        let inflation = (fast.inflation - acked as i64).max(empty) + refill;
+        self.repair = Some(Repair::Fast(FastRecovery { inflation, partial: true, ..fast }));
+        self.resend = true;
+    }
+
+    pub(super) fn next_in_fast_recovery(&mut self, now: Time, fast: FastRecovery) -> Option<Segment> {
+        let len = self.mss.min(self.supply - self.nxt);
+        let usable = self.window.saturating_add_signed(fast.inflation).max(self.mss).min(self.room);
+        let fits = len > 0 && self.nxt + len - self.una <= usable && !self.ecn.hold;
+        fits.then(|| self.advance(now, len))
+    }
+
+    /// RFC 3042: what each of the first two duplicate ACKs lets out, bytes.
+    pub(super) fn limited_transmit(&self) -> u64 {
+        let allowed = match self.profile.limited_transmit {
+            LimitedTransmit::NewData => self.nxt == self.max,
+            LimitedTransmit::Next => true,
+        };
+        let early = allowed && self.dup_acks < DUP_THRESHOLD;
+        if early { u64::from(self.dup_acks) * self.mss } else { 0 }
+    }
+}

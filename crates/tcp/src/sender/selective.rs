@@ -1,0 +1,148 @@
+//! Recovery by selective acknowledgments: RFC 6675.
+//!
+//! The scoreboard says what is lost and how much is on its way (`pipe`). While
+//! that leaves room in the window, `NextSeg` names what goes next: a lost
+//! segment, new data, a segment that may be lost, or one last segment that
+//! keeps the ACKs coming. The timer is RFC 6298's (section 6, first choice).
+
+use super::acknowledge::Effect;
+use super::{DUP_THRESHOLD, Repair, Sender};
+use crate::segment::Segment;
+use sojourn_units::Time;
+
+/// Recovery by SACK in progress. Sequence numbers are those after the RFC's last octets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SackRecovery {
+    /// `RecoveryPoint`: recovery ends when everything below this is acknowledged.
+    until: u64,
+    /// `HighRxt`: what is missing below this was sent again.
+    retransmitted: u64,
+    /// `RescueRxt`: an ACK beyond this allows the one rescue retransmission.
+    rescued: u64,
+    /// Bytes on their way.
+    pipe: u64,
+}
+
+/// What `NextSeg` names.
+enum NextSegment {
+    /// From this byte on, once more.
+    Again(u64),
+    /// What was never sent.
+    New,
+    /// What ends at this byte, once more, to keep the ACKs coming.
+    Rescue(u64),
+}
+
+/// What ACKs say.
+impl Sender {
+    /// `Update`: notes the blocks of an ACK; says whether they are news.
+    ///
+    /// News makes a duplicate ACK (section 2). Blocks that cannot be are ignored.
+    pub(super) fn note_sack(&mut self, segment: &Segment) -> bool {
+        let mut news = false;
+        for (from, to) in segment.sack.iter(segment.ack) {
+            if from > segment.ack && to <= self.max {
+                news |= self.board.insert(from, to);
+            }
+        }
+        news
+    }
+
+    /// Section 5, for an ACK that was taken in: (B.2) in recovery, steps (1), (2) and (4) outside.
+    pub(super) fn on_sack(&mut self, now: Time, news: bool) {
+        if let Some(Repair::Sack(sack)) = &mut self.repair {
+            sack.pipe = self.board.pipe(self.una, self.max, sack.retransmitted, self.mss);
+        } else if news {
+            self.dup_acks += 1;
+            let lost = self.dup_acks >= DUP_THRESHOLD || self.una < self.board.lost_below(self.mss);
+            // Section 5.1: not within what a timeout has sent again.
+            if lost && self.loss_point.is_none_or(|point| self.una >= point) {
+                self.start_sack_recovery(now);
+            }
+        }
+    }
+
+    /// Section 5, step (4).
+    fn start_sack_recovery(&mut self, now: Time) {
+        self.reduce_for_loss();
+        let retransmitted = self.una + self.first_hole();
+        let pipe = self.board.pipe(self.una, self.max, retransmitted, self.mss);
+        let rescued = retransmitted;
+        self.repair = Some(Repair::Sack(SackRecovery { until: self.max, retransmitted, rescued, pipe }));
+        self.deadline = Some(now + self.rtt.timeout());
+    }
+
+    /// Section 5, (A).
+    pub(super) fn new_ack_in_sack_recovery(&mut self, sack: SackRecovery) -> Effect {
+        let ends = self.una >= sack.until;
+        if ends {
+            self.repair = None;
+        }
+        Effect { restart: true, grow: ends && self.profile.grow_on_exit }
+    }
+}
+
+/// What is sent.
+impl Sender {
+    /// Section 5, (C): the next segment while the pipe has room.
+    pub(super) fn next_in_sack_recovery(&mut self, now: Time, mut sack: SackRecovery) -> Option<Segment> {
+        if sack.pipe + self.mss > self.window || self.ecn.hold {
+            return None;
+        }
+        let segment = match self.next_segment(&sack)? {
+            NextSegment::New => self.advance(now, self.new_data()),
+            NextSegment::Again(from) => {
+                let len = self.mss.min(self.board.hole_end(from, self.max) - from);
+                sack.retransmitted = from + len;
+                self.data(now, from, len)
+            }
+            NextSegment::Rescue(end) => {
+                sack.rescued = sack.until;
+                let from = end.saturating_sub(self.mss).max(self.una);
+                self.data(now, from, end - from)
+            }
+        };
+        sack.pipe += u64::from(segment.len);
+        self.repair = Some(Repair::Sack(sack));
+        Some(segment)
+    }
+
+    /// Section 4, `NextSeg`, rules (1) to (4) in turn.
+    fn next_segment(&self, sack: &SackRecovery) -> Option<NextSegment> {
+        let hole = self.board.next_hole(sack.retransmitted.max(self.una));
+        let below_sacked = hole < self.board.highest();
+        if below_sacked && hole < self.board.lost_below(self.mss) {
+            return Some(NextSegment::Again(hole));
+        }
+        if self.new_data() > 0 {
+            return Some(NextSegment::New);
+        }
+        if below_sacked {
+            return Some(NextSegment::Again(hole));
+        }
+        let rescue = self.una > sack.rescued && self.una < self.max;
+        rescue.then(|| NextSegment::Rescue(self.board.last_hole_end(self.max)))
+    }
+
+    /// Bytes of the next segment never sent that the receiver has room for.
+    fn new_data(&self) -> u64 {
+        let len = self.mss.min(self.supply - self.nxt);
+        if self.nxt + len - self.una <= self.room { len } else { 0 }
+    }
+
+    /// Outside recovery: limited transmit before it (section 5, step (3)), and what is missing after a timeout.
+    ///
+    /// What the receiver has is not on its way, and is not sent again (section 5.1).
+    pub(super) fn next_around_sacked(&mut self, now: Time) -> Option<Segment> {
+        self.nxt = self.board.next_hole(self.nxt);
+        let len = self.new_data().min(self.board.hole_end(self.nxt, u64::MAX) - self.nxt);
+        let pipe = self.nxt - self.una - self.board.sacked_below(self.nxt);
+        if len == 0 || pipe + len > self.window || self.ecn.hold {
+            return None;
+        }
+        if self.dup_acks > 0 {
+            self.beyond_window += len;
+        }
+        Some(self.advance(now, len))
+    }
+}

@@ -1,0 +1,116 @@
+//! Wave: a probability that rises and falls in time, whatever the queue does.
+//!
+//! A toy: it shows how a law is written, and how flows answer to marks that
+//! come and go. Over each length L of time
+//!
+//! ```text
+//! p(t) = p_max (1 - |1 - 2 t / L|),  t in [0, L)                       (1)
+//! ```
+//!
+//! Source: none; a triangle.
+
+use crate::law::{Controller, Gauges, Observation};
+use crate::sampled::Sampled;
+use crate::site::Site;
+use sojourn_units::{Fault, Frequency, Prob, Span};
+
+sojourn_units::params! {
+    /// Parameters of the wave.
+    pub struct Params {
+        /// probability at the crest
+        max_p: Prob = Prob::clamped(0.1), "p_max", "more than 0, at most 1" if |p| p.get() > 0.0,
+            "as RED's";
+        /// time from one trough to the next
+        length: Span = Span::from_millis(10_000), "L", "1 s or more" if |length| length.seconds() >= 1.0,
+            "many round trips, so that flows can follow";
+        /// sampling frequency
+        rate: Frequency = Frequency::new(100.0).expect("positive"), "f_s", "0.1 Hz to 1 MHz"
+            if |rate| (0.1..=1e6).contains(&rate.hertz()),
+            "a hundredth of the shortest wave";
+    }
+}
+
+/// The wave.
+#[derive(Clone, Debug)]
+pub struct Wave {
+    max_p: f64,
+    length: f64,
+    period: Span,
+
+    /// Time since the last trough, s.
+    phase: f64,
+}
+
+impl Wave {
+    /// A wave that starts in a trough.
+    pub fn new(params: &Params, _site: &Site) -> Result<Wave, Fault> {
+        let period = params.rate.period();
+        if 2.0 * period.seconds() > params.length.seconds() {
+            let what = format!(
+                "{} is too slow for a wave of {}; legal: two samples a wave, or more",
+                params.rate, params.length
+            );
+            return Err(Fault::new("rate", what));
+        }
+        Ok(Wave { max_p: params.max_p.get(), length: params.length.seconds(), period, phase: 0.0 })
+    }
+
+    /// The law of this controller.
+    pub fn law(params: &Params, site: &Site) -> Result<Sampled<Wave>, Fault> {
+        Wave::new(params, site).map(Sampled::new)
+    }
+}
+
+impl Controller for Wave {
+    fn period(&self) -> Span {
+        self.period
+    }
+
+    fn update(&mut self, seen: &Observation) -> Prob {
+        self.phase = (self.phase + seen.elapsed) % self.length;
+        Prob::clamped(self.max_p * triangle(self.phase / self.length))
+    }
+
+    fn reset(&mut self) {
+        self.phase = 0.0;
+    }
+
+    fn gauges(&self, out: &mut dyn Gauges) {
+        out.gauge("phase", "s", self.phase);
+    }
+}
+
+/// Equation (1) for p_max = 1 and L = 1.
+fn triangle(t: f64) -> f64 {
+    1.0 - (1.0 - 2.0 * t).abs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_units::Rate;
+
+    fn site() -> Site {
+        let rate = Rate::from_bits_per_second(10e6);
+        Site { rate, packet: 1000.0, limit: 300.0, flows: None, base_rtt: None }
+    }
+
+    #[test]
+    fn it_is_equation_1() {
+        let mut wave = Wave::new(&Params::default(), &site()).unwrap();
+        let mut after = |elapsed| wave.update(&Observation { elapsed, ..Observation::default() }).get();
+        // A quarter, a half and three quarters of the wave, then a quarter of the next.
+        let seen = [after(2.5), after(2.5), after(2.5), after(5.0)];
+        assert_eq!(seen, [0.05, 0.1, 0.05, 0.05]);
+    }
+
+    #[test]
+    fn samples_that_miss_the_wave_are_refused() {
+        let params = Params {
+            length: Span::from_millis(1000),
+            rate: Frequency::new(1.0).unwrap(),
+            ..Params::default()
+        };
+        assert_eq!(Wave::new(&params, &site()).unwrap_err().key, "rate");
+    }
+}

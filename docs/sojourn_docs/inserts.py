@@ -1,0 +1,219 @@
+"""Facts that a page does not write down but has inserted, so that they are never stale.
+
+`<!-- insert WHAT ARGUMENT -->` in a page is replaced before the page is read:
+
+    parameters LAW     the table of a law's parameters, from the catalogue
+    source LAW         where a law or congestion control is defined, from the catalogue
+    run LAW            a picture and a table of a run under tail drop and under the law, made now
+    catalogue KIND     the table of all laws, discs, ccs or apps
+    scenario           every key of a scenario file
+    commands           every command's own help
+    api                every public name of the package
+    page FILE          a page from the top of the repository, its links turned
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.errors import ExtensionError
+from typer.testing import CliRunner
+
+import sojourn as sj
+from sojourn import catalogue
+from sojourn_docs import runs
+
+_INSERT = re.compile(r"<!-- insert (\w+)(?: (\S+))? -->")
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def prepare(app: Sphinx, config: Config) -> None:
+    """Give the pictures of runs a folder that Sphinx copies into the built pages."""
+    pictures = Path(app.doctreedir).parent / "pictures"
+    (pictures / "runs").mkdir(parents=True, exist_ok=True)
+    config.html_static_path = [*config.html_static_path, str(pictures)]
+    app.sojourn_pictures = pictures / "runs"  # type: ignore[attr-defined]
+
+
+def fill(app: Sphinx, page: str, text: list[str]) -> None:
+    """Replace what one page asks for."""
+
+    def replacement(found: re.Match[str]) -> str:
+        what, argument = found.groups()
+        if what == "run":
+            static = "../" * page.count("/") + "_static/runs"
+            return runs.shown(argument, app.sojourn_pictures, static)  # type: ignore[attr-defined]
+        if what not in _WHAT:
+            raise ExtensionError(f'{page}: there is no insert "{what}"; legal: run, {", ".join(_WHAT)}')
+        return _WHAT[what](*([argument] if argument else []))
+
+    text[0] = _INSERT.sub(replacement, text[0])
+
+
+def shorten_law(app: Sphinx, what: str, name: str, made: Any, options: Any, lines: list[str]) -> None:  # noqa: PLR0917
+    """A class of `sojourn.laws` says in plain text what the law's page says better: leave a link to it."""
+    del app, what, name, options
+    stem = getattr(made, "stem", None)
+    if stem is not None:
+        lines[:] = [f"{lines[0]} Parameters: :doc:`/laws/{stem}`.", ""]
+
+
+def parameters(law: str) -> str:
+    """The table of a law's parameters."""
+    fields = catalogue.explain(law)["fields"]
+    if not fields:
+        return "None."
+    rows = (
+        [
+            f"`{field['key']}`",
+            field["symbol"],
+            _default(field["default"]),
+            _joined(field["kind"], field["rule"]),
+            f"{field['about']}. Why this default: {field['why']}",
+        ]
+        for field in fields
+    )
+    return _table(["parameter", "symbol", "default", "legal", "meaning"], rows)
+
+
+def source(name: str) -> str:
+    """Where it is defined."""
+    return str(catalogue.explain(name)["source"]) + "."
+
+
+def entries(kind: str) -> str:
+    """All of a kind, each with its page where it has one."""
+    rows = (
+        [_linked(kind, entry["name"]), entry["summary"], entry["source"]] for entry in catalogue.entries(kind)
+    )
+    return _table(["name", "what it is", "source"], rows)
+
+
+def scenario() -> str:
+    """The keys of a scenario file, a table for each table of the file."""
+    tables: dict[str, list[dict[str, Any]]] = {}
+    for field in catalogue.explain("scenario")["fields"]:
+        tables.setdefault(field["key"].rpartition(".")[0], []).append(field)
+    return "\n\n".join(_keys(name, fields) for name, fields in tables.items())
+
+
+def commands() -> str:
+    """The help of every command, as the command prints it."""
+    from sojourn.cli import app
+
+    names = [command.name or command.callback.__name__ for command in app.registered_commands]
+    return "\n\n".join([_help(app), *(f"## sojourn {name}\n\n{_help(app, name)}" for name in names)])
+
+
+def api() -> str:
+    """The public names: functions, classes, errors, then the laws."""
+    names = [name for name in sj.__all__ if name not in ("laws", "__version__")]
+    groups = (
+        ("Functions", [name for name in names if inspect.isroutine(getattr(sj, name))]),
+        ("Classes", [name for name in names if _is_class(name) and not _is_error(name)]),
+        ("Errors", [name for name in names if _is_error(name)]),
+    )
+    return "\n\n".join(_documented(*group) for group in groups)
+
+
+def root_page(name: str) -> str:
+    """A page that stands at the top of the repository, with its links as seen from here."""
+    text = (_ROOT / name).read_text(encoding="utf-8")
+    return re.sub(r"\]\(([^)\s]+)\)", lambda link: f"]({_turned(link[1])})", text)
+
+
+_WHAT: dict[str, Callable[..., str]] = {
+    "parameters": parameters,
+    "source": source,
+    "catalogue": entries,
+    "scenario": scenario,
+    "commands": commands,
+    "api": api,
+    "page": root_page,
+}
+
+
+def _keys(table: str, fields: Sequence[dict[str, Any]]) -> str:
+    rows = (
+        [
+            f"`{field['key'].rpartition('.')[2]}`",
+            _default(field["default"]),
+            _joined(field["kind"], field["rule"]),
+            field["about"],
+        ]
+        for field in fields
+    )
+    title = f"Keys of `{table}`" if table else "Keys at the top of the file"
+    return f"## {title}\n\n" + _table(["key", "default", "legal", "meaning"], rows)
+
+
+def _help(app: typer.Typer, *words: str) -> str:
+    shown = CliRunner(env={"COLUMNS": "84"}).invoke(app, [*words, "--help"], prog_name="sojourn")
+    if shown.exit_code != 0:
+        raise ExtensionError(f"sojourn {' '.join(words)} --help: {shown.output}")
+    return f"```text\n{shown.output.rstrip()}\n```"
+
+
+def _documented(title: str, names: Sequence[str]) -> str:
+    parts = []
+    for name in names:
+        kind = "autofunction" if inspect.isroutine(getattr(sj, name)) else "autoclass"
+        parts.append(f".. {kind}:: sojourn.{name}")
+        if kind == "autoclass":
+            # Scenarios and results are had from functions, not made by hand.
+            parts[-1] += "\n   :members:\n   :exclude-members: __init__, parse"
+    return f"## {title}\n\n```{{eval-rst}}\n" + "\n\n".join(parts) + "\n```"
+
+
+def _is_class(name: str) -> bool:
+    return inspect.isclass(getattr(sj, name))
+
+
+def _is_error(name: str) -> bool:
+    return _is_class(name) and issubclass(getattr(sj, name), BaseException)
+
+
+def _linked(kind: str, name: str) -> str:
+    page = _ROOT / "docs" / kind / f"{name}.md"
+    return f"[{name}](/{kind}/{name}.md)" if page.exists() else f"`{name}`"
+
+
+def _turned(link: str) -> str:
+    """A link of a page at the top, as it is written on a page in docs/."""
+    if "://" in link or link.startswith("#"):
+        return link
+    if link.startswith("docs/"):
+        return link.removeprefix("docs/")
+    page = link.lower()
+    return page if (_ROOT / "docs" / page).is_file() else f"../{link}"
+
+
+def _joined(kind: str, rule: str) -> str:
+    return kind if not rule or rule == kind else f"{kind}; {rule}"
+
+
+def _default(value: object) -> str:
+    if value is None:
+        return "derived"
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [list(head), ["---"] * len(head), *([_cell(text) for text in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    """A fact as it stands in a table: no column ends within it, no sign of it is a mark."""
+    plain = " ".join(text.split())
+    return plain if plain.startswith(("`", "[")) else re.sub(r"([\\|*_$<\[\]])", r"\\\1", plain)

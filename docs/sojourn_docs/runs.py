@@ -1,0 +1,52 @@
+"""A law at work: one run for its page, made while the page is built."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import sojourn as sj
+from sojourn.result.words import COLUMNS, cell
+
+SCENARIO = "dumbbell"
+BASELINE = "tail_drop"
+SEEDS = range(1, 4)
+
+
+def shown(law: str, pictures: Path, static: str) -> str:
+    """The picture and the table of a run, in Markdown; the picture is reached through `static`."""
+    result = sj.run(sj.load(SCENARIO), discs=list(dict.fromkeys((BASELINE, law))), seeds=SEEDS)
+    drawn = result.plot.queue().figure
+    drawn.savefig(pictures / f"{law}.svg", metadata={"Date": None}, transparent=True)
+    return "\n".join(
+        [
+            "```{raw} html",
+            f'<figure class="run"><img src="{static}/{law}.svg" alt="{_spoken(result)}">',
+            "<figcaption>The queue over time: the line is the mean over the seeds, the band what they span."
+            "</figcaption></figure>",
+            "```",
+            "",
+            _table(result),
+            "",
+            "Means over three seeds, with 95 % intervals. Made while this page was built, by",
+            "",
+            "```sh",
+            f"sojourn run {SCENARIO} {' '.join(f'--disc {disc}' for disc in dict.fromkeys((BASELINE, law)))} "
+            f"--seeds {SEEDS[0]}..{SEEDS[-1]}",
+            "```",
+        ]
+    )
+
+
+def _table(result: sj.Result) -> str:
+    rows = [[column.long, *(cell(result, disc, column) for disc in result.discs)] for column in COLUMNS]
+    lines = [
+        ["", *result.discs],
+        ["---", *["---:"] * len(result.discs)],
+        *(row for row in rows if any(row[1:])),
+    ]
+    return "\n".join(f"| {' | '.join(line).replace('_', '&#95;')} |" for line in lines)
+
+
+def _spoken(result: sj.Result) -> str:
+    laws = " and ".join(result.discs)
+    return f"Line chart: queue in packets over time in seconds, {result.title}, under {laws}"

@@ -1,0 +1,120 @@
+"""Every law has its page, pages hold what they promise, and the built pages need no network."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from sojourn import catalogue
+
+LAWS = [entry["name"] for entry in catalogue.entries("laws")]
+OUTLINE = ("Idea", "Equation", "Parameters", "Model", "In a run", "Ours against the source", "References")
+# What a browser fetches by itself, as opposed to a link that a reader follows.
+FETCHED = {("link", "href"), ("script", "src"), ("img", "src"), ("source", "src"), ("iframe", "src")}
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_every_law_has_its_page(root: Path, law: str) -> None:
+    page = root / "docs" / "laws" / f"{law}.md"
+    assert page.is_file(), f"docs/laws/{law}.md is missing: docs/howto/add-a-law.md says what it holds"
+    check_page(page.read_text(), law)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_every_law_says_where_it_differs_from_its_source(root: Path, law: str) -> None:
+    page = root / "docs" / "deviations" / f"{law}.md"
+    assert page.is_file(), f"docs/deviations/{law}.md is missing: it says so where there is no difference"
+
+
+def test_the_page_of_the_how_to_is_such_a_page(root: Path) -> None:
+    check_page((root / "docs" / "howto" / "wave.md").read_text(), "wave")
+
+
+def check_page(text: str, law: str) -> None:
+    headings = re.findall(r"^## (.*)$", text, flags=re.MULTILINE)
+    assert [heading for heading in headings if heading in OUTLINE] == list(OUTLINE)
+    # Facts come from the catalogue and from a run, so that the page cannot be stale.
+    for insert in (f"parameters {law}", f"run {law}", f"source {law}"):
+        assert f"<!-- insert {insert} -->" in text, f"the page of {law} lacks <!-- insert {insert} -->"
+
+
+def test_no_page_is_left_of_a_law_that_is_gone(root: Path) -> None:
+    pages = {page.stem for page in (root / "docs" / "laws").glob("*.md")} - {"index"}
+    assert not pages - set(LAWS)
+
+
+class Page(HTMLParser):
+    """The targets of a page, and the places in it that a link can lead to."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.targets: list[tuple[str, str, str]] = []
+        self.places: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if name == "id" and value:
+                self.places.add(value)
+            if name in ("href", "src") and value:
+                self.targets.append((tag, name, value))
+
+
+@pytest.fixture(scope="module")
+def built(root: Path) -> dict[Path, Page]:
+    folder = root / "build" / "docs"
+    if not (folder / "index.html").is_file():
+        pytest.skip("the pages are not built: make docs")
+    pages = [page for page in folder.rglob("*.html") if folder / "rust" not in page.parents]
+    return {page: Page(page.read_text(encoding="utf-8")) for page in pages}
+
+
+def test_links_of_the_built_pages_lead_somewhere(built: dict[Path, Page]) -> None:
+    faults = [
+        f"{path.name}: {value}"
+        for path, page in built.items()
+        for _, _, value in page.targets
+        if not urlsplit(value).scheme and not leads_somewhere(path, value, built)
+    ]
+    assert not faults, "\n".join(faults)
+
+
+def leads_somewhere(path: Path, link: str, built: dict[Path, Page]) -> bool:
+    parts = urlsplit(link)
+    target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+    place = unquote(parts.fragment)
+    if not place or target not in built:
+        return target.is_file()
+    return place in built[target].places
+
+
+def test_the_built_pages_fetch_nothing_from_a_network(built: dict[Path, Page]) -> None:
+    faults = [
+        f"{path.name}: {value}"
+        for path, page in built.items()
+        for tag, name, value in page.targets
+        if (tag, name) in FETCHED and (urlsplit(value).netloc or urlsplit(value).scheme in ("http", "https"))
+    ]
+    assert not faults, "\n".join(faults)
+
+
+def test_nothing_that_is_inserted_is_left_out(built: dict[Path, Page]) -> None:
+    assert len(built) > len(LAWS)
+    for path in built:
+        assert "<!-- insert" not in path.read_text(encoding="utf-8"), path.name
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_built_page_of_a_law_shows_its_parameters_and_a_run(built: dict[Path, Page], law: str) -> None:
+    page = next(path for path in built if path.parts[-2:] == ("laws", f"{law}.html"))
+    text = page.read_text(encoding="utf-8")
+    for field in catalogue.explain(law)["fields"]:
+        assert f'<span class="pre">{field["key"]}</span>' in text
+    picture = next(
+        value for tag, _, value in built[page].targets if tag == "img" and value.endswith(f"{law}.svg")
+    )
+    assert (page.parent / picture).read_text(encoding="utf-8").count("<path") > 2
