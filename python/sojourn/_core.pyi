@@ -140,7 +140,7 @@ class Ticket:
 class TracedLaw:
     """A law, new, at the place that the first line of a trace says."""
 
-    def __init__(self, header: str) -> None: ...
+    def __new__(cls, header: str) -> TracedLaw: ...
     def answer(self, call: str) -> str:
         """The answer to one line of a trace, as JSON. Raises `ValueError` for what is no call."""
 

@@ -88,7 +88,7 @@ const SPECS: &[[&str; 3]] = &[
     ],
     [
         "pi:target=8packets,a=0.01,b=0.009,rate=25Hz",
-        "pi:target=8packets,a=0.004,b=0.0035,rate=25Hz",
+        "pi:target=8packets,a=0.01,b=0.0085,rate=25Hz",
         "pi:target=50ms,rate=40Hz",
     ],
     ["codel", "codel", "codel:target=20ms,interval=60ms,ecn=false,mtu=1500B"],

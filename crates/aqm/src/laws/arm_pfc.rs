@@ -17,14 +17,14 @@
 //! ```
 //!
 //! The numbers are the paper's; its printed forms of (11), (18) and (20) are
-//! corrected, and its h = d + 2 is kept for its own form only: marks are felt a
-//! round-trip time later than the model says, and a point so near behind the
-//! delay has next to no margin for that. Here h = 2 d, a second round trip. `form = paper` reads (27) literally: y_m(k) and the prediction both
+//! corrected. `form = paper` reads (27) literally: y_m(k) and the prediction both
 //! start from measurements. It has no integral action, and away from its design
 //! point it rests away from the target. `form = indep` is the classical
 //! independent model of predictive functional control: y_m is a model that runs
 //! by itself, driven by the p that was applied. At rest its prediction does not
-//! move, so the target is met whatever the model's errors.
+//! move, so the target is met whatever the model's errors. Its point is h = 2 d,
+//! not the paper's d + 2: marks are felt in full a second round trip later, and
+//! a point so near behind the delay has no margin for that.
 //!
 //! `schedule` lets the model follow the load: everything that depends on the
 //! number of flows follows from the average p, since at rest W = sqrt(2 / p).
@@ -143,14 +143,11 @@ pub struct ArmPfc {
     base: Base,
     psi: f64,
     period: Span,
-    delay: usize,
-    points: Vec<Predictor>,
-    /// What the model follows, where it follows anything.
-    schedule: Option<Schedule>,
-    plant: Plant,
-    model: Model,
-    start: Box<Start>,
+    start: Design,
 
+    design: Design,
+    model: Model,
+    points: Vec<Predictor>,
     /// The backlog's errors y(k-1), y(k-2).
     y: [f64; 2],
     /// The model's outputs y_m(k-1), y_m(k-2).
@@ -171,12 +168,14 @@ struct Schedule {
     base_rtt: Option<f64>,
 }
 
-/// The design at the start, for a reset.
+/// What the model stands for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Start {
-    delay: usize,
-    schedule: Option<Schedule>,
+struct Design {
     plant: Plant,
+    /// d.
+    delay: usize,
+    /// What it follows, where it follows anything.
+    schedule: Option<Schedule>,
 }
 
 impl ArmPfc {
@@ -190,29 +189,22 @@ impl ArmPfc {
             );
             return Err(Fault::new("target", what));
         }
-        let scheduled = params.schedule.unwrap_or(params.form == Form::Indep);
-        let design = Design::new(params, site, target)?;
-        let plant = design.plant(scheduled)?;
-        let delay = params.delay.unwrap_or_else(|| delay_of(&plant));
-        let horizons = horizons(params, delay)?;
-        let period = Span::from_seconds(design.rtt / delay as f64).max(Span::from_nanos(1));
-        let schedule = scheduled.then(|| design.schedule(params, site, plant.p));
+        let known = Known::new(params, site, target)?;
+        let start = known.design(params, site)?;
+        let horizons = horizons(params, start.delay as u64)?;
         let points = horizons.into_iter().map(|horizon| Predictor { horizon, ..Predictor::default() });
-        let (form, base, psi, delay) = (params.form, params.base, params.psi, delay as usize);
-        let model = Model::sampled(&plant, period.seconds());
-        let start = Box::new(Start { delay, schedule, plant });
+        let period = Span::from_seconds(known.rtt / start.delay as f64).max(Span::from_nanos(1));
+        let Params { form, base, psi, .. } = *params;
         let mut controller = ArmPfc {
             target,
             form,
             base,
             psi,
             period,
-            delay,
-            points: points.collect(),
-            schedule,
-            plant,
-            model,
             start,
+            design: start,
+            model: Model::sampled(&start.plant, period.seconds()),
+            points: points.collect(),
             y: [0.0; 2],
             modelled: [0.0; 2],
             applied: VecDeque::new(),
@@ -228,7 +220,7 @@ impl ArmPfc {
 
     /// The plant that the model stands for at present.
     pub fn plant(&self) -> Plant {
-        self.plant
+        self.design.plant
     }
 
     /// The model at present.
@@ -250,20 +242,19 @@ impl Controller for ArmPfc {
     fn update(&mut self, seen: &Observation) -> Prob {
         let y = seen.backlog_packets - self.target;
         self.catch_up(seen.elapsed, y);
-        if self.schedule.is_some() {
+        if self.design.schedule.is_some() {
             self.follow(seen.elapsed);
         }
         let modelled = self.output();
         let u = self.control(y, modelled);
-        let p = Prob::clamped(self.plant.p + u);
+        let p = Prob::clamped(self.design.plant.p + u);
         self.remember(y, modelled, p.get());
         p
     }
 
     fn reset(&mut self) {
-        let Start { delay, schedule, plant } = *self.start;
-        self.plant = plant;
-        self.schedule = schedule;
+        let Design { plant, delay, schedule } = self.start;
+        self.design = Design { plant, schedule, ..self.design };
         self.model = Model::sampled(&plant, self.period.seconds());
         self.y = [-self.target; 2];
         // The model at rest where p is 0.
@@ -273,7 +264,7 @@ impl Controller for ArmPfc {
     }
 
     fn on_link_change(&mut self, rate: Rate) {
-        let Some(schedule) = &mut self.schedule else { return };
+        let Some(schedule) = &mut self.design.schedule else { return };
         let Some(capacity) = schedule.packet.map(|packet| rate.packets_per_second(packet)) else { return };
         if capacity <= 0.0 {
             return;
@@ -297,7 +288,7 @@ impl Controller for ArmPfc {
 
     fn gauges(&self, out: &mut dyn Gauges) {
         out.gauge("error", "packets", self.y[0]);
-        out.gauge("design_p", "1", self.plant.p);
+        out.gauge("design_p", "1", self.design.plant.p);
     }
 }
 
@@ -316,8 +307,8 @@ impl ArmPfc {
     fn output(&self) -> f64 {
         let last = self.outputs();
         let [n, m] = [self.model.n, self.model.m];
-        let u = |periods: usize| self.applied[periods] - self.plant.p;
-        m[0] * u(self.delay) + m[1] * u(self.delay + 1) - n[0] * last[0] - n[1] * last[1]
+        let u = |periods: usize| self.applied[periods] - self.design.plant.p;
+        m[0] * u(self.design.delay) + m[1] * u(self.design.delay + 1) - n[0] * last[0] - n[1] * last[1]
     }
 
     /// Equation (27), by least squares over the coincidence points.
@@ -344,9 +335,9 @@ impl ArmPfc {
 
     /// Equation (21) without the inputs that are still to come.
     fn free_response(&self, point: &Predictor, now: [f64; 2]) -> f64 {
-        let p0 = self.plant.p;
+        let p0 = self.design.plant.p;
         let past = point.past.iter().zip(&self.applied).map(|(c, p)| c * (p - p0)).sum::<f64>();
-        let oldest = point.eta * (self.applied[self.delay] - p0);
+        let oldest = point.eta * (self.applied[self.design.delay] - p0);
         point.beta[0] * now[0] + point.beta[1] * now[1] + past + oldest
     }
 
@@ -367,15 +358,15 @@ impl ArmPfc {
 
     /// Lets the model follow the average p.
     fn follow(&mut self, elapsed: f64) {
-        let Some(schedule) = &mut self.schedule else { return };
+        let Some(schedule) = &mut self.design.schedule else { return };
         let weight = 1.0 - math::exp(-elapsed / SCHEDULE_TIME);
         schedule.p += weight * (self.applied[0] - schedule.p);
         let p = schedule.p.clamp(SCHEDULED_P[0], SCHEDULED_P[1]);
         let plant = Plant::at(p, schedule.capacity, schedule.rtt);
         // The model's outputs about the new operating point.
-        let moved = self.plant.gain * (plant.p - self.plant.p);
+        let moved = self.design.plant.gain * (plant.p - self.design.plant.p);
         self.modelled = self.modelled.map(|output| output + moved);
-        self.plant = plant;
+        self.design.plant = plant;
         self.model = Model::sampled(&plant, self.period.seconds());
         self.predict();
     }
@@ -383,16 +374,16 @@ impl ArmPfc {
     /// Sets d; the coincidence points keep their distance to it.
     fn set_delay(&mut self, delay: usize) {
         for point in &mut self.points {
-            point.horizon = point.horizon - self.delay as u64 + delay as u64;
+            point.horizon = point.horizon - self.design.delay as u64 + delay as u64;
         }
-        self.delay = delay;
+        self.design.delay = delay;
         let oldest = self.applied.back().copied().unwrap_or(0.0);
         self.applied.resize(delay + 2, oldest);
         self.predict();
     }
 
     fn predict(&mut self) {
-        self.points.iter_mut().for_each(|point| point.fill(&self.model, self.delay as u64));
+        self.points.iter_mut().for_each(|point| point.fill(&self.model, self.design.delay as u64));
     }
 }
 
@@ -473,15 +464,15 @@ impl Predictor {
     }
 }
 
-/// What the model is designed for.
-struct Design {
+/// What is known of the network at the start.
+struct Known {
     flows: Option<f64>,
     capacity: f64,
     rtt: f64,
 }
 
-impl Design {
-    fn new(params: &Params, site: &Site, target: f64) -> Result<Design, Fault> {
+impl Known {
+    fn new(params: &Params, site: &Site, target: f64) -> Result<Known, Fault> {
         let capacity = match params.capacity {
             Some(LinkRate::Bits(rate)) => rate.packets_per_second(site.packet),
             Some(LinkRate::Packets(count)) => count,
@@ -499,23 +490,24 @@ impl Design {
             return Err(unknown("rtt", "a round-trip time above 0"));
         }
         let flows = params.flows.or(site.flows).filter(|flows| *flows > 0.0);
-        Ok(Design { flows, capacity, rtt })
+        Ok(Known { flows, capacity, rtt })
     }
 
-    fn plant(&self, scheduled: bool) -> Result<Plant, Fault> {
-        let Design { flows, capacity, rtt } = *self;
+    fn design(&self, params: &Params, site: &Site) -> Result<Design, Fault> {
+        let Known { flows, capacity, rtt } = *self;
         let fixed = flows.map(|flows| Plant::of(Network { flows, capacity, rtt }));
-        if !scheduled {
-            return fixed.ok_or_else(|| unknown("flows", "the number of long flows"));
-        }
-        let p = fixed.map_or(UNKNOWN_P, |plant| plant.p).clamp(SCHEDULED_P[0], SCHEDULED_P[1]);
-        Ok(Plant::at(p, capacity, rtt))
-    }
-
-    fn schedule(&self, params: &Params, site: &Site, p: f64) -> Schedule {
+        let scheduled = params.schedule.unwrap_or(params.form == Form::Indep);
+        let plant = if scheduled {
+            let p = fixed.map_or(UNKNOWN_P, |plant| plant.p);
+            Plant::at(p.clamp(SCHEDULED_P[0], SCHEDULED_P[1]), capacity, rtt)
+        } else {
+            fixed.ok_or_else(|| unknown("flows", "the number of long flows"))?
+        };
         let packet = params.capacity.is_none().then_some(site.packet);
         let base_rtt = site.base_rtt.filter(|_| params.rtt.is_none()).map(Span::seconds);
-        Schedule { p, capacity: self.capacity, rtt: self.rtt, packet, base_rtt }
+        let schedule = scheduled.then_some(Schedule { p: plant.p, capacity, rtt, packet, base_rtt });
+        let delay = params.delay.unwrap_or_else(|| delay_of(&plant)) as usize;
+        Ok(Design { plant, delay, schedule })
     }
 }
 
@@ -654,7 +646,7 @@ mod tests {
         assert_eq!(late, busy.update(&seen(110.0, 0.056)));
         assert_eq!((stalled.modelled, &stalled.applied), (busy.modelled, &busy.applied));
         stalled.update(&seen(110.0, 1e18));
-        let rest = -stalled.plant.gain * (late.get() - stalled.plant.p);
+        let rest = -stalled.design.plant.gain * (late.get() - stalled.design.plant.p);
         assert!((stalled.modelled[0] / rest - 1.0).abs() < 1e-9, "at rest after however long");
     }
 
@@ -674,12 +666,12 @@ mod tests {
         let mut controller = built(|_| ());
         controller.on_link_change(Rate::from_bits_per_second(6e6));
         // R = 0.2 + 100 / 750 = 0.333 s: six periods of 0.056 s.
-        assert_eq!((controller.delay, controller.predictors()[0].horizon), (6, 11));
+        assert_eq!((controller.design.delay, controller.predictors()[0].horizon), (6, 11));
         controller.on_link_change(Rate::ZERO);
-        assert_eq!(controller.delay, 6, "a link that stands still changes nothing");
+        assert_eq!(controller.design.delay, 6, "a link that stands still changes nothing");
         let mut fixed = built(|params| params.schedule = Some(false));
         fixed.on_link_change(Rate::from_bits_per_second(6e6));
-        assert_eq!(fixed.delay, 5);
+        assert_eq!(fixed.design.delay, 5);
     }
 
     #[test]

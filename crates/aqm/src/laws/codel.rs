@@ -16,7 +16,7 @@
 //! In (2), t is the time of the first drop and later always the previous due
 //! time, never the present: late drops are made up for. The RFC's CoDel pulls
 //! packets until one may go. Ours is shown each departing packet instead and
-//! says what becomes of it; [`Pulled`] is what it remembers inside one pull.
+//! says what becomes of it; `Pulled` is what it remembers inside one pull.
 //! Each condemned packet leaves the backlog and none is condemned when at most
 //! one MTU stays behind it, so a dequeue condemns no more packets than the disc
 //! held when it began.

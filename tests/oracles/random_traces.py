@@ -1,0 +1,99 @@
+"""Random traces: a small host in Python tells a law of Sojourn one thing after the other."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from typing import Any
+
+from sojourn.conform import Law
+
+ECN = ("not_ect", "not_ect", "ect0", "ce")
+S = 1_000_000_000
+
+
+class Host:
+    """A first-in-first-out queue of at most `limit` packets in front of a link that is slow or stalls."""
+
+    def __init__(self, header: dict[str, Any], dice: random.Random) -> None:
+        self.law, self.dice, self.calls = Law(header), dice, []
+        self.limit = header["site"]["limit_packets"]
+        self.queue: deque[tuple[int, int, str]] = deque()
+        self.bytes, self.now, self.last_update, self.due = 0, 0, 0, None
+
+    def ask(self, kind: str, **told: Any) -> str | None:
+        call = {"call": kind, "now_ns": self.now, **told}
+        answer = self.law.answer(call)
+        self.calls.append(call | answer)
+        if kind == "update":
+            self.due = answer["next_ns"]
+        return answer.get("verdict")
+
+    def packet(self, length: int, ecn: str) -> dict[str, Any]:
+        backlog = {"backlog_packets": len(self.queue), "backlog_bytes": self.bytes}
+        return {
+            "len": length,
+            "ecn": ecn,
+            "flow": 0,
+            **backlog,
+            "u": [self.dice.random(), self.dice.random()],
+        }
+
+    def arrive(self) -> None:
+        length, ecn = self.dice.randint(64, 1500), self.dice.choice(ECN)
+        verdict = self.ask("arrival", **self.packet(length, ecn))
+        if len(self.queue) >= self.limit:
+            self.ask("overflow")
+        elif verdict != "drop":
+            self.queue.append((self.now, length, "ce" if verdict == "mark" else ecn))
+            self.bytes += length
+
+    def send(self) -> None:
+        while self.queue:
+            since, length, ecn = self.queue.popleft()
+            self.bytes -= length
+            told = self.packet(length, ecn) | {"sojourn_ns": self.now - since}
+            if self.ask("departure", **told) != "drop":
+                return
+        self.ask("idle")
+
+    def update(self) -> None:
+        """Counts that no law here reads are left at zero."""
+        counts = dict.fromkeys(COUNTS, 0.0)
+        counts |= {"elapsed_s": (self.now - self.last_update) / S, "backlog_packets": float(len(self.queue))}
+        self.ask("update", due_ns=self.due, **counts, mean_packet_bytes=1000.0, applied=0.0)
+        self.last_update = self.now
+
+
+COUNTS = (
+    "elapsed_s",
+    "backlog_packets",
+    "backlog_bytes",
+    "head_sojourn_s",
+    "arrived_packets",
+    "arrived_bytes",
+    "departed_packets",
+    "departed_bytes",
+    "dropped_packets",
+    "marked_packets",
+    "busy_s",
+)
+
+
+def trace(header: dict[str, Any], seed: int, first_update_ns: int | None) -> list[dict[str, Any]]:
+    """600 packets that come and go: calm and excess in turn, now and then a stall."""
+    dice = random.Random(seed)
+    host = Host(header, dice)
+    host.due = first_update_ns
+    for step in range(1200):
+        busy = step % 300 < 180
+        host.now += round(dice.expovariate(1.0) * 4e6)
+        if dice.random() < 0.004:
+            host.now += round(dice.random() * S)
+        if host.due is not None and host.due <= host.now:
+            host.update()
+        if dice.random() < (0.56 if busy else 0.35):
+            host.arrive()
+        else:
+            host.send()
+    return host.calls
