@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from sojourn.errors import InputError
 from sojourn.result.statistics import estimate
 
 if TYPE_CHECKING:
@@ -77,6 +78,20 @@ class Result:
         """The seeds, in order."""
         return sorted({run.seed for run in self.runs})
 
+    def baseline(self, named: str | None = None) -> str:
+        """The disc that the others are compared with: the one that is named, else the first.
+
+        A law's name is enough where only one disc has that law. Raises `InputError` when there is none.
+        """
+        if named is None:
+            return self.discs[0]
+        found = [disc for disc in self.discs if named in (disc, disc.partition(":")[0])]
+        if named in found:
+            return named
+        if len(found) != 1:
+            raise InputError(f'--baseline: "{named}" is not a disc here; legal: {" or ".join(self.discs)}')
+        return found[0]
+
     @property
     def title(self) -> str:
         """The scenario's title."""
@@ -142,11 +157,14 @@ class Result:
 
         return Plots(self)
 
-    def report(self, path: str | Path) -> Path:
-        """Write the report: one HTML page that needs nothing else. Returns its path."""
+    def report(self, path: str | Path, *, baseline: str | None = None) -> Path:
+        """Write the report: one HTML page that needs nothing else. Returns its path.
+
+        Differences are taken to `baseline`, a disc of the result; the first one where none is named.
+        """
         from sojourn import report
 
-        return report.write(self, Path(path))
+        return report.write(self, Path(path), self.baseline(baseline))
 
 
 def _summary_rows(runs: tuple[Run, ...]) -> list[dict[str, Any]]:
