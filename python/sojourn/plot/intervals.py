@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from sojourn.plot import style
 from sojourn.result import Result, words
@@ -66,6 +67,7 @@ def _rows(ax: Axes, result: Result, discs: list[str]) -> None:
     called = words.short_names(result.discs)
     ax.margins(x=0.08)
     ax.autoscale(axis="x")
+    ax.xaxis.set_major_locator(MaxNLocator(4))
     ax.set_yticks(range(len(discs)), [called[disc] for disc in discs], color=style.INK)
     ax.set_ylim(len(discs) - 0.4, -0.6)
 

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 #: The palette of Okabe and Ito (2008), which colour-blind readers tell apart, ordered so that the first ones
 #: read best; a little darker where it would be too faint on white.
@@ -29,9 +30,11 @@ FONT_PT = 10
 Dash: TypeAlias = str | tuple[float, tuple[float, ...]]
 
 
-def figure(size: tuple[float, float], rows: int = 1, columns: int = 1) -> tuple[Figure, list[Axes]]:
-    """An empty figure of `size` inches with `rows` times `columns` axes."""
-    made = Figure(figsize=size, layout="constrained", facecolor="none")
+def figure(
+    size: tuple[float, float], rows: int = 1, columns: int = 1, *, apart: float = 0.02
+) -> tuple[Figure, list[Axes]]:
+    """An empty figure of `size` inches with `rows` times `columns` axes, `apart` of their width between them."""
+    made = Figure(figsize=size, layout=ConstrainedLayoutEngine(wspace=apart), facecolor="none")
     return made, made.subplots(rows, columns, squeeze=False).flatten().tolist()
 
 

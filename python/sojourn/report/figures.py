@@ -40,7 +40,8 @@ def svg(figure: Figure, name: str, spoken: str) -> str:
     text = re.sub(r"font: ((?:[a-z0-9]+ )*?)([0-9.]+px) [^;\"]*", _font, text)
     for colour, variable in _VARIABLES.items():
         text = text.replace(colour, variable)
-    text = re.sub(r"(\d+\.\d)\d+", r"\1", text)
+    # Tenths of a unit are finer than a pixel; what is written between the tags keeps its digits.
+    text = re.sub(r"<[^>]+>", lambda tag: re.sub(r"(\d+\.\d)\d+", r"\1", tag[0]), text)
     text = re.sub(r"\n\s*", "\n", text)
     head = re.compile(r"<svg[^>]*?viewBox=\"([^\"]+)\"[^>]*>", re.S)
     told = escape(spoken).replace("\\", "")

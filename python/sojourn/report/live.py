@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 
 from sojourn.plot import COARSE, Plots, bands, style
@@ -18,10 +19,10 @@ from sojourn.plot.bands import Band
 from sojourn.report.columns import pack
 from sojourn.result import Result, words
 
-#: How many points the coarsest resolution has, about, and by how much each next one is finer.
-FIRST, FINER = 400, 4
-#: How many values the finest resolutions of a page have together, at most: some 2 MB.
-VALUES = 1_200_000
+#: How many points the coarsest resolution has, about, and by how much each next one is finer, about.
+FIRST, FINER = 400, 2
+#: How many values the finest resolutions of a page have together, at most: some 2 MB with the coarser ones.
+VALUES = 800_000
 
 
 @dataclass(frozen=True)
@@ -78,36 +79,51 @@ def _chart(result: Result, chart: Chart, ax: Axes) -> dict[str, Any]:
         grid = plots.delay_grid(2 * FIRST)
         unit, x_scale = plots.delay_unit()
         found = bands.distribution(result, "sojourn_s", grid)
-        levels = [_level(result, [band.scaled(x_scale, scale) for band in found], float(grid[1]) * x_scale)]
+        lines = [band.scaled(x_scale, scale) for band in found]
+        levels = [_level(result, lines, float(grid[1]) * x_scale) | {"y": ax.get_ylim()}]
     else:
         unit, x_scale = plots.time_unit()
-        levels = [_at(result, chart, step, (x_scale, scale)) for step in _steps(result, chart)]
+        levels = []
+        for step in _steps(result, chart):
+            found = bands.binned(result, chart.series, step)
+            lines = [band.scaled(x_scale, scale) for band in found]
+            level = _level(result, lines, step * x_scale)
+            limits = _limits(lines, plots.warmup_s() * x_scale, ax.get_ylim())
+            levels.append(level | {"y": limits, "flows": _flows(result, chart, step)})
     return {
         "name": chart.name,
         "overTime": chart.series is not None,
         "xUnit": unit,
         "unit": ax.get_ylabel().rpartition(", ")[2],
         "x": ax.get_xlim(),
-        "y": ax.get_ylim(),
         "fromZero": chart.from_zero,
         "pixelsPerPoint": COARSE * COARSE if chart.coarse else COARSE,
         "levels": levels,
     }
 
 
-def _at(result: Result, chart: Chart, step: float, scales: tuple[float, float]) -> dict[str, Any]:
-    """A chart over time with one point every `step` seconds."""
-    x, y = scales
-    lines = [band.scaled(x, y) for band in bands.binned(result, str(chart.series), step)]
-    level = _level(result, lines, step * x)
-    if chart.name == "window":
-        level["flows"] = [
-            {"law": place, "line": pack(band.mean)}
-            for name in bands.flows(result)
-            for place, band in enumerate(bands.one_seed(result, name, step))
-            if band.x.size
-        ]
-    return level
+def _flows(result: Result, chart: Chart, step: float) -> list[dict[str, Any]]:
+    """Single flows' windows, where the chart shows windows and the result has such samples."""
+    names = bands.flows(result) if chart.name == "window" else []
+    return [
+        {"law": place, "line": pack(band.mean)}
+        for name in names
+        for place, band in enumerate(bands.one_seed(result, name, step))
+    ]
+
+
+def _limits(lines: list[Band], warmup: float, still: tuple[float, float]) -> tuple[float, float]:
+    """The vertical range of a resolution: the still picture's, wider where finer steps reach beyond it.
+
+    What comes before the end of the warm-up may leave the picture.
+    """
+    low, high = still
+    for band in lines:
+        for column in (band.low, band.high):
+            kept = column[(band.x >= warmup) & np.isfinite(column)]
+            if kept.size:
+                low, high = min(low, float(kept.min())), max(high, float(kept.max()))
+    return low, high
 
 
 def _level(result: Result, lines: list[Band], step: float) -> dict[str, Any]:

@@ -8,6 +8,7 @@
   const night = matchMedia("(prefers-color-scheme: dark)");
   const hidden = new Set(); // places of the laws that the reader has put away
   const colour = (name) => getComputedStyle(root).getPropertyValue(`--${name}`).trim();
+  const hex = (share) => Math.round(255 * share).toString(16).padStart(2, "0");
   const short = (value) => String(Number(value.toPrecision(4)));
 
   // ---- Numbers ----------------------------------------------------------------------------------
@@ -52,7 +53,9 @@
 
   function options(chart) {
     const { spec, series } = chart;
-    const ink = (law) => colour(`disc-${data.laws[law].colour}`);
+    // While the reader points at a law in the bar, the others step back.
+    const ink = (law, share) => colour(`disc-${data.laws[law].colour}`) +
+      hex(named === null || named === law ? share : 0.25 * share);
     const axis = { stroke: () => colour("muted"), font: "12px system-ui, sans-serif", ticks: { show: false } };
     const grid = { stroke: () => colour("rule"), width: 1 };
     const numbers = (_, splits) => splits.map((value) => (value === null ? "" : String(Number(value.toPrecision(8)))));
@@ -74,13 +77,13 @@
       series: [{}, ...series.map(({ law, mean, edge }) => ({
         scale: "y",
         show: !hidden.has(law),
-        stroke: edge ? null : () => ink(law) + (mean ? "" : "99"),
+        stroke: edge ? null : () => ink(law, mean ? 1 : 0.6),
         width: edge ? 0 : mean ? 1.6 : 0.8,
         dash: mean && data.laws[law].dash.length ? data.laws[law].dash : undefined,
         points: { show: false },
       }))],
       bands: series.flatMap(({ edge, law }, i) =>
-        edge && series[i + 1].edge ? [{ series: [i + 2, i + 1], fill: () => ink(law) + "30" }] : []),
+        edge && series[i + 1].edge ? [{ series: [i + 2, i + 1], fill: () => ink(law, data.laws.length > 4 ? 0.1 : 0.19) }] : []),
       cursor: {
         y: false,
         drag: { x: true, y: false, setScale: false, dist: 4 },
@@ -94,9 +97,9 @@
 
   const moved = (kind) => kind === "mousemove" || kind === "mouseleave";
 
-  // The vertical range: the still picture's for the whole run, else what is in sight.
-  function fit({ spec, view }, low, high) {
-    if ((!view && hidden.size === 0) || low === null || high === null) return spec.y;
+  // The vertical range: the level's own for the whole run, else what is in sight.
+  function fit({ spec, view, level }, low, high) {
+    if ((!view && hidden.size === 0) || low === null || high === null) return level.y;
     const room = 0.05 * (high - low) || 0.05 * Math.abs(high) || 1;
     return [spec.fromZero ? 0 : low - room, high + room];
   }
@@ -127,11 +130,12 @@
     const [from, to] = chart.view ?? spec.x;
     const wanted = place.clientWidth / spec.pixelsPerPoint;
     const level = spec.levels.find(({ step }) => (to - from) / step >= wanted) ?? spec.levels.at(-1);
+    const other = level !== chart.level;
+    chart.level = level;
     plot.batch(() => {
-      if (level !== chart.level) plot.setData(columns(level), false);
+      if (other) plot.setData(columns(level), false);
       plot.setScale("x", { min: from, max: to });
     });
-    chart.level = level;
     const points = Math.min(level.points, Math.round((to - from) / level.step));
     Object.assign(place.dataset, { from, to, step: level.step, points, finest: spec.levels.at(-1).points });
     const caption = place.parentElement.querySelector(".step");
@@ -230,6 +234,7 @@
   // ---- Start ------------------------------------------------------------------------------------
 
   let pointed = null; // the chart under the pointer
+  let named = null; // the law under the pointer, in the bar
 
   function begin(spec) {
     const place = document.querySelector(`[data-chart="${spec.name}"]`);
@@ -258,7 +263,11 @@
     throw fault;
   }
   queueMicrotask(() => performance.measure("first picture", { start: began }));
-  for (const button of document.querySelectorAll(".toggle")) button.addEventListener("click", () => toggle(button));
+  for (const button of document.querySelectorAll(".toggle")) {
+    button.addEventListener("click", () => toggle(button));
+    button.addEventListener("mouseenter", () => ((named = Number(button.dataset.law)), repaint()));
+    button.addEventListener("mouseleave", () => ((named = null), repaint()));
+  }
   whole.addEventListener("click", () => charts.forEach((chart) => zoom(chart, null)));
   theme.addEventListener("click", () => {
     root.dataset.theme = theme.textContent;

@@ -21,14 +21,15 @@ from sojourn.result import Result, words
 # The still pictures, for paper and for readers without scripts; the page shows 72 units an inch, so
 # that their text is about 10 pixels high.
 STILL = Canvas(size=(7.4, 3.2), points=200)
-# What has no script to fit it to the page is drawn for wide and for narrow pages.
-NETWORK = {"wide": Canvas(size=(6.6, 1.6)), "narrow": Canvas(size=(4.9, 1.6))}
-INTERVALS = {"wide": 15.4, "narrow": 5.1}
+NETWORK = Canvas(size=(5.9, 1.6))
+# Intervals have no script to fit them to the page: inches for wide and for narrow pages.
+INTERVALS = {"wide": 14.5, "narrow": 5.1}
 
 # What the intervals are drawn of.
 COMPARED = (words.SOJOURN, words.QUEUE_STD, words.UTILIZATION, words.DROPS)
 
-BAND_NOTE = "Line: mean over the seeds. Band: from the lowest seed to the highest."
+BAND_NOTE = "Here and below, the line is the mean over the seeds, the band goes from the lowest seed to the highest."
+CDF_NOTE = "The share of packets that wait no longer than the time below."
 
 MEANINGS = (
     ("utilisation", "bits that the link delivered, of all that it could have delivered"),
@@ -134,11 +135,7 @@ def _file(name: str) -> str:
 
 def _head(result: Result) -> str:
     ran = " ".join(setting.sentences(result.scenario))
-    network = _pictures(
-        "network",
-        "The network: " + ran,
-        {kind: Plots(result, canvas).network() for kind, canvas in NETWORK.items()},
-    )
+    network = svg(_figure(Plots(result, NETWORK).network()), "network", f"The network. {ran}")
     return (
         f'<header>\n<p class="kind">Sojourn report</p>\n<h1>{escape(result.title)}</h1>\n'
         f'<p class="headline">{_told(verdicts.headline(result))}</p>\n{_incomplete(result)}'
@@ -251,7 +248,7 @@ def _panels(result: Result, kind: str, draw: Callable[..., Axes], rows: int) -> 
     """One small picture for each compared metric, side by side or above each other; gives the first."""
     across = len(COMPARED) if kind == "wide" else 1
     size = (INTERVALS[kind], intervals.height_in(rows) * len(COMPARED) / across)
-    _, axes = style.figure(size, len(COMPARED) // across, across)
+    _, axes = style.figure(size, len(COMPARED) // across, across, apart=0.06)
     for place, (ax, column) in enumerate(zip(axes, COMPARED, strict=True)):
         draw(Plots(result), column.metric, ax=ax)
         if place % across:
@@ -317,20 +314,17 @@ def _figure(ax: Axes) -> Figure:
 
 def _caption(result: Result, chart: live.Chart) -> str:
     if chart.series is None:
-        return escape(f"The share of packets that wait no longer than the time below. {_band_note(result)}")
+        return escape(CDF_NOTE)
     unit, times = Plots(result).time_unit()
     step = bands.step_s(result, STILL.points // (COARSE if chart.coarse else 1)) * times
-    notes = [_band_note(result)]
+    notes = [f'Each point averages <span class="step">{step:g}</span> {escape(unit)}.']
+    if chart is live.CHARTS[0]:
+        notes.insert(0, BAND_NOTE if len(result.seeds) > 1 else "One seed.")
     if chart.name == "window" and bands.flows(result):
         notes.append(f"Thin lines: single flows under seed {min(result.seeds)}.")
-    if result.scenario.get("at"):
-        notes.append("Dotted lines: scheduled changes.")
-    points = f'Each point averages <span class="step">{step:g}</span> {escape(unit)}.'
-    return f"{escape(notes[0])} {points} {escape(' '.join(notes[1:]))}".strip()
-
-
-def _band_note(result: Result) -> str:
-    return BAND_NOTE if len(result.seeds) > 1 else "One seed."
+    if chart is live.CHARTS[0] and result.scenario.get("at"):
+        notes.append("Dotted verticals: scheduled changes.")
+    return " ".join(notes)
 
 
 def _chip(place: int) -> str:
