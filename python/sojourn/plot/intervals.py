@@ -54,10 +54,10 @@ def _interval(ax: Axes, row: int, place: int, found: Estimate | None, *, hollow:
     ax.plot(
         [found.mean],
         [row],
+        color=colour,
         marker="o",
         markersize=7,
         markerfacecolor=style.PAPER if hollow else colour,
-        markeredgecolor=colour,
         markeredgewidth=1.6,
     )
 

@@ -21,7 +21,7 @@ def pack(values: npt.NDArray[np.float64]) -> list[float | str]:
     """The column as ``[lowest, quantum, base64]``; `unpack` turns it back.
 
     >>> pack(np.array([1.0, 2.0, np.nan, 1.5]))[2]
-    'Af//AQD//wA='
+    'Af//AQCAgAE='
     """
     finite = np.isfinite(values)
     kept = values[finite]

@@ -19,8 +19,9 @@ from sojourn.plot.bands import Band
 from sojourn.report.columns import pack
 from sojourn.result import Result, words
 
-#: How many points the coarsest resolution has, about, and by how much each next one is finer, about.
-FIRST, FINER = 400, 2
+#: How many points the coarsest resolution has, about, and by how much the next ones are finer: close to
+#: each other first, where a reader sees the difference, then farther apart.
+FIRST, FINER, CLOSE, FARTHER = 400, 2, 1600, 5
 #: How many values the finest resolutions of a page have together, at most: some 2 MB with the coarser ones.
 VALUES = 800_000
 
@@ -84,12 +85,17 @@ def _chart(result: Result, chart: Chart, ax: Axes) -> dict[str, Any]:
     else:
         unit, x_scale = plots.time_unit()
         levels = []
+        sampled, flows = bands.samples(result, chart.series), _flows(result, chart)
         for step in _steps(result, chart):
-            found = bands.binned(result, chart.series, step)
-            lines = [band.scaled(x_scale, scale) for band in found]
+            lines = [band.scaled(x_scale, scale) for band in bands.binned(sampled, step)]
             level = _level(result, lines, step * x_scale)
-            limits = _limits(lines, plots.warmup_s() * x_scale, ax.get_ylim())
-            levels.append(level | {"y": limits, "flows": _flows(result, chart, step)})
+            level["y"] = _limits(lines, plots.warmup_s() * x_scale, ax.get_ylim())
+            level["flows"] = [
+                {"law": place, "line": pack(band.mean)}
+                for flow in flows
+                for place, band in enumerate(bands.binned(flow, step))
+            ]
+            levels.append(level)
     return {
         "name": chart.name,
         "overTime": chart.series is not None,
@@ -102,14 +108,10 @@ def _chart(result: Result, chart: Chart, ax: Axes) -> dict[str, Any]:
     }
 
 
-def _flows(result: Result, chart: Chart, step: float) -> list[dict[str, Any]]:
+def _flows(result: Result, chart: Chart) -> list[bands.Samples]:
     """Single flows' windows, where the chart shows windows and the result has such samples."""
     names = bands.flows(result) if chart.name == "window" else []
-    return [
-        {"law": place, "line": pack(band.mean)}
-        for name in names
-        for place, band in enumerate(bands.one_seed(result, name, step))
-    ]
+    return [bands.samples(result, name, [min(result.seeds)]) for name in names]
 
 
 def _limits(lines: list[Band], warmup: float, still: tuple[float, float]) -> tuple[float, float]:
@@ -147,7 +149,7 @@ def _steps(result: Result, chart: Chart) -> list[float]:
     points, most = FIRST // thinner, max(FIRST, _most_points(result)) // thinner
     steps = [bands.step_s(result, points)]
     while points < most:
-        points = min(FINER * points, most)
+        points = min(points * (FINER if points < CLOSE else FARTHER), most)
         step = bands.step_s(result, points)
         if step < steps[-1] * (1 - 1e-9):
             steps.append(step)

@@ -22,8 +22,8 @@ from sojourn.result import Result, words
 # that their text is about 10 pixels high.
 STILL = Canvas(size=(7.4, 3.2), points=200)
 NETWORK = Canvas(size=(5.9, 1.6))
-# Intervals have no script to fit them to the page: inches for wide and for narrow pages.
-INTERVALS = {"wide": 14.5, "narrow": 5.1}
+# Intervals have no script to fit them to the page: inches, and panels beside each other.
+INTERVALS = {"wide": (14.5, 4), "middle": (8.8, 2), "narrow": (5.1, 1)}
 
 # What the intervals are drawn of.
 COMPARED = (words.SOJOURN, words.QUEUE_STD, words.UTILIZATION, words.DROPS)
@@ -139,7 +139,7 @@ def _head(result: Result) -> str:
     return (
         f'<header>\n<p class="kind">Sojourn report</p>\n<h1>{escape(result.title)}</h1>\n'
         f'<p class="headline">{_told(verdicts.headline(result))}</p>\n{_incomplete(result)}'
-        f'<div class="scene"><p class="setting">{escape(ran)} {escape(_extent(result))}</p>\n'
+        f'<div class="scene"><p class="setting">{_told(f"{ran} {_extent(result)}")}</p>\n'
         f'<figure id="network">{network}</figure></div>\n</header>'
     )
 
@@ -246,8 +246,8 @@ def _difference(result: Result, disc: str, baseline: str, column: words.Column) 
 
 def _panels(result: Result, kind: str, draw: Callable[..., Axes], rows: int) -> Axes:
     """One small picture for each compared metric, side by side or above each other; gives the first."""
-    across = len(COMPARED) if kind == "wide" else 1
-    size = (INTERVALS[kind], intervals.height_in(rows) * len(COMPARED) / across)
+    width, across = INTERVALS[kind]
+    size = (width, intervals.height_in(rows) * len(COMPARED) / across)
     _, axes = style.figure(size, len(COMPARED) // across, across, apart=0.06)
     for place, (ax, column) in enumerate(zip(axes, COMPARED, strict=True)):
         draw(Plots(result), column.metric, ax=ax)
@@ -300,7 +300,7 @@ def _chart(result: Result, chart: live.Chart, ax: Axes, verdict: str) -> str:
 
 
 def _pictures(name: str, spoken: str, axes: dict[str, Axes]) -> str:
-    """The same picture for wide and for narrow pages; the style sheet shows one of them."""
+    """The same picture for pages of several widths; the style sheet shows one of them."""
     return "\n".join(
         f'<div class="{kind}">{svg(_figure(ax), f"{name}-{kind}", spoken)}</div>' for kind, ax in axes.items()
     )
@@ -401,4 +401,4 @@ def _wall(seconds: object) -> str:
 
 def _told(sentence: str) -> str:
     """A sentence for the page: numbers do not part from their units."""
-    return re.sub(r"(\d) (ns|µs|ms|s\b|%|packets)", r"\1&nbsp;\2", escape(sentence))
+    return re.sub(r"(\d) (ns|µs|ms|s\b|%|packets|[kMG]bit/s|B\b|laws?\b|seeds?\b)", r"\1&nbsp;\2", escape(sentence))

@@ -137,11 +137,17 @@ class Result:
     def write(self, folder: str | Path) -> Path:
         """Write the result folder, whole or not at all; an earlier result there is replaced.
 
-        Raises `InputError` when the folder holds anything else or cannot be written.
+        Where the earlier result had its report in the folder, the new one gets its own. Raises
+        `InputError` when the folder holds anything else or cannot be written.
         """
         from sojourn.result import folder as folders
 
-        return folders.write(self, Path(folder))
+        page = Path(folder) / folders.REPORT
+        had_page = page.is_file()
+        folders.write(self, Path(folder))
+        if had_page:
+            self.report(page)
+        return Path(folder)
 
     @classmethod
     def read(cls, folder: str | Path) -> Result:
