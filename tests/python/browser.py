@@ -33,7 +33,12 @@ FLAGS = (
 )
 
 # The browser reads from descriptor 3 and writes to descriptor 4.
-LAUNCH = "import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); os.execv(sys.argv[3], sys.argv[3:])"
+LAUNCH = """
+import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.dup2(int(sys.argv[2]), 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 
 
 def find() -> str | None:
@@ -91,7 +96,11 @@ class Browser:
         self.complaints.clear()
         self.asked.clear()
         self.send(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.send("Emulation.setEmulatedMedia", media="", features=[scheme])
@@ -115,7 +124,14 @@ class Browser:
     def mouse(self, kind: str, x: float, y: float, clicks: int = 1) -> None:
         """One event of the mouse: moved, pressed or released."""
         button = {"moved": "none"}.get(kind, "left")
-        self.send("Input.dispatchMouseEvent", type=f"mouse{kind.capitalize()}", x=x, y=y, button=button, clickCount=clicks)
+        self.send(
+            "Input.dispatchMouseEvent",
+            type=f"mouse{kind.capitalize()}",
+            x=x,
+            y=y,
+            button=button,
+            clickCount=clicks,
+        )
         self.settle()
 
     def picture(self, path: Path, *, whole: bool = True) -> None:

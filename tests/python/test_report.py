@@ -194,6 +194,12 @@ def test_the_page_needs_nothing_from_elsewhere(page):
     assert hosts <= {"http://www.w3.org/1999/xlink", "http://www.w3.org/2000/svg"}
 
 
+def test_the_page_carries_uplot_once_with_its_licence(page):
+    assert page.count("var uPlot=") == 1
+    assert page.count("Permission is hereby granted, free of charge") == 1
+    assert "Copyright (c) 2022 Leon Sorokin" in page
+
+
 def test_ids_are_unique_and_references_find_them(page):
     ids = Page(page).ids
     assert len(ids) == len(set(ids))

@@ -253,7 +253,9 @@ class Plots:
         colour = style.colour(place)
         name = words.short_names(self.result.discs)[band.disc]
         ax.fill_between(band.x, band.low, band.high, color=colour, alpha=style.BAND_ALPHA, linewidth=0)
-        ax.plot(band.x, band.mean, linestyle=style.dash(place), color=colour, linewidth=style.LINE, label=name)
+        ax.plot(
+            band.x, band.mean, linestyle=style.dash(place), color=colour, linewidth=style.LINE, label=name
+        )
 
     def _time_axis(self, ax: Axes, times: float) -> None:
         """From the start to the end, with what is not measured shaded and every change marked."""

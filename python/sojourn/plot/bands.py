@@ -146,4 +146,6 @@ def _means(times: Line, values: Line, step: float) -> Line:
     places = np.maximum(np.ceil(times / step - 1e-6).astype(np.int64) - 1, 0)
     counts = np.bincount(places)
     sums = np.bincount(places, weights=values)
-    return np.divide(sums, counts, out=np.full(counts.size, np.nan), where=counts > 0)
+    found = np.full(counts.size, np.nan)
+    np.divide(sums, counts, out=found, where=counts > 0)
+    return found

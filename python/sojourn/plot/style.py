@@ -33,7 +33,7 @@ Dash: TypeAlias = str | tuple[float, tuple[float, ...]]
 def figure(
     size: tuple[float, float], rows: int = 1, columns: int = 1, *, apart: float = 0.02
 ) -> tuple[Figure, list[Axes]]:
-    """An empty figure of `size` inches with `rows` times `columns` axes, `apart` of their width between them."""
+    """An empty figure of `size` inches with `rows` times `columns` axes, so far `apart`."""
     made = Figure(figsize=size, layout=ConstrainedLayoutEngine(wspace=apart), facecolor="none")
     return made, made.subplots(rows, columns, squeeze=False).flatten().tolist()
 

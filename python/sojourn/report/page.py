@@ -11,24 +11,20 @@ from html import escape
 from importlib.resources import files
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from sojourn.plot import COARSE, Canvas, Plots, bands, intervals, style
-from sojourn.report import live, setting, verdicts
+from sojourn.plot import COARSE, Canvas, Plots, bands, style
+from sojourn.report import comparison, live, setting, verdicts
 from sojourn.report.figures import svg
+from sojourn.report.parts import chip, disc_name, figure_of, told
 from sojourn.result import Result, words
 
 # The still pictures, for paper and for readers without scripts; the page shows 72 units an inch, so
 # that their text is about 10 pixels high.
 STILL = Canvas(size=(7.4, 3.2), points=200)
 NETWORK = Canvas(size=(5.9, 1.6))
-# Intervals have no script to fit them to the page: inches, and panels beside each other.
-INTERVALS = {"wide": (14.5, 4), "middle": (8.8, 2), "narrow": (5.1, 1)}
-
-# What the intervals are drawn of.
-COMPARED = (words.SOJOURN, words.QUEUE_STD, words.UTILIZATION, words.DROPS)
-
-BAND_NOTE = "Here and below, the line is the mean over the seeds, the band goes from the lowest seed to the highest."
+BAND_NOTE = (
+    "Here and below, the line is the mean over the seeds, the band goes from the lowest seed to the highest."
+)
 CDF_NOTE = "The share of packets that wait no longer than the time below."
 
 MEANINGS = (
@@ -79,17 +75,18 @@ CHAPTERS = (
 
 
 def page(result: Result, baseline: str | None = None) -> str:
-    """The whole page as text. It needs no other file and no network; without scripts its pictures stand still.
+    """The whole page as text. It needs no other file and no network.
 
-    Differences are taken to `baseline`, a disc of the result; the first one where none is named.
+    Without scripts its pictures stand still. Differences are taken to `baseline`, a disc of the result; the
+    first one where none is named.
     """
     plots = Plots(result, STILL)
     axes = {chart.name: chart.draw(plots) for chart in live.CHARTS}
     body = [
         _head(result),
         _tools(result),
-        _summary(result),
-        _differences(result, result.baseline(baseline)),
+        comparison.summary(result),
+        comparison.differences(result, result.baseline(baseline)),
         *(_chapter(result, chapter, axes) for chapter in CHAPTERS),
         _repeat(result),
         _meanings(),
@@ -135,11 +132,11 @@ def _file(name: str) -> str:
 
 def _head(result: Result) -> str:
     ran = " ".join(setting.sentences(result.scenario))
-    network = svg(_figure(Plots(result, NETWORK).network()), "network", f"The network. {ran}")
+    network = svg(figure_of(Plots(result, NETWORK).network()), "network", f"The network. {ran}")
     return (
         f'<header>\n<p class="kind">Sojourn report</p>\n<h1>{escape(result.title)}</h1>\n'
-        f'<p class="headline">{_told(verdicts.headline(result))}</p>\n{_incomplete(result)}'
-        f'<div class="scene"><p class="setting">{_told(f"{ran} {_extent(result)}")}</p>\n'
+        f'<p class="headline">{told(verdicts.headline(result))}</p>\n{_incomplete(result)}'
+        f'<div class="scene"><p class="setting">{told(f"{ran} {_extent(result)}")}</p>\n'
         f'<figure id="network">{network}</figure></div>\n</header>'
     )
 
@@ -163,7 +160,7 @@ def _tools(result: Result) -> str:
     called = words.short_names(result.discs)
     laws = "".join(
         f'<button type="button" class="toggle" data-law="{place}" aria-pressed="true">'
-        f"{_chip(place)}{_disc_name(called[disc])}</button>"
+        f"{chip(place)}{disc_name(called[disc])}</button>"
         for place, disc in enumerate(result.discs)
     )
     return (
@@ -174,142 +171,26 @@ def _tools(result: Result) -> str:
     )
 
 
-def _summary(result: Result) -> str:
-    columns = [words.fitted(result, column) for column in words.COLUMNS]
-    shown = [column for column in columns if any(words.scaled(result, d, column) for d in result.discs)]
-    rows = [
-        (place, disc, [_cell(column, words.cell(result, disc, column)) for column in shown])
-        for place, disc in enumerate(result.discs)
-    ]
-    many = len(result.seeds) > 1
-    note = (
-        f"Mean over {len(result.seeds)} seeds, and half the width of the 95\u00a0% interval (Student's t)."
-        if many
-        else "One seed: no intervals."
-    )
-    picture = _pictures(
-        "means",
-        verdicts.headline(result),
-        {kind: _panels(result, kind, Plots.summary, len(result.discs)) for kind in INTERVALS},
-    )
-    dots = " Large dots: means and their intervals. Small dots: the seeds." if many else ""
-    return (
-        f'<section id="summary">\n<h2>Summary</h2>\n{_table(shown, rows)}\n'
-        f'<figure id="means">{picture}\n'
-        f'<figcaption class="note">{escape(note + dots)}</figcaption></figure>\n</section>'
-    )
-
-
-def _differences(result: Result, baseline: str) -> str:
-    """Every law against the baseline, seed by seed; nothing where there is no other law."""
-    others = [disc for disc in result.discs if disc != baseline]
-    if not others:
-        return ""
-    columns = [words.fitted(result, column) for column in words.COLUMNS]
-    shown = [c for c in columns if any(words.difference_to(result, d, baseline, c) for d in others)]
-    rows = [
-        (result.discs.index(disc), disc, [_difference(result, disc, baseline, c) for c in shown])
-        for disc in others
-    ]
-    name = words.short_names(result.discs)[baseline]
-    said = f"What each law has more than {name}, seed by seed: under one seed all laws meet the same flows."
-    note = (
-        "Mean difference over the seeds, and half the width of its 95\u00a0% interval (paired, Student's t). "
-        "Strong, with a full dot: the interval leaves zero out. Where nothing differs, one such interval "
-        "in twenty does so by chance."
-        if len(result.seeds) > 1
-        else "One seed: no intervals, so that no difference is shown to be more than chance."
-    )
-
-    def draw(plots: Plots, metric: str, *, ax: Axes) -> Axes:
-        return plots.differences(metric, baseline=baseline, ax=ax)
-
-    picture = _pictures(
-        "gaps", said, {kind: _panels(result, kind, draw, len(others)) for kind in INTERVALS}
-    )
-    return (
-        f'<section id="differences">\n<h2>Differences to {escape(name)}</h2>\n'
-        f'<p class="verdict">{escape(said)}</p>\n{_table(shown, rows)}\n'
-        f'<figure id="gaps">{picture}\n<figcaption class="note">{escape(note)}</figcaption></figure>\n</section>'
-    )
-
-
-def _difference(result: Result, disc: str, baseline: str, column: words.Column) -> str:
-    found = words.difference_to(result, disc, baseline, column)
-    if found is None:
-        return _cell(column, "")
-    text = words.with_half(found)
-    sign = "+" if found.mean > 0 and float(text.partition(" ")[0]) != 0 else ""
-    kind = "clear" if words.shown(found) else "unclear"
-    return _cell(column, sign + text.replace("-", "\u2212"), kind)
-
-
-def _panels(result: Result, kind: str, draw: Callable[..., Axes], rows: int) -> Axes:
-    """One small picture for each compared metric, side by side or above each other; gives the first."""
-    width, across = INTERVALS[kind]
-    size = (width, intervals.height_in(rows) * len(COMPARED) / across)
-    _, axes = style.figure(size, len(COMPARED) // across, across, apart=0.06)
-    for place, (ax, column) in enumerate(zip(axes, COMPARED, strict=True)):
-        draw(Plots(result), column.metric, ax=ax)
-        if place % across:
-            ax.set_yticklabels([])
-    return axes[0]
-
-
-def _table(columns: list[words.Column], rows: list[tuple[int, str, list[str]]]) -> str:
-    heads = "".join(
-        f'<th scope="col">{escape(column.short)}<span class="unit">{escape(column.unit)}</span></th>'
-        for column in columns
-    )
-    body = "\n".join(
-        f'<tr><th scope="row">{_chip(place)}{_disc_name(disc)}</th>{"".join(cells)}</tr>'
-        for place, disc, cells in rows
-    )
-    return (
-        '<div class="scroll"><table>\n'
-        f'<thead><tr><th scope="col">law</th>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
-    )
-
-
-def _cell(column: words.Column, text: str, kind: str = "clear") -> str:
-    mean, _, half = text.partition(" ± ")
-    spread = f'<span class="half">± {escape(half)}</span>' if half else ""
-    return f'<td class="{kind}" data-name="{escape(column.long)}">{mean or "-"}{spread}</td>'
-
-
 def _chapter(result: Result, chapter: Chapter, axes: dict[str, Axes]) -> str:
     verdict = chapter.verdict(result)
     charts = [chart for chart in live.CHARTS if chart.name in chapter.charts]
     figures = "\n".join(_chart(result, chart, axes[chart.name], verdict) for chart in charts)
     return (
         f'<section id="{chapter.name}">\n<h2>{escape(chapter.title)}</h2>\n'
-        f'<p class="verdict">{_told(verdict)}</p>\n<div class="charts">\n{figures}\n</div>\n</section>'
+        f'<p class="verdict">{told(verdict)}</p>\n<div class="charts">\n{figures}\n</div>\n</section>'
     )
 
 
 def _chart(result: Result, chart: live.Chart, ax: Axes, verdict: str) -> str:
     """A figure: the place for the script's chart, the still picture, and what both show."""
-    still = svg(_figure(ax), chart.name, verdict)
+    still = svg(figure_of(ax), chart.name, verdict)
     return (
         f'<figure id="chart-{chart.name}">\n<h3>{escape(chart.title)}<span class="unit">'
-        f'{escape(ax.get_ylabel().rpartition(", ")[2])}</span></h3>\n'
-        f'<div class="chart" data-chart="{chart.name}" tabindex="0" role="img" aria-label="{escape(verdict)}">'
-        f'</div>\n<div class="still">{still}</div>\n'
+        f"{escape(ax.get_ylabel().rpartition(', ')[2])}</span></h3>\n"
+        f'<div class="chart" data-chart="{chart.name}" tabindex="0" role="img" '
+        f'aria-label="{escape(verdict)}"></div>\n<div class="still">{still}</div>\n'
         f'<figcaption class="note">{_caption(result, chart)}</figcaption>\n</figure>'
     )
-
-
-def _pictures(name: str, spoken: str, axes: dict[str, Axes]) -> str:
-    """The same picture for pages of several widths; the style sheet shows one of them."""
-    return "\n".join(
-        f'<div class="{kind}">{svg(_figure(ax), f"{name}-{kind}", spoken)}</div>' for kind, ax in axes.items()
-    )
-
-
-def _figure(ax: Axes) -> Figure:
-    drawn = ax.get_figure(root=True)
-    assert drawn is not None, "Plots draws every axes in a figure"
-    return drawn
 
 
 def _caption(result: Result, chart: live.Chart) -> str:
@@ -325,22 +206,6 @@ def _caption(result: Result, chart: live.Chart) -> str:
     if chart is live.CHARTS[0] and result.scenario.get("at"):
         notes.append("Dotted verticals: scheduled changes.")
     return " ".join(notes)
-
-
-def _chip(place: int) -> str:
-    """A short line in the disc's colour and dash."""
-    dashes = " ".join(f"{length:g}" for length in style.pattern(place))
-    dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
-    return (
-        f'<svg class="chip" viewBox="0 0 30 8" aria-hidden="true"><path d="M0 4H30" '
-        f'stroke="var(--disc-{place % len(style.PALETTE)})" stroke-width="3"{dashed}/></svg>'
-    )
-
-
-def _disc_name(disc: str) -> str:
-    law, _, parameters = disc.partition(":")
-    detail = f'<span class="parameters">{escape(parameters.replace(",", ", "))}</span>' if parameters else ""
-    return f'<span class="law">{escape(law)}</span>{detail}'
 
 
 def _repeat(result: Result) -> str:
@@ -366,8 +231,8 @@ def _repeat(result: Result) -> str:
     return (
         f'<section id="repeat">\n<h2>How to repeat it</h2>\n{shown}<dl>{rows}</dl>\n'
         f'<p class="note">{promise}</p>\n'
-        f"<details><summary>The scenario, with every default</summary>\n<pre><code>{escape(resolved)}</code></pre>\n"
-        "</details>\n</section>"
+        "<details><summary>The scenario, with every default</summary>\n"
+        f"<pre><code>{escape(resolved)}</code></pre>\n</details>\n</section>"
     )
 
 
@@ -397,8 +262,3 @@ def _numbers(seeds: list[int]) -> str:
 
 def _wall(seconds: object) -> str:
     return f"{seconds:.1f} s" if isinstance(seconds, int | float) else "unknown time"
-
-
-def _told(sentence: str) -> str:
-    """A sentence for the page: numbers do not part from their units."""
-    return re.sub(r"(\d) (ns|µs|ms|s\b|%|packets|[kMG]bit/s|B\b|laws?\b|seeds?\b)", r"\1&nbsp;\2", escape(sentence))
