@@ -159,7 +159,7 @@ class Plots:
         >>> result.plot.summary("queue_mean_packets").get_xlabel()
         'queue mean, packets'
         """
-        drawn = self._axes(ax, rows=len(self.result.discs), grid="x")
+        drawn = self._axes(ax, rows=self.result.discs, grid="x")
         return intervals.means(drawn, self.result, metric)
 
     def differences(
@@ -177,7 +177,8 @@ class Plots:
         'queue mean, packets more than tail_drop'
         """
         chosen = self.result.baseline(baseline)
-        drawn = self._axes(ax, rows=max(1, len(self.result.discs) - 1), grid="x")
+        others = [disc for disc in self.result.discs if disc != chosen]
+        drawn = self._axes(ax, rows=others, grid="x")
         return intervals.differences(drawn, self.result, metric, chosen)
 
     def network(self, *, ax: Axes | None = None) -> Axes:
@@ -219,14 +220,15 @@ class Plots:
         times = [words.seconds(change.get("time")) for change in self.result.scenario.get("at") or []]
         return [time for time in times if time is not None]
 
-    def _axes(self, ax: Axes | None, *, rows: int | None = None, grid: str = "y") -> Axes:
-        """The given axes, or those of a new figure, as high as `rows` of intervals need."""
+    def _axes(self, ax: Axes | None, *, rows: list[str] | None = None, grid: str = "y") -> Axes:
+        """The given axes, or those of a new figure, as high as intervals of the discs in `rows` need."""
         if ax is None:
             width, height = self.canvas.size
+            called = words.short_names(self.result.discs)
             if rows is not None:
-                height = intervals.height_in(rows)
+                height = intervals.height_in([called[disc] for disc in rows])
             elif self.canvas.legend:
-                height += style.legend_in(width, list(words.short_names(self.result.discs).values()))
+                height += style.legend_in(width, list(called.values()))
             _, (ax,) = style.figure((width, height))
         style.quieten(ax, grid)
         return ax

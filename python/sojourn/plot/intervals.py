@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
@@ -11,9 +13,9 @@ from sojourn.result.statistics import Estimate
 from sojourn.result.words import Column
 
 
-def height_in(rows: int) -> float:
-    """The height of a picture with so many rows, inches."""
-    return 0.85 + 0.27 * rows
+def height_in(names: Sequence[str]) -> float:
+    """The height of a picture with a row for each name, inches; what is set of a law stands under it."""
+    return 0.85 + (0.36 if _two_lines(names) else 0.27) * max(1, len(names))
 
 
 def means(ax: Axes, result: Result, metric: str) -> Axes:
@@ -68,10 +70,16 @@ def _rows(ax: Axes, result: Result, discs: list[str]) -> None:
     ax.margins(x=0.08)
     ax.autoscale(axis="x")
     ax.xaxis.set_major_locator(MaxNLocator(4))
-    ax.set_yticks(range(len(discs)), [called[disc] for disc in discs], color=style.INK)
+    labels = [called[disc].replace(":", "\n", 1) for disc in discs]
+    size = style.FONT_PT - (2 if _two_lines(list(called.values())) else 0)
+    ax.set_yticks(range(len(discs)), labels, color=style.INK, fontsize=size)
     ax.set_ylim(len(discs) - 0.4, -0.6)
 
 
 def _more_than(column: Column, baseline: str) -> str:
     unit = f"{column.unit} more" if column.unit else "more"
     return f"{column.short}, {unit} than {baseline}"
+
+
+def _two_lines(names: Sequence[str]) -> bool:
+    return any(":" in name for name in names)

@@ -36,7 +36,7 @@ def summary(result: Result) -> str:
     picture = pictures(
         "means",
         verdicts.headline(result),
-        {kind: _panels(result, kind, Plots.summary, len(result.discs)) for kind in INTERVALS},
+        {kind: _panels(result, kind, Plots.summary, result.discs) for kind in INTERVALS},
     )
     dots = " Large dots: means and their intervals. Small dots: the seeds." if many else ""
     return (
@@ -70,7 +70,7 @@ def differences(result: Result, baseline: str) -> str:
     def draw(plots: Plots, metric: str, *, ax: Axes) -> Axes:
         return plots.differences(metric, baseline=baseline, ax=ax)
 
-    picture = pictures("gaps", said, {kind: _panels(result, kind, draw, len(others)) for kind in INTERVALS})
+    picture = pictures("gaps", said, {kind: _panels(result, kind, draw, others) for kind in INTERVALS})
     return (
         f'<section id="differences">\n<h2>Differences to {escape(name)}</h2>\n'
         f'<p class="verdict">{escape(said)}</p>\n{_table(shown, rows)}\n'
@@ -89,10 +89,11 @@ def _difference(result: Result, disc: str, baseline: str, column: words.Column) 
     return _cell(column, sign + text.replace("-", "\u2212"), kind)
 
 
-def _panels(result: Result, kind: str, draw: Callable[..., Axes], rows: int) -> Axes:
+def _panels(result: Result, kind: str, draw: Callable[..., Axes], discs: list[str]) -> Axes:
     """One small picture for each compared metric, side by side or above each other; gives the first."""
+    called = words.short_names(result.discs)
     width, across = INTERVALS[kind]
-    size = (width, intervals.height_in(rows) * len(COMPARED) / across)
+    size = (width, intervals.height_in([called[disc] for disc in discs]) * len(COMPARED) / across)
     _, axes = style.figure(size, len(COMPARED) // across, across, apart=0.06)
     for place, (ax, column) in enumerate(zip(axes, COMPARED, strict=True)):
         draw(Plots(result), column.metric, ax=ax)

@@ -191,9 +191,9 @@
   function row(law, value) {
     const line = document.createElement("div");
     const chip = document.querySelector(`.toggle[data-law="${law}"] .chip`).cloneNode(true);
-    const said = document.createElement("output");
-    said.textContent = short(value);
-    line.append(chip, data.laws[law].name, said);
+    const name = Object.assign(document.createElement("span"), { textContent: data.laws[law].name });
+    const said = Object.assign(document.createElement("output"), { textContent: short(value) });
+    line.append(chip, name, said);
     return line;
   }
 

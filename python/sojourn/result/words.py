@@ -76,7 +76,9 @@ def unit_for(largest: float, choices: Sequence[tuple[str, float]]) -> tuple[str,
 def short_names(discs: Sequence[str]) -> dict[str, str]:
     """What to call each disc where there is little room: its law, and how it differs from its likes.
 
-    >>> list(short_names(["pi", "red:min=5,max=15", "red:min=5,max=30"]).values())
+    Packets are understood.
+
+    >>> list(short_names(["pi", "red:min=5,max=15 packets", "red:min=5,max=30 packets"]).values())
     ['pi', 'red:max=15', 'red:max=30']
     """
     split = {disc: (disc.partition(":")[0], disc.partition(":")[2].split(",")) for disc in discs}
@@ -84,7 +86,8 @@ def short_names(discs: Sequence[str]) -> dict[str, str]:
     for disc, (law, settings) in split.items():
         likes = [other for name, other in split.values() if name == law]
         own = [one for one in settings if one and not all(one in other for other in likes)]
-        found[disc] = law if len(likes) == 1 or not own else f"{law}:{','.join(own)}"
+        told = ",".join(own).replace(" packets", "")
+        found[disc] = law if len(likes) == 1 or not own else f"{law}:{told}"
     return found
 
 
