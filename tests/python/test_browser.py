@@ -98,6 +98,31 @@ def test_it_opens_with_every_figure_and_asks_for_nothing(browser, page, width, d
     assert paper == ("rgb(20, 23, 27)" if dark else "rgb(255, 255, 255)")
 
 
+def many_laws(made):
+    """Nine laws with long names, and samples of single flows."""
+    base = made.series.filter((pl.col("disc") == "tail_drop") & (pl.col("seed") == 1))
+    flow = base.filter(pl.col("name") == "window_packets")
+    base = pl.concat([base, flow.with_columns(pl.lit("window_packets.flow_7").alias("name"))])
+    discs = [f"red:min={low} packets,max={low + 90} packets,gentle=false" for low in range(9)]
+    return replace(
+        made,
+        runs=tuple(replace(made.runs[0], disc=disc) for disc in discs),
+        series=pl.concat([base.with_columns(pl.lit(disc).alias("disc")) for disc in discs]),
+    )
+
+
+@pytest.mark.parametrize("width", [400, 900, 1600])
+def test_nine_laws_and_their_flows_fit_the_page(browser, made, tmp_path, width):
+    browser.open(many_laws(made).report(tmp_path / "nine.html"), width)
+    assert browser.complaints == []
+    assert browser.ask("document.documentElement.scrollWidth") == width, "nothing hangs over the side"
+    x, y, across, height = box(browser, "window")
+    browser.mouse("moved", x + across / 2, y + height / 2)
+    assert browser.ask("document.querySelectorAll('.tip:not([hidden]) output').length") == 9
+    flows = "JSON.parse(document.getElementById('data').textContent).charts.at(-1).levels[0].flows.length"
+    assert browser.ask(flows) == 9
+
+
 def test_it_draws_the_numbers_of_the_result(browser, page, made):
     browser.open(page)
     level = "JSON.parse(document.getElementById('data').textContent).charts[0].levels.at(-1)"
