@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from statistics import median
 
 import numpy as np
 import polars as pl
@@ -11,8 +12,8 @@ from browser import Browser, find
 
 OVER_TIME = ("queue", "delay", "drops", "marks", "utilization", "window")
 CHARTS = (*OVER_TIME, "cdf")
-#: Samples of a long series, and how long a picture of them may take, ms: a blink on a slow machine.
-LONG, BLINK_MS = 200_000, 400
+#: Samples of a long series, and how long a picture of them may take, ms: less than a blink.
+LONG, BLINK_MS = 200_000, 200
 
 
 @pytest.fixture(scope="module")
@@ -170,6 +171,8 @@ def test_the_cursor_goes_through_all_charts_over_time(browser, page):
     shown = browser.ask(f"[...{lines}].map((line) => line.closest('.chart').dataset.chart)")
     assert set(OVER_TIME) <= set(shown)
     assert browser.ask("document.querySelectorAll('.tip:not([hidden])').length") == 1
+    seen = "[...document.querySelectorAll('[data-chart=delay] .u-cursor-pt:not(.u-off)')]"
+    assert browser.ask(f"{seen}.filter((dot) => dot.offsetWidth > 0).length") == 2, "one dot a law"
 
 
 def test_keys_zoom_too(browser, page):
@@ -242,6 +245,7 @@ def test_200_000_points_stay_smooth_in_some_megabytes(browser, long_page):
         assert chart(browser, "queue", "points") < 5000, "no picture draws more than its width can show"
     took = browser.ask("performance.getEntriesByName('zoom').map((entry) => entry.duration)")
     assert len(took) == 6
-    assert max(took) < BLINK_MS
+    # Their median: a busy machine may hold up one of them.
+    assert median(took) < BLINK_MS
     assert chart(browser, "queue", "step") == pytest.approx(6.0 / LONG)
     assert browser.complaints == []

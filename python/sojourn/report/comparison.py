@@ -33,17 +33,20 @@ def summary(result: Result) -> str:
         if many
         else "One seed: no intervals."
     )
-    picture = pictures(
-        "means",
-        verdicts.headline(result),
-        {kind: _panels(result, kind, Plots.summary, result.discs) for kind in INTERVALS},
-    )
     dots = " Large dots: means and their intervals. Small dots: the seeds." if many else ""
     return (
         f'<section id="summary">\n<h2>Summary</h2>\n{_table(shown, rows)}\n'
-        f'<figure id="means">{picture}\n'
+        f'<figure id="means">{_means(result)}\n'
         f'<figcaption class="note">{escape(note + dots)}</figcaption></figure>\n</section>'
     )
+
+
+def _means(result: Result) -> str:
+    """The pictures of the summary; none of a single run, whose dots would have nothing beside them."""
+    if len(result.discs) == 1 and len(result.seeds) == 1:
+        return ""
+    drawn = {kind: _panels(result, kind, Plots.summary, result.discs) for kind in INTERVALS}
+    return pictures("means", verdicts.headline(result), drawn)
 
 
 def differences(result: Result, baseline: str) -> str:

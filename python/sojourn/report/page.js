@@ -87,7 +87,7 @@
       cursor: {
         y: false,
         drag: { x: true, y: false, setScale: false, dist: 4 },
-        points: { size: 7, show: (_, i) => (series[i - 1].mean ? undefined : document.createElement("i")) },
+        points: { size: (_, i) => (series[i - 1].mean ? 7 : 0) },
         sync: spec.overTime ? { key: "time", setSeries: false, filters: { pub: moved, sub: moved } } : undefined,
         bind: { dblclick: () => () => zoom(chart, null) },
       },
@@ -210,10 +210,13 @@
     };
     if (!(event.key in views) || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    let view = views[event.key];
-    const over = view && event.key.startsWith("Arrow")
-      ? Math.max(0, chart.spec.x[0] - view[0]) - Math.max(0, view[1] - chart.spec.x[1]) : 0;
-    zoom(chart, view && view.map((bound) => bound + over));
+    zoom(chart, event.key.startsWith("Arrow") ? within(chart.spec.x, views[event.key]) : views[event.key]);
+  }
+
+  // The view, moved back as far as it reaches beyond the run.
+  function within([first, last], [from, to]) {
+    const back = Math.max(0, first - from) - Math.max(0, to - last);
+    return [from + back, to + back];
   }
 
   function toggle(button) {
@@ -262,6 +265,14 @@
     root.classList.remove("live"); // the still pictures come back
     throw fault;
   }
+  const idle = window.requestIdleCallback ?? ((work) => setTimeout(work, 50)); // for Safari
+  const waiting = data.charts.flatMap((spec) => spec.levels.slice(1));
+  idle(function ahead() {
+    // Nobody waits for finer levels when zooming: they are unpacked one by one while nothing else is to do.
+    if (waiting.length === 0) return;
+    columns(waiting.shift());
+    idle(ahead);
+  });
   queueMicrotask(() => performance.measure("first picture", { start: began }));
   for (const button of document.querySelectorAll(".toggle")) {
     button.addEventListener("click", () => toggle(button));
