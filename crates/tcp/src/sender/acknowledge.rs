@@ -25,9 +25,8 @@ impl Sender {
         let progress = if ack > self.una { self.on_new_ack(now, segment, echo) } else { Progress::default() };
         match self.recovery {
             Recovery::Sack if news || self.repair.is_some() => self.on_sack(now, news, duplicate),
-            Recovery::Sack => {}
             Recovery::Reno | Recovery::NewReno if duplicate => self.on_duplicate_ack(now),
-            Recovery::Reno | Recovery::NewReno => {}
+            Recovery::Sack | Recovery::Reno | Recovery::NewReno => {}
         }
         progress
     }
