@@ -282,7 +282,7 @@ impl Controller for ArmPfc {
     }
 
     fn derived(&self, out: &mut dyn Gauges) {
-        out.gauge("delay", "periods", self.delay as f64);
+        out.gauge("delay", "periods", self.design.delay as f64);
         self.points.iter().for_each(|point| out.gauge("coincidence", "periods", point.horizon as f64));
     }
 
