@@ -127,7 +127,7 @@ def api() -> str:
 def root_page(name: str) -> str:
     """A page that stands at the top of the repository, with its links as seen from here."""
     text = (_ROOT / name).read_text(encoding="utf-8")
-    return re.sub(r"\]\(([^)\s]+)\)", lambda link: f"]({_turned(link[1])})", text)
+    return re.sub(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)", _turned, text)
 
 
 _WHAT: dict[str, Callable[..., str]] = {
@@ -186,14 +186,13 @@ def _linked(kind: str, name: str) -> str:
     return f"[{name}](/{kind}/{name}.md)" if page.exists() else f"`{name}`"
 
 
-def _turned(link: str) -> str:
-    """A link of a page at the top, as it is written on a page in docs/."""
+def _turned(found: re.Match[str]) -> str:
+    """A link of a page at the top, as a page in docs/ has it; what has no page here is named only."""
+    words, link = found.groups()
     if "://" in link or link.startswith("#"):
-        return link
-    if link.startswith("docs/"):
-        return link.removeprefix("docs/")
-    page = link.lower()
-    return page if (_ROOT / "docs" / page).is_file() else f"../{link}"
+        return found[0]
+    place = link.removeprefix("docs/") if link.startswith("docs/") else link.lower()
+    return f"[{words}]({place})" if (_ROOT / "docs" / place.partition("#")[0]).is_file() else words
 
 
 def _joined(kind: str, rule: str) -> str:

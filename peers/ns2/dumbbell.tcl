@@ -17,7 +17,8 @@ foreach {key value} $argv {
     set is($key) $value
 }
 array set queue_class { tail_drop DropTail red RED pi PI }
-array set agent_class { reno TCP/Reno newreno TCP/Newreno }
+array set agent_class { reno TCP/Reno newreno TCP/Newreno sack TCP/Sack1 }
+array set sink_class { reno TCPSink newreno TCPSink sack TCPSink/Sack1 }
 
 set ns [new Simulator]
 remove-all-packet-headers
@@ -72,7 +73,7 @@ for {set i 0} {$i < $is(flows)} {incr i} {
         route $router $end
     }
     set tcp($i) [new Agent/$agent_class($is(cc))]
-    set receiver [new Agent/TCPSink]
+    set receiver [new Agent/$sink_class($is(cc))]
     $ns attach-agent $source $tcp($i)
     $ns attach-agent $sink $receiver
     $ns connect $tcp($i) $receiver

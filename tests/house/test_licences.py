@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
 import json
 import re
@@ -59,6 +60,15 @@ def test_python_dependencies(root: Path, lock: str, legal: set[str]) -> None:
     assert packages
     faults = [f"{name}: {licence!r}" for name in packages if not permits(licence := licence_of(name), legal)]
     assert not faults, "\n".join(faults)
+
+
+def test_what_others_wrote_is_as_published_and_has_its_licence(root: Path) -> None:
+    vendor = root / "python" / "sojourn" / "report" / "vendor"
+    sums = dict(line.split("  ")[::-1] for line in (vendor / "SHA256SUMS").read_text().splitlines())
+    assert {path.name for path in vendor.iterdir()} == {*sums, "SHA256SUMS", "README.md"}
+    for name, wanted in sums.items():
+        assert hashlib.sha256((vendor / name).read_bytes()).hexdigest() == wanted, name
+    assert (vendor / "uPlot.LICENSE").read_text().startswith("The MIT License (MIT)")
 
 
 @pytest.mark.parametrize(

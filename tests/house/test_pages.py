@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-import sojourn
-
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 START = ROOT / "docs" / "getting-started.md"
@@ -82,8 +80,6 @@ def test_the_commands_run(page: Path, program: str, place: Path) -> None:
 
 @pytest.mark.parametrize("block", [block for page in PAGES for block in blocks(page, "python")])
 def test_the_python_runs(block: str, place: Path) -> None:
-    if "sj.Controller" in block and not hasattr(sojourn, "Controller"):
-        pytest.skip("laws in Python are not in this version")
     run([sys.executable, "-c", block], place)
 
 

@@ -27,6 +27,8 @@ def test_it_carries_types_and_licences(wheel: zipfile.ZipFile) -> None:
     names = {name.split("/", 1)[1] for name in wheel.namelist()}
     wanted = {"py.typed", "_core.pyi", "_core.abi3.so", "laws.py"}
     wanted |= {f"licenses/{name}" for name in ("LICENSE", "LICENSE-MIT", "LICENSE-APACHE")}
+    wanted |= {f"report/{name}" for name in ("page.css", "page.js")}
+    wanted |= {f"report/vendor/uPlot.{name}" for name in ("iife.min.js", "min.css", "LICENSE")}
     assert not wanted - names
     assert not [name for name in names if "sboms" in name or "__pycache__" in name]
 

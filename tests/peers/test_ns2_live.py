@@ -61,6 +61,25 @@ POINTS = [
         },
         {"law": "tail_drop", "flows": 25, "cc": "newreno", "ecn": 0, "buffer": 81},
     ),
+    Point(
+        "newreno with SACK, RED that drops, 30 flows",
+        "red:min=20packets,max=80packets",
+        {"flows.0.count": "30", "flows.0.cc": "newreno", "flows.0.sack": "true", "flows.0.ecn": "false"},
+        {"law": "red", "min": 20, "max": 80, "flows": 30, "cc": "sack", "ecn": 0},
+    ),
+    Point(
+        "newreno with SACK, tail drop, 25 flows, a short buffer",
+        "tail_drop",
+        {
+            "flows.0.count": "25",
+            "flows.0.cc": "newreno",
+            "flows.0.sack": "true",
+            "flows.0.ecn": "false",
+            "bottleneck.buffer": "80 packets",
+            "bottleneck.disc": "tail_drop",
+        },
+        {"law": "tail_drop", "flows": 25, "cc": "sack", "ecn": 0, "buffer": 81},
+    ),
 ]
 
 

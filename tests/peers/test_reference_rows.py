@@ -20,35 +20,42 @@ DISCS = {
     ("S1", "red_50_150_nogentle"): "red:min=50packets,max=150packets,mark_below_p=0.1,gentle=false",
     ("S1", "pi_1.822e-5_160hz"): "pi:target=100packets,a=1.822e-5,b=1.816e-5,rate=160Hz",
     ("S6_100M", "red"): "red:min=125packets,max=417packets",
+    ("S6_100M", "droptail"): "tail_drop",
 }
+#: What the rows' transports differ in from the scenarios' own.
+TRANSPORTS = {"reno": {}, "newreno": {}, "sack": {"flows.0.sack": "true"}}
+#: Rows that ns-2 itself does not meet: docs/deviations/ns2.md has the figures.
+NOT_NS2S = {("S6_100M", "droptail", "sack", "utilization")}
 #: Packets offered a seed after the warm-up, about: what a ratio is a ratio of.
 OFFERED = {"S1": 90_000, "S6_100M": 125_000}
 
 
 def rows() -> list[dict[str, str]]:
     with (ROOT / "tests/reference/peers.csv").open() as file:
-        return [
-            row for row in csv.DictReader(file) if row["issue"] == "spine" and row["scenario"] in SCENARIOS
-        ]
+        spine = (row for row in csv.DictReader(file) if row["issue"] in ("spine", "spine_finished"))
+        return [row for row in spine if row["scenario"] in SCENARIOS]
 
 
 @cache
-def ours(scenario: str, disc: str) -> sj.Result:
-    return sj.run(sj.load(ROOT / SCENARIOS[scenario]), discs=[DISCS[scenario, disc]], seeds=range(1, 11))
+def ours(scenario: str, disc: str, transport: str) -> sj.Result:
+    loaded = sj.load(ROOT / SCENARIOS[scenario], {"bottleneck.disc": "tail_drop", **TRANSPORTS[transport]})
+    return sj.run(loaded, discs=[DISCS[scenario, disc]], seeds=range(1, 11))
+
+
+def marked(row: dict[str, str]) -> object:
+    name = (row["scenario"], row["disc"], row["transport"], row["metric"])
+    marks = [pytest.mark.xfail(strict=True, reason="ns-2 itself differs")] if name in NOT_NS2S else []
+    return pytest.param(row, id="-".join(name), marks=marks)
 
 
 def test_every_disc_of_the_rows_is_run() -> None:
     assert {(row["scenario"], row["disc"]) for row in rows()} == set(DISCS)
 
 
-@pytest.mark.parametrize(
-    "row",
-    [row for row in rows() if row["metric"] in TOLERANCES],
-    ids=lambda row: f"{row['scenario']}-{row['disc']}-{row['metric']}",
-)
+@pytest.mark.parametrize("row", [marked(row) for row in rows() if row["metric"] in TOLERANCES])
 def test_row(row: dict[str, str]) -> None:
     metric, peer = row["metric"], Sample(int(row["n"]), float(row["mean"]), float(row["sd"]))
-    values = [run.metrics[metric] for run in ours(row["scenario"], row["disc"]).runs]
+    values = [run.metrics[metric] for run in ours(row["scenario"], row["disc"], row["transport"]).runs]
     agree, line = verdict(metric, Sample.of(values), peer, events=peer.mean * OFFERED[row["scenario"]])
     print(line)
     assert agree, line

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+# What several tests share stands beside them.
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
 SCENARIO = """\
 title    = "Eight flows on a small link"
 duration = "6 s"

@@ -150,12 +150,13 @@ def test_out_writes_a_folder_that_others_can_read(sojourn, folder):
     assert not list((folder / "deep").glob(".*"))
 
 
-def test_an_earlier_result_is_replaced(sojourn, folder):
+def test_an_earlier_result_is_replaced_and_its_report_renewed(sojourn, folder):
     sojourn("run", "small.toml", "--out", "out")
+    assert not (folder / "out" / "report.html").exists()
     assert sojourn("report", "out").returncode == 0
     assert sojourn("run", "small.toml", "--seed", "9", "--out", "out").returncode == 0
     assert json.loads((folder / "out" / "result.json").read_text())["runs"][0]["seed"] == 9
-    assert not (folder / "out" / "report.html").exists()
+    assert "<dt>Seeds</dt><dd>9</dd>" in (folder / "out" / "report.html").read_text()
     assert not list(folder.glob(".*"))
 
 

@@ -4,45 +4,127 @@ import os
 import re
 import sys
 import threading
+from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.figure import Figure
+from scipy.stats import ttest_rel
 
 import sojourn as sj
-from sojourn.plot import bands
+from sojourn.plot import bands, style
+from sojourn.report import columns as packing
 from sojourn.report import setting, verdicts
+from sojourn.report.figures import svg
 from sojourn.result import Run, words
 from sojourn.result.statistics import Estimate
 
 RED = "red:min=5packets,max=15packets"
 
 
-@pytest.mark.parametrize(
-    ("name", "label"),
-    [
-        ("queue", "queue, packets"),
-        ("delay", "packets that wait no longer, %"),
-        ("utilization", "utilisation, %"),
-        ("window", "congestion window, packets"),
-    ],
-)
+FIGURES = {
+    "queue": "queue, packets",
+    "delay": "sojourn, ms",
+    "cdf": "packets that wait no longer, %",
+    "drops": "drops, %",
+    "marks": "marks, %",
+    "utilization": "utilisation, %",
+    "window": "congestion window, packets",
+}
+
+
+@pytest.mark.parametrize(("name", "label"), FIGURES.items())
 def test_a_plot_has_a_line_and_a_band_for_each_disc_and_one_legend(made, name, label):
     axes = getattr(made.plot, name)()
     assert axes.get_ylabel() == label
     assert axes.get_xlabel().endswith(("s", "ms"))
-    assert [line.get_label() for line in axes.get_lines()] == made.discs
+    assert [line.get_label() for line in axes.get_lines()] == ["tail_drop", "red"]
     assert len(axes.collections) == len(made.discs)
     assert len(axes.figure.legends) == 1
 
 
-def test_marks_are_two_axes_of_one_scale(made):
-    drops, marks = made.plot.marks()
-    assert (drops.get_ylabel(), marks.get_ylabel()) == ("drops, %", "marks, %")
-    assert drops.get_ylim() == marks.get_ylim()
-    assert len(drops.figure.legends) == 1
+@pytest.mark.parametrize("name", [*FIGURES, "summary", "differences", "network"])
+def test_a_plot_draws_into_axes_of_ones_own_and_is_saved_as_svg(made, name, tmp_path):
+    figure = Figure()
+    left, right = figure.subplots(1, 2)
+    assert getattr(made.plot, name)(ax=right) is right
+    assert not left.has_data()
+    assert not figure.legends
+    figure.savefig(tmp_path / "both.svg")
+    ElementTree.parse(tmp_path / "both.svg")
+
+
+def test_drops_and_marks_have_one_scale(made):
+    assert made.plot.drops().get_ylim() == made.plot.marks().get_ylim()
+
+
+def test_single_flows_are_thin_lines_under_the_mean(made):
+    flow = made.series.filter((pl.col("name") == "window_packets") & (pl.col("seed") == 1))
+    flow = flow.with_columns(pl.lit("window_packets.flow_3").alias("name"), pl.col("value") * 2)
+    mean, single = made.plot.window(), with_series(made, flow).plot.window()
+    assert len(single.get_lines()) == len(mean.get_lines()) + len(made.discs)
+    thin = single.get_lines()[-1]
+    assert thin.get_linewidth() < single.get_lines()[0].get_linewidth()
+    assert np.nanmax(thin.get_ydata()) > np.nanmax(mean.get_lines()[-1].get_ydata())
+
+
+def with_series(result, more):
+    """The same result with more samples."""
+    return replace(result, series=pl.concat([result.series, more]))
+
+
+def test_28_laws_differ_in_colour_or_dash():
+    looks = {(style.colour(place), style.pattern(place)) for place in range(28)}
+    assert len(looks) == 28
+    assert len({style.colour(place) for place in range(7)}) == 7
+    for place in range(27):
+        assert style.pattern(place) != style.pattern(place + 1), "neighbours differ without colour too"
+
+
+def test_many_long_names_leave_the_picture_its_room(made):
+    discs = [f"red:min={low} packets,max={low + 60} packets,gentle=false" for low in range(9)]
+    runs = tuple(replace(made.runs[0], disc=disc) for disc in discs)
+    one = made.series.filter((pl.col("disc") == "tail_drop") & (pl.col("seed") == 1))
+    series = pl.concat([one.with_columns(pl.lit(disc).alias("disc")) for disc in discs])
+    axes = replace(made, runs=runs, series=series).plot.queue()
+    axes.figure.draw_without_rendering()
+    assert axes.get_position().height * axes.figure.get_figheight() > 2, "inches"
+
+
+def test_a_microsecond_run_is_told_in_microseconds(folder):
+    fast = {
+        "duration": "200 us",
+        "warmup": "20 us",
+        "sample": "500 ns",
+        "bottleneck.rate": "50 Gbit/s",
+        "bottleneck.delay": "500 ns",
+        "flows.0.access.rate": "50 Gbit/s",
+        "flows.0.access.delay": "300 ns",
+        "flows.0.start": "0 s",
+    }
+    result = sj.run(sj.load(folder / "small.toml", fast))
+    axes = result.plot.delay()
+    assert axes.get_xlabel() == "time, µs"
+    assert axes.get_xlim() == pytest.approx((0, 200))
+    assert axes.get_ylabel() in ("sojourn, µs", "sojourn, ns")
+    assert words.fitted(result, words.SOJOURN).unit in ("µs", "ns")
+    assert words.fitted(result, words.GOODPUT).unit == "Gbit/s"
+    page = result.report(folder / "page.html").read_text()
+    assert "The run lasts 200&nbsp;µs, the first 20&nbsp;µs not measured." in page
+    assert re.search(r"mean delay of [0-9.]+&nbsp;(µs|ns)", page)
+
+
+def test_the_network_names_every_group_and_the_link(made):
+    said = {text.get_text() for text in made.plot.network().texts}
+    assert {"8 × newreno", "ECN, 1000 B", "20 Mbit/s, 8 to 12 ms", "8 receivers"} <= said
+    assert {"40 packets", "2 Mbit/s", "5 ms"} <= said
+    groups = [{"count": 1, "cc": "reno"}, *({"count": 2, "cc": "newreno"} for _ in range(6))]
+    many = replace(made, scenario={**made.scenario, "flows": groups})
+    said = {text.get_text() for text in many.plot.network().texts}
+    assert {"1 × reno", "1 receiver", "8 more flows"} <= said
 
 
 def test_a_result_without_any_packets_has_a_page(folder):
@@ -104,12 +186,18 @@ def page(made, tmp_path_factory):
 def test_the_page_needs_nothing_from_elsewhere(page):
     seen = Page(page)
     assert seen.outside == []
-    assert "script" not in seen.tags
     assert "link" not in seen.tags
+    assert "default-src 'none'" in page, "the browser itself refuses to load anything"
     assert "@import" not in page
     assert not re.findall(r"url\((?!#)", page)
     hosts = set(re.findall(r"https?://[^\s\"'<>]+", page))
     assert hosts <= {"http://www.w3.org/1999/xlink", "http://www.w3.org/2000/svg"}
+
+
+def test_the_page_carries_uplot_once_with_its_licence(page):
+    assert page.count("var uPlot=") == 1
+    assert page.count("Permission is hereby granted, free of charge") == 1
+    assert "Copyright (c) 2022 Leon Sorokin" in page
 
 
 def test_ids_are_unique_and_references_find_them(page):
@@ -121,15 +209,21 @@ def test_ids_are_unique_and_references_find_them(page):
 
 def test_every_figure_is_well_formed_and_follows_the_theme(page):
     pictures = re.findall(r"<svg (?!class=\"chip\").*?</svg>", page, flags=re.S)
-    assert len(pictures) == 8, "four figures, each for wide and for narrow pages"
+    assert len(pictures) == 7 + 1 + 2 * 3, "seven charts, the network, intervals for three widths of page"
     for picture in pictures:
         ElementTree.fromstring(picture.replace("<svg ", '<svg xmlns:xlink="x" ', 1))
-        assert "var(--disc-0)" in picture
+        assert "var(--disc-" in picture
         assert "var(--muted)" in picture
         assert "<style" not in picture
         assert 'role="img"' in picture
         colours = set(re.findall(r"#[0-9a-f]{6}\b", picture))
-        assert colours <= {"#000000", "#ffffff"}, "every visible colour comes from the style sheet"
+        assert colours <= {"#000000"}, "every visible colour comes from the style sheet"
+
+
+def test_numbers_in_pictures_keep_their_digits():
+    figure = Figure()
+    figure.text(0.5, 0.5, "99.975 %")
+    assert ">99.975 %<" in svg(figure, "x", "spoken")
 
 
 def test_the_page_shows_the_table_the_command_and_the_scenario(page, made):
@@ -140,11 +234,63 @@ def test_the_page_shows_the_table_the_command_and_the_scenario(page, made):
         mean, _, half = words.cell(made, disc, words.QUEUE).partition(" ± ")
         assert mean in text
         assert f"± {half}" in text
-    for section in ("summary", "queue", "delay", "marks", "utilization", "repeat"):
+    for section in ("network", "summary", "differences", "queue", "delay", "marks", "use", "repeat"):
         assert f'id="{section}"' in page
+    for chart in ("queue", "delay", "cdf", "drops", "marks", "utilization", "window"):
+        assert f'data-chart="{chart}"' in page
     assert "1 to 3" in text
     assert "prefers-color-scheme: dark" in page
+    assert 'data-theme="dark"' in page
     assert "@media print" in page
+
+
+def test_differences_are_paired_by_seed(made, page):
+    other, first = (made.values(disc, "queue_mean_packets") for disc in reversed(made.discs))
+    paired = ttest_rel(list(other.values()), list(first.values()))
+    interval = paired.confidence_interval(0.95)
+    found = words.difference_to(made, made.discs[1], made.discs[0], words.QUEUE)
+    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
+    text = page[page.index('id="differences"') : page.index('id="queue"')]
+    mean, _, half = words.with_half(found).partition(" ± ")
+    assert f'{mean.replace("-", "−")}<span class="half">± {half}</span>' in text
+    assert "Differences to tail_drop" in text
+
+
+def test_differences_may_be_taken_to_another_law(sojourn, refused, folder):
+    sojourn("run", "small.toml", "--disc", "tail_drop", "--disc", RED, "--seeds", "1..2", "--out", "out")
+    assert sojourn("report", "out", "--baseline", "red").returncode == 0
+    assert "<h2>Differences to red</h2>" in (folder / "out" / "report.html").read_text()
+    (line,) = refused("report", "out", "--baseline", "pie")
+    assert line == (
+        'sojourn report: --baseline: "pie" is not a disc here; '
+        "legal: tail_drop or red:min=5 packets,max=15 packets"
+    )
+
+
+def test_a_single_law_has_no_differences(scenario, tmp_path):
+    page = sj.run(scenario, seeds=[1]).report(tmp_path / "page.html").read_text()
+    assert "Differences to" not in page
+    assert "One seed: no intervals." in page
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [],
+        [np.nan],
+        [5.0, 5.0],
+        [np.nan, 1.0, np.nan, -3.5, 1e9, np.nan],
+        *(np.cumsum(np.random.default_rng(seed).normal(size=5000)) * 10.0**seed for seed in (0, 3, 6)),
+    ],
+)
+def test_packed_columns_are_read_back_to_half_a_quantum(values):
+    values = np.array(values, dtype=np.float64)
+    packed = packing.pack(values)
+    back = packing.unpack(packed)
+    assert np.array_equal(np.isnan(back), np.isnan(values))
+    kept = np.isfinite(values)
+    assert np.all(np.abs(back[kept] - values[kept]) <= 0.51 * packed[1])
+    assert packed[1] <= (np.ptp(values[kept]) if kept.any() else 0) / 16000
 
 
 def test_the_command_to_repeat_it_is_on_the_page(sojourn, folder):
@@ -184,7 +330,8 @@ def test_what_a_user_wrote_cannot_break_the_page(sojourn, folder):
     sojourn("run", "small.toml", "--out", "out")
     sojourn("report", "out")
     page = (folder / "out" / "report.html").read_text()
-    assert "<script" not in page
+    assert "<script>alert" not in page
+    assert page.count("<script") == 3, "the numbers, uPlot and our own"
     assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; flows" in page
 
 
@@ -255,12 +402,13 @@ def test_verdicts_of_one_disc_compare_nothing():
     assert said == "pi keeps the link 99.0 % busy at a mean delay of 21 ms and drops 6.1 % of the packets."
 
 
-def test_sentences_call_two_variants_of_a_law_by_their_whole_names():
-    assert verdicts.names(["pi", "red:min=1", "red:min=2"]) == {
+def test_two_variants_of_a_law_are_called_by_what_they_do_not_share():
+    assert words.short_names(["pi", "red:min=1,gentle=false", "red:min=2,gentle=false"]) == {
         "pi": "pi",
-        "red:min=1": "red:min=1",
-        "red:min=2": "red:min=2",
+        "red:min=1,gentle=false": "red:min=1",
+        "red:min=2,gentle=false": "red:min=2",
     }
+    assert list(words.short_names(["pi", "pi:target=2"]).values()) == ["pi", "pi:target=2"]
 
 
 @pytest.mark.parametrize(

@@ -111,9 +111,12 @@ impl Scenario {
 struct Derived(Vec<(&'static str, &'static str, f64)>);
 
 impl Derived {
-    /// The value in all its digits, so that it may be given in its turn.
+    /// The value, or the values of a list, in all their digits, so that they may be given in their turn.
     fn of(&self, key: &str) -> Option<String> {
-        self.0.iter().find(|(name, ..)| *name == key).map(|(_, unit, value)| format!("{value:?} {unit}"))
+        let found: Vec<_> = self.0.iter().filter(|(name, ..)| *name == key).collect();
+        let (_, unit, _) = found.first()?;
+        let values = found.iter().map(|(.., value)| plain(&Value::Number(*value)));
+        Some(format!("{} {unit}", values.collect::<Vec<_>>().join(", ")))
     }
 }
 

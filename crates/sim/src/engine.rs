@@ -25,10 +25,9 @@ use crate::inbox::Entry;
 use crate::leg::{End, Layout, Leg};
 use crate::link::{Link, Managed, Queue, Transmitter};
 use crate::network::{Change, LinkChange, Network};
-use crate::packet::Packet;
+use crate::packet::{Packet, Pool};
 use crate::probe::Probe;
-use sojourn_aqm::{Cause, Disc, FlowId, Sink};
-use sojourn_tcp::Segment;
+use sojourn_aqm::{Cause, Disc, Sink};
 use sojourn_units::{Span, Time};
 
 /// A network at work.
@@ -40,6 +39,7 @@ pub struct Simulation<P> {
     private: Vec<Transmitter>,
     legs: Vec<Leg>,
     flows: Vec<Flow>,
+    pool: Pool,
     changes: Vec<Change>,
     /// Whether every arrival waits for its time.
     stepwise: bool,
@@ -92,6 +92,7 @@ impl<P: Probe> Simulation<P> {
             private,
             legs,
             flows: flows.map(|(number, (plan, first))| Flow::new(plan, first, (seed, number))).collect(),
+            pool: Pool::default(),
             changes: network.changes,
             stepwise,
             batch: Vec::new(),
@@ -194,7 +195,7 @@ impl<P: Probe> Simulation<P> {
         for entry in batch.drain(..) {
             // At one instant departures come before arrivals.
             self.depart(link, just_after(entry.time));
-            self.offer(link, entry);
+            self.offer(entry.time, link, entry.packet);
         }
         self.batch = batch;
         self.depart(link, end);
@@ -202,16 +203,18 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// A packet comes to the near end of a link.
-    fn offer(&mut self, link: u32, entry: Entry) {
-        let now = entry.time;
+    fn offer(&mut self, now: Time, link: u32, packet: Packet) {
         let at = &mut self.links[link as usize];
-        let packet = at.inbox.open(entry);
         let Queue::Managed(Managed { disc, asking, .. }) = &mut at.queue else {
-            let arrival = at.send(now, packet.len);
+            let arrival = at.send(now, packet.size());
             return self.travel(arrival, packet.on_next_leg());
         };
         self.probe.offered(now, at.number);
-        disc.enqueue(now, packet, &mut Watch { probe: &mut self.probe, link: at.number });
+        disc.enqueue(
+            now,
+            packet,
+            &mut Watch { probe: &mut self.probe, pool: &mut self.pool, link: at.number },
+        );
         self.probe.backlog(now, at.number, disc.backlog());
         if !*asking {
             self.transmit(now, link);
@@ -234,14 +237,15 @@ impl<P: Probe> Simulation<P> {
     fn transmit(&mut self, now: Time, link: u32) {
         let at = &mut self.links[link as usize];
         let Queue::Managed(Managed { disc, asking, .. }) = &mut at.queue else { return };
-        let taken = disc.dequeue(now, &mut Watch { probe: &mut self.probe, link: at.number });
+        let taken =
+            disc.dequeue(now, &mut Watch { probe: &mut self.probe, pool: &mut self.pool, link: at.number });
         *asking = taken.is_some();
         if let Some((_, sojourn)) = &taken {
             self.probe.delivered(now, at.number, *sojourn);
         }
         self.probe.backlog(now, at.number, disc.backlog());
         if let Some((packet, _)) = taken {
-            let arrival = at.send(now, packet.len);
+            let arrival = at.send(now, packet.size());
             self.travel(arrival, packet.on_next_leg());
         }
     }
@@ -301,7 +305,7 @@ impl<P: Probe> Simulation<P> {
     fn travel(&mut self, mut at: Time, packet: Packet) {
         let leg = self.legs[packet.leg as usize];
         for link in &mut self.private[leg.private()] {
-            at = link.send(at, packet.len);
+            at = link.send(at, packet.size());
         }
         match leg.end {
             End::Link(link) => {
@@ -312,17 +316,17 @@ impl<P: Probe> Simulation<P> {
                     self.schedule_drain(link);
                 }
             }
-            End::Receiver => self.receive(at, &packet),
-            End::Sender => self.acknowledge(at, &packet),
+            End::Receiver => self.receive(at, packet),
+            End::Sender => self.acknowledge(at, packet),
         }
     }
 
     /// A packet comes to the receiver.
-    fn receive(&mut self, at: Time, packet: &Packet) {
-        let number = packet.flow.0;
+    fn receive(&mut self, at: Time, packet: Packet) {
+        let number = packet.flow_number();
         let flow = &mut self.flows[number as usize];
         let Source::Tcp(connection) = &mut flow.source else {
-            return self.probe.received(at, number, u64::from(packet.len.saturating_sub(UDP_HEADER)));
+            return self.probe.received(at, number, u64::from(packet.size().saturating_sub(UDP_HEADER)));
         };
         let reverse = flow.reverse;
         let receiver = &mut connection.receiver;
@@ -330,23 +334,25 @@ impl<P: Probe> Simulation<P> {
         let due = receiver.next_timeout().filter(|due| *due < at);
         let late = due.and_then(|due| Some((due, receiver.on_timeout(due)?)));
         let before = receiver.delivered();
-        let answer = receiver.on_segment(at, &packet.segment);
+        let answer = receiver.on_segment(at, &self.pool.take(packet));
         let delivered = receiver.delivered() - before;
         if let Some(time) = flow.receiver_timer.needs(receiver.next_timeout()) {
             self.events.push(time, Event::receiver(number));
         }
         self.probe.received(at, number, delivered);
         if let Some((due, ack)) = late {
-            self.travel(due, Packet::of_segment(ack, FlowId(number), reverse));
+            let packet = self.pool.of_segment(ack, number, reverse);
+            self.travel(due, packet);
         }
         if let Some(ack) = answer {
-            self.travel(at, Packet::of_segment(ack, FlowId(number), reverse));
+            let packet = self.pool.of_segment(ack, number, reverse);
+            self.travel(at, packet);
         }
     }
 
     /// An acknowledgment comes to the sender.
-    fn acknowledge(&mut self, at: Time, packet: &Packet) {
-        let number = packet.flow.0;
+    fn acknowledge(&mut self, at: Time, packet: Packet) {
+        let number = packet.flow_number();
         // What is due before happens before.
         if self.flows[number as usize].stop < at {
             self.stop(self.flows[number as usize].stop, number);
@@ -356,7 +362,7 @@ impl<P: Probe> Simulation<P> {
             match connection.sender.next_timeout() {
                 Some(due) if due < at => self.expire(due, number),
                 _ => {
-                    let progress = connection.sender.on_segment(at, &packet.segment);
+                    let progress = connection.sender.on_segment(at, &self.pool.take(packet));
                     if let Some(rtt) = progress.rtt {
                         self.probe.rtt(at, rtt);
                     }
@@ -377,7 +383,7 @@ impl<P: Probe> Simulation<P> {
                 }
                 return self.probe.window(at, number, connection.window());
             };
-            let packet = Packet::of_segment(segment, FlowId(number), flow.forward);
+            let packet = self.pool.of_segment(segment, number, flow.forward);
             self.travel(at, packet);
         }
     }
@@ -441,8 +447,7 @@ impl<P: Probe> Simulation<P> {
                 }
                 let (len, ecn, next) = datagrams.send(now);
                 self.events.push(next, Event::sender(number));
-                let segment = Segment { ecn, ..Segment::default() };
-                let packet = Packet { segment, flow: FlowId(number), len, leg: flow.forward };
+                let packet = Pool::datagram(number, len, ecn, flow.forward);
                 self.travel(now, packet);
             }
         }
@@ -460,7 +465,7 @@ impl<P: Probe> Simulation<P> {
             self.events.push(time, Event::receiver(number));
         }
         if let Some(ack) = answer {
-            let packet = Packet::of_segment(ack, FlowId(number), flow.reverse);
+            let packet = self.pool.of_segment(ack, number, flow.reverse);
             self.travel(now, packet);
         }
     }
@@ -482,11 +487,13 @@ fn place(links: &[Link], number: u32) -> Option<usize> {
 /// Passes on to the probe what a disc does with packets.
 struct Watch<'a, P> {
     probe: &'a mut P,
+    pool: &'a mut Pool,
     link: u32,
 }
 
 impl<P: Probe> Sink<Packet> for Watch<'_, P> {
-    fn dropped(&mut self, now: Time, _packet: Packet, cause: Cause) {
+    fn dropped(&mut self, now: Time, packet: Packet, cause: Cause) {
+        self.pool.take(packet);
         self.probe.dropped(now, self.link, cause);
     }
     fn marked(&mut self, now: Time, _packet: &Packet) {

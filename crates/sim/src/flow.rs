@@ -98,7 +98,7 @@ impl Datagrams {
     }
 
     /// The datagram to send at `now` (its size, bytes, and its ECN bits), and when the next one is.
-    pub(crate) fn send(&mut self, now: Time) -> (u32, Ecn, Time) {
+    pub(crate) fn send(&mut self, now: Time) -> (u16, Ecn, Time) {
         let len = if self.plan.exponential {
             self.draws.exponential(self.plan.mean_len)
         } else {
@@ -111,7 +111,7 @@ impl Datagrams {
             Spacing::Poisson => now + self.gap(),
         };
         let ecn = if self.plan.ecn { Ecn::Ect0 } else { Ecn::NotEct };
-        (len.round().max(1.0) as u32, ecn, next)
+        (len.round().max(1.0) as u16, ecn, next)
     }
 
     fn gap(&mut self) -> Span {

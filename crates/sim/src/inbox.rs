@@ -4,29 +4,24 @@ use crate::packet::Packet;
 use sojourn_units::Time;
 
 /// Packets that will come to a link, and when.
-#[derive(Default)]
 pub(crate) struct Inbox {
     /// In the order of time and leg, where `sorted`.
     entries: Vec<Entry>,
     sorted: bool,
     /// When the first of them comes; NEVER where there is none.
     first: Time,
-    packets: Vec<Packet>,
-    /// Places of `packets` that hold nothing.
-    free: Vec<u32>,
 }
 
 /// A packet that will come to the link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     pub(crate) time: Time,
-    leg: u32,
-    place: u32,
+    pub(crate) packet: Packet,
 }
 
 impl Inbox {
     pub(crate) fn new() -> Inbox {
-        Inbox { sorted: true, first: Time::NEVER, ..Inbox::default() }
+        Inbox { entries: Vec::new(), sorted: true, first: Time::NEVER }
     }
 
     /// When the first packet comes; NEVER where none does.
@@ -34,31 +29,23 @@ impl Inbox {
         self.first
     }
 
-    /// Adds a packet that comes at `time`; those of one leg come in order.
+    /// Adds a packet that comes at `time`, in its order as far as that is near; those of one leg come in order.
     #[inline]
     pub(crate) fn push(&mut self, time: Time, packet: Packet) {
-        let leg = packet.leg;
-        let place = self.free.pop().unwrap_or(self.packets.len() as u32);
-        if let Some(at) = self.packets.get_mut(place as usize) {
-            *at = packet;
-        } else {
-            self.packets.push(packet);
-        }
+        let entry = Entry { time, packet };
         self.first = self.first.min(time);
-        self.insert(Entry { time, leg, place });
-    }
-
-    /// Puts an entry in its order, as far as that is near.
-    fn insert(&mut self, entry: Entry) {
         let length = self.entries.len();
-        let near = &self.entries[length.saturating_sub(NEAR)..];
-        let later = near.iter().rev().take_while(|other| entry.is_before(other)).count();
-        if later == 0 {
-            return self.entries.push(entry);
+        self.entries.push(entry);
+        let near = &mut self.entries[length.saturating_sub(NEAR)..];
+        let mut place = near.len() - 1;
+        // One by one: a block move would wait for the last stores.
+        while place > 0 && entry.is_before(&near[place - 1]) {
+            near[place] = near[place - 1];
+            place -= 1;
         }
-        self.entries.insert(length - later, entry);
-        if later == NEAR && length > NEAR {
-            self.sorted &= !entry.is_before(&self.entries[length - later - 1]);
+        near[place] = entry;
+        if place == 0 && length > NEAR {
+            self.sorted &= !entry.is_before(&self.entries[length - NEAR - 1]);
         }
     }
 
@@ -68,25 +55,18 @@ impl Inbox {
             return;
         }
         if !self.sorted {
-            self.entries.sort_by_key(|entry| (entry.time, entry.leg));
+            self.entries.sort_by_key(|entry| (entry.time, entry.packet.leg));
             self.sorted = true;
         }
         let due = self.entries.partition_point(|entry| entry.time < end);
         batch.extend(self.entries.drain(..due));
         self.first = self.entries.first().map_or(Time::NEVER, |entry| entry.time);
     }
-
-    /// The packet of an entry that was taken.
-    #[inline]
-    pub(crate) fn open(&mut self, entry: Entry) -> Packet {
-        self.free.push(entry.place);
-        self.packets[entry.place as usize]
-    }
 }
 
 impl Entry {
     fn is_before(&self, other: &Entry) -> bool {
-        self.time < other.time || (self.time == other.time && self.leg < other.leg)
+        self.time < other.time || (self.time == other.time && self.packet.leg < other.packet.leg)
     }
 }
 
@@ -96,26 +76,30 @@ const NEAR: usize = 32;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_aqm::FlowId;
-    use sojourn_tcp::Segment;
+    use crate::packet::Pool;
+    use sojourn_units::{Ecn, Stream};
+
+    fn packet(leg: u32, len: u32) -> Packet {
+        Pool::datagram(0, len as u16, Ecn::NotEct, leg)
+    }
 
     /// Far out of order, and in any mixture: as a stable sort would have it.
     #[test]
     fn distant_packets_come_in_order_too() {
         let mut inbox = Inbox::new();
-        let mut draws = sojourn_units::Stream::named(1, "inbox");
+        let mut draws = Stream::named(1, "inbox");
         let mut expected = Vec::new();
         let mut came = Vec::new();
         for round in 0..50_u64 {
             for _ in 0..100 {
                 let time = Time::from_nanos(round * 100 + (draws.uniform() * 400.0) as u64);
                 let (leg, len) = ((draws.uniform() * 3.0) as u32, expected.len() as u32);
-                inbox.push(time, Packet { segment: Segment::default(), flow: FlowId(0), len, leg });
+                inbox.push(time, packet(leg, len));
                 expected.push((time, leg, len));
             }
             let mut batch = Vec::new();
             inbox.take_before(Time::from_nanos((round + 1) * 100), &mut batch);
-            came.extend(batch.into_iter().map(|entry| (entry.time, entry.leg, inbox.open(entry).len)));
+            came.extend(batch.iter().map(|entry| (entry.time, entry.packet.leg, entry.packet.size())));
         }
         expected.sort();
         assert_eq!(came[..], expected[..came.len()]);
@@ -125,7 +109,6 @@ mod tests {
     #[test]
     fn packets_come_in_the_order_of_time_then_leg_then_entry() {
         let mut inbox = Inbox::new();
-        let packet = |leg, len| Packet { segment: Segment::default(), flow: FlowId(0), len, leg };
         for (time, leg, len) in [(30, 1, 6), (10, 2, 3), (10, 1, 1), (20, 9, 5), (10, 1, 2), (10, 3, 4)] {
             inbox.push(Time::from_nanos(time), packet(leg, len));
         }
@@ -135,7 +118,7 @@ mod tests {
             let mut batch = Vec::new();
             inbox.take_before(Time::from_nanos(end), &mut batch);
             assert_eq!(inbox.first(), Time::from_nanos(left));
-            sizes.extend(batch.into_iter().map(|entry| inbox.open(entry).len));
+            sizes.extend(batch.iter().map(|entry| entry.packet.size()));
         }
         assert_eq!(sizes, [1, 2, 3, 4, 5, 6]);
     }

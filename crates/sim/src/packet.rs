@@ -4,40 +4,84 @@ use sojourn_aqm::{self as aqm, FlowId};
 use sojourn_tcp::Segment;
 use sojourn_units::Ecn;
 
-/// A packet on its way along the route of its flow.
-#[derive(Clone, Copy, Debug)]
+/// A packet on its way along the route of its flow: what links and discs must know of it.
+///
+/// What it carries stays where it was put down (in a [`Pool`]) until it arrives. Sixteen bytes, so
+/// that it travels in registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// The segment it carries; a datagram's is empty but for the ECN bits.
-    pub segment: Segment,
-    /// Its flow.
-    pub flow: FlowId,
-    /// Size on the wire, bytes.
-    pub len: u32,
+    flow: FlowId,
     /// The leg of its route that it is on.
     pub(crate) leg: u32,
+    place: u32,
+    len: u16,
+    ecn: Ecn,
+}
+
+/// The segments of all packets on their way.
+#[derive(Debug, Default)]
+pub(crate) struct Pool {
+    segments: Vec<Segment>,
+    /// Places that hold nothing.
+    free: Vec<u32>,
 }
 
 impl Packet {
-    pub(crate) fn of_segment(segment: Segment, flow: FlowId, leg: u32) -> Packet {
-        Packet { segment, flow, len: segment.wire_len(), leg }
-    }
-
+    /// The same packet on the next leg of its route.
     pub(crate) fn on_next_leg(self) -> Packet {
         Packet { leg: self.leg + 1, ..self }
+    }
+
+    /// Size on the wire, bytes.
+    pub(crate) fn size(&self) -> u32 {
+        u32::from(self.len)
+    }
+
+    /// The number of its flow.
+    pub(crate) fn flow_number(&self) -> u32 {
+        self.flow.0
+    }
+}
+
+impl Pool {
+    /// A packet that carries a segment, on the leg where its route begins.
+    pub(crate) fn of_segment(&mut self, segment: Segment, flow: u32, leg: u32) -> Packet {
+        let place = self.free.pop().unwrap_or(self.segments.len() as u32);
+        if let Some(at) = self.segments.get_mut(place as usize) {
+            *at = segment;
+        } else {
+            self.segments.push(segment);
+        }
+        Packet { flow: FlowId(flow), leg, place, len: segment.wire_len() as u16, ecn: segment.ecn }
+    }
+
+    /// A datagram, which carries nothing that anybody would ask for.
+    pub(crate) fn datagram(flow: u32, len: u16, ecn: Ecn, leg: u32) -> Packet {
+        Packet { flow: FlowId(flow), leg, place: NOWHERE, len, ecn }
+    }
+
+    /// Ends a packet's way; gives what it carried, with the ECN bits that it has now.
+    pub(crate) fn take(&mut self, packet: Packet) -> Segment {
+        let Some(segment) = self.segments.get(packet.place as usize) else { return Segment::default() };
+        self.free.push(packet.place);
+        Segment { ecn: packet.ecn, ..*segment }
     }
 }
 
 impl aqm::Packet for Packet {
     fn len(&self) -> u32 {
-        self.len
+        self.size()
     }
     fn ecn(&self) -> Ecn {
-        self.segment.ecn
+        self.ecn
     }
     fn set_ce(&mut self) {
-        self.segment.ecn = Ecn::Ce;
+        self.ecn = Ecn::Ce;
     }
     fn flow(&self) -> FlowId {
         self.flow
     }
 }
+
+/// The place of a packet without a segment.
+const NOWHERE: u32 = u32::MAX;

@@ -49,9 +49,15 @@ delay = "20 ms"
 buffer = "100 packets"
 disc = { law = "red" }
 [[flows]]
-count = 20
+count = 10
 cc = "newreno"
 ecn = true
+segment = "1000 B"
+access = { rate = "10 Mbit/s", delay = "40 ms" }
+[[flows]]
+count = 10
+cc = "cubic"
+timestamps = true
 segment = "1000 B"
 access = { rate = "10 Mbit/s", delay = "40 ms" }
 "#;

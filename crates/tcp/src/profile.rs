@@ -32,6 +32,10 @@ pub struct Profile {
     pub receive_window: u64,
     /// Whether to use SACK; None: as the congestion control's RFC has it.
     pub sack: Option<bool>,
+    /// How recovery by SACK knows what is on its way.
+    pub pipe: Pipe,
+    /// Whether SACK blocks make an ACK longer on the wire.
+    pub sack_takes_room: bool,
     /// Whether to measure by timestamps (RFC 7323).
     pub timestamps: bool,
     /// Whether CUBIC gives way to newer flows (RFC 9438, section 4.7).
@@ -56,6 +60,15 @@ pub enum Halving {
     FlightSize,
     /// To half the window, fraction kept, at least one segment; ssthresh in whole segments, at least two.
     Window,
+}
+
+/// How recovery by SACK knows what is on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pipe {
+    /// What is neither SACKed nor lost (RFC 6675); holes alone are sent again after a timeout.
+    Scoreboard,
+    /// Sent less acknowledged, segment by segment (Fall and Floyd 1996); a timeout sends everything again.
+    Counted,
 }
 
 /// What the first two duplicate ACKs let out.
@@ -101,6 +114,8 @@ impl Profile {
             receive_window: 4096,
             halving: Halving::FlightSize,
             sack: None,
+            pipe: Pipe::Scoreboard,
+            sack_takes_room: true,
             timestamps: false,
             fast_convergence: true,
             cautious_exit: true,
@@ -127,6 +142,8 @@ impl Profile {
             receive_window: 1000,
             halving: Halving::Window,
             sack: None,
+            pipe: Pipe::Counted,
+            sack_takes_room: false,
             timestamps: false,
             fast_convergence: true,
             cautious_exit: false,

@@ -18,6 +18,7 @@ pub struct Receiver {
 
     ecn: bool,
     sack: bool,
+    sack_takes_room: bool,
     timestamps: bool,
     /// Whether ACKs carry ECE: from a CE packet until the sender says CWR (RFC 3168, section 6.1.3).
     echo: bool,
@@ -56,6 +57,7 @@ impl Receiver {
             ack_delay: profile.ack_delay,
             ecn,
             sack: false,
+            sack_takes_room: profile.sack_takes_room,
             timestamps: false,
             echo: false,
             marked_since_ack: false,
@@ -149,7 +151,7 @@ impl Receiver {
         }
         if self.sack && !self.blocks.is_empty() {
             ack.sack = self.report();
-            ack.flags = ack.flags | Flags::SACK;
+            ack.flags = ack.flags.with(Flags::SACK, self.sack_takes_room);
         }
         ack
     }
@@ -265,6 +267,63 @@ mod tests {
         assert!(ack.flags.has(Flags::ECE), "RFC 3168, section 6.1.3: any of the acknowledged packets");
         receiver.on_segment(Time::ZERO, &data(2));
         assert!(!receiver.on_segment(Time::ZERO, &data(3)).unwrap().flags.has(Flags::ECE));
+    }
+
+    /// RFC 2018, section 7, case 3: segments of 500 from 5000 (here 0) on, every second one lost.
+    #[test]
+    fn blocks_are_reported_latest_first() {
+        let mut receiver = receiver("ns2");
+        receiver.on_segment(Time::ZERO, &Segment { flags: Flags::SYN | Flags::SACK, ..Segment::default() });
+        let mut answer = |seq: u64| {
+            let segment = Segment { seq: seq - 5000, len: 500, ..Segment::default() };
+            let ack = receiver.on_segment(Time::ZERO, &segment).unwrap();
+            let blocks: Vec<_> = ack.sack.iter(ack.ack).map(|(from, to)| (from + 5000, to + 5000)).collect();
+            (ack.ack + 5000, blocks)
+        };
+        assert_eq!(answer(5000), (5500, vec![]));
+        assert_eq!(answer(6000), (5500, vec![(6000, 6500)]));
+        assert_eq!(answer(7000), (5500, vec![(7000, 7500), (6000, 6500)]));
+        assert_eq!(answer(8000), (5500, vec![(8000, 8500), (7000, 7500), (6000, 6500)]));
+        // The fourth comes out of order, then the second.
+        assert_eq!(answer(6500), (5500, vec![(6000, 7500), (8000, 8500)]));
+        assert_eq!(answer(5500), (7500, vec![(8000, 8500)]));
+    }
+
+    /// RFC 2018, section 4: of more than three blocks, those that changed last.
+    #[test]
+    fn the_oldest_block_is_left_out() {
+        let mut receiver = receiver("default");
+        receiver.on_segment(Time::ZERO, &Segment { flags: Flags::SYN | Flags::SACK, ..Segment::default() });
+        let mut ack = Segment::default();
+        for number in [2, 4, 6, 8, 2] {
+            ack = receiver.on_segment(Time::ZERO, &data(number)).unwrap();
+        }
+        let starts: Vec<_> = ack.sack.iter(ack.ack).map(|(from, _)| from / 1000).collect();
+        assert_eq!(starts, [2, 8, 6]);
+        assert_eq!(ack.wire_len(), 40 + 28);
+    }
+
+    /// RFC 7323, section 4.3: what delayed ACKs echo, and what those around a hole do.
+    #[test]
+    fn stamps_are_echoed_as_the_rfcs_examples_do() {
+        let syn = Segment { flags: Flags::SYN | Flags::TIMESTAMP, ..Segment::default() };
+        let stamp = |tick: u64| Stamp::at(Time::from_nanos(tick * 1000));
+        let stamped = |number, tick| Segment { flags: Flags::TIMESTAMP, stamp: stamp(tick), ..data(number) };
+
+        let mut delaying = receiver("default");
+        delaying.on_segment(Time::ZERO, &syn);
+        assert_eq!(delaying.on_segment(Time::ZERO, &stamped(0, 1)), None);
+        assert_eq!(delaying.on_segment(Time::ZERO, &stamped(1, 2)).unwrap().stamp, stamp(1));
+
+        let mut receiver = receiver("ns2");
+        receiver.on_segment(Time::ZERO, &syn);
+        // A, C, B, E, D.
+        for (number, tick, ack, echo) in
+            [(0, 1, 1, 1), (2, 3, 1, 1), (1, 2, 3, 2), (4, 5, 3, 2), (3, 4, 5, 4)]
+        {
+            let answer = receiver.on_segment(Time::ZERO, &stamped(number, tick)).unwrap();
+            assert_eq!((answer.ack, answer.stamp), (ack * 1000, stamp(echo)));
+        }
     }
 
     #[test]

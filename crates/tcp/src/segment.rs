@@ -55,7 +55,8 @@ impl Segment {
             return bare;
         }
         let stamp = if self.flags.has(Flags::TIMESTAMP) { TIMESTAMPS } else { 0 };
-        bare + stamp + self.sack.wire_len()
+        let sack = if self.flags.has(Flags::SACK) { self.sack.wire_len() } else { 0 };
+        bare + stamp + sack
     }
 }
 
@@ -70,7 +71,7 @@ impl Flags {
     pub const ECE: Flags = Flags(4);
     /// The congestion window was reduced.
     pub const CWR: Flags = Flags(8);
-    /// On a SYN: SACK is permitted. On an ACK: it has SACK blocks (RFC 2018).
+    /// On a SYN: SACK is permitted. On an ACK: its blocks take room on the wire (RFC 2018).
     pub const SACK: Flags = Flags(16);
     /// The timestamps option is there (RFC 7323).
     pub const TIMESTAMP: Flags = Flags(32);

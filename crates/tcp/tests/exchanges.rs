@@ -642,3 +642,52 @@ fn every_ack_of_new_data_measures() {
     assert_eq!(exchange.acks_stamped(2, sent[1].stamp), Some(Span::from_millis(130)));
     assert_eq!(exchange.acks_stamped(2, sent[2].stamp), None, "the RTTM rule: only where SND.UNA moves");
 }
+
+/// ns-2 2.35's Sack1 as traced (docs/deviations/ns2.md): its pipe is counted, not taken from the scoreboard.
+#[test]
+fn the_ns2_profile_repairs_by_sack_as_its_traces_do() {
+    let mut exchange = Exchange::new("newreno", |config| {
+        let ns2 = Profile::named("ns2").unwrap();
+        config.profile = Profile { initial_window: 16, sack: Some(true), ..ns2 };
+    });
+    exchange.sends(1..=16);
+    // 1, 3 and 5 are lost.
+    exchange.sacks(0, [(2, 2)]).sends([17]);
+    exchange.sacks(0, [(4, 4), (2, 2)]).sends([18]);
+    // Pipe: 18 in flight less three. Each further duplicate takes one away.
+    exchange.sacks(0, [(6, 6), (4, 4), (2, 2)]).sends([1]);
+    exchange.window(8.0);
+    for through in 7..=13 {
+        exchange.sacks(0, [(6, through), (4, 4), (2, 2)]).sends([]);
+    }
+    exchange.sacks(0, [(6, 14), (4, 4), (2, 2)]).sends([3]);
+    exchange.sacks(0, [(6, 15), (4, 4), (2, 2)]).sends([5]);
+    exchange.sacks(0, [(6, 16), (4, 4), (2, 2)]).sends([19]);
+    exchange.sacks(0, [(6, 17), (4, 4), (2, 2)]).sends([20]);
+    exchange.sacks(0, [(6, 18), (4, 4), (2, 2)]).sends([21]);
+    // A partial ACK takes two away.
+    exchange.sacks(2, [(6, 18), (4, 4)]).sends([22, 23]);
+    exchange.sacks(4, [(6, 18)]).sends([24, 25]);
+    exchange.acks(18).sends([26]);
+    exchange.window(8.0);
+    exchange.acks(19).sends([27]);
+    exchange.window(8.125);
+}
+
+/// ns-2 2.35's Sack1 as traced: a timeout sends everything again, whatever was or is SACKed.
+#[test]
+fn the_ns2_profile_goes_back_after_a_timeout() {
+    let mut exchange = Exchange::new("newreno", |config| {
+        let ns2 = Profile::named("ns2").unwrap();
+        config.profile = Profile { initial_window: 8, sack: Some(true), ..ns2 };
+    });
+    exchange.sends(1..=8);
+    exchange.sacks(0, [(2, 2)]).sends([9]);
+    exchange.sacks(0, [(2, 3)]).sends([10]);
+    exchange.sacks(0, [(2, 4)]).sends([1]);
+    // The retransmission is lost, and so is 6.
+    exchange.times_out_after(300);
+    exchange.sends([1]);
+    exchange.sacks(0, [(7, 7), (2, 5)]).sends([]);
+    exchange.sacks(5, [(7, 10)]).sends([6, 7]);
+}

@@ -181,7 +181,7 @@ fn agrees(window: f64, formula: f64, p: f64) {
 
 /// Losses to take the mean over: fewer where each takes 10 000 segments.
 fn losses(p: f64) -> f64 {
-    (3000.0 * (p / 1e-3).sqrt()).max(1000.0)
+    (2000.0 * (p / 1e-3).sqrt()).max(600.0)
 }
 
 const PROBABILITIES: [f64; 5] = [1e-4, 3e-4, 1e-3, 3e-3, 1e-2];

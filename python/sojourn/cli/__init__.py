@@ -173,12 +173,21 @@ def report(
         str | None,
         typer.Option("-o", "--output", metavar="FILE.html", help="The page (default: DIR/report.html)."),
     ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline",
+            metavar="SPEC",
+            help="The disc that the others are compared with (default: the first).",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Write one self-contained offline page from a result folder."""
     from sojourn.result import Result
 
-    result = Result.read(folder)
-    printing.say(str(result.report(Path(output) if output is not None else Path(folder) / "report.html")))
+    page = Path(output) if output is not None else Path(folder) / "report.html"
+    printing.say(str(Result.read(folder).report(page, baseline=baseline)))
 
 
 @app.command("list", epilog="\b\nExample:\n  sojourn list laws --json")

@@ -91,7 +91,7 @@ def deliver(result: Result, asked: Asked) -> None:
 
 def summary(result: Result) -> str:
     """The summary as a table of metrics by discs: mean and half-width of the 95 % interval."""
-    from sojourn.result.words import COLUMNS, cell
+    from sojourn.result.words import COLUMNS, cell, fitted
 
     width = max(72, shutil.get_terminal_size((110, 24)).columns)
     # Beside the metrics' names there is room for so many discs.
@@ -100,10 +100,11 @@ def summary(result: Result) -> str:
     many = f"{len(seeds)} seeds; mean ± half-width of the 95 % interval"
     head = f"{result.title}\n{many if len(seeds) > 1 else f'seed {seeds[0]}'}\n"
     discs = result.discs
+    columns = [fitted(result, column) for column in COLUMNS]
     tables = []
     for start in range(0, len(discs), room):
         chosen = discs[start : start + room]
-        rows = [[column.long, *(cell(result, disc, column) for disc in chosen)] for column in COLUMNS]
+        rows = [[column.long, *(cell(result, disc, column) for disc in chosen)] for column in columns]
         tables.append(_table(["", *chosen], [row for row in rows if any(row[1:])], width))
     return head + "\n".join(tables)
 

@@ -1,4 +1,4 @@
-"""Pictures of results. They read results only, and never run anything."""
+"""Pictures of results: one method for each figure of the report. They read results only."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from sojourn.plot import bands, style
+from sojourn.plot import bands, intervals, style
+from sojourn.plot import network as drawing
 from sojourn.plot.bands import Band
-from sojourn.result import Result
-from sojourn.result.words import seconds
+from sojourn.result import Result, words
 
 __all__ = ["Canvas", "Plots"]
 
 #: Ratios of few packets jump: their lines have so many times fewer points.
 COARSE = 4
-#: What stands beside every time axis.
-TIME = "time, s"
+#: So much of a picture's height is left free above the highest line.
+HEADROOM = 1.05
 
 
 @dataclass(frozen=True)
 class Canvas:
-    """How large a picture is and how it is laid out."""
+    """How large a picture is and how fine its lines are."""
 
     #: Width and height, inches.
     size: tuple[float, float] = (9.0, 3.4)
@@ -31,106 +31,252 @@ class Canvas:
     points: int = 400
     #: Whether the picture carries its own legend.
     legend: bool = True
-    #: Whether panels stand above each other rather than side by side.
-    stacked: bool = False
 
 
 @dataclass(frozen=True)
 class Plots:
-    """The pictures of one result: each draws the mean over the seeds and the band that they span.
+    """The pictures of one result. Lines are the mean over the seeds, bands what the seeds span.
 
-    Every method returns Matplotlib axes; their figure is ``axes.figure`` and is saved with
-    ``axes.figure.savefig("queue.svg")``. No pyplot state is touched.
+    Every method draws into `ax`, Matplotlib axes of yours, or into a new figure, and returns the axes.
+    Their figure is ``axes.figure`` and is saved with ``axes.figure.savefig("queue.svg")``. No pyplot
+    state is touched.
 
     >>> import sojourn as sj
-    >>> sc = sj.load("scenarios/dumbbell.toml", {"duration": "41 s"})
-    >>> sj.run(sc).plot.queue().get_ylabel()
+    >>> result = sj.run(sj.load("scenarios/dumbbell.toml", {"duration": "41 s"}))
+    >>> result.plot.queue().get_ylabel()
     'queue, packets'
     """
 
     result: Result
     canvas: Canvas = Canvas()
 
-    def queue(self) -> Axes:
-        """The backlog of the disc over time, packets."""
-        return self._over_time("queue_packets", "queue, packets")
+    def queue(self, *, ax: Axes | None = None) -> Axes:
+        """The backlog of the disc over time, packets.
 
-    def delay(self) -> Axes:
-        """The distribution of the delay in the disc: sojourn in ms, and the share of packets, %."""
-        _, (ax,) = style.figure(self.canvas.size)
-        grid = np.linspace(0.0, self._longest_s(), 2 * self.canvas.points)
+        >>> import sojourn as sj
+        >>> from matplotlib.figure import Figure
+        >>> result = sj.run(sj.load("scenarios/dumbbell.toml", {"duration": "41 s"}))
+        >>> left, right = Figure().subplots(1, 2)  # axes of one's own
+        >>> result.plot.queue(ax=left) is left
+        True
+        """
+        return self._over_time("queue_packets", "queue, packets", ax)
+
+    def delay(self, *, ax: Axes | None = None) -> Axes:
+        """The time that packets spent in the disc, over the time at which they left it.
+
+        >>> import sojourn as sj
+        >>> result = sj.run(sj.load("scenarios/dumbbell.toml", {"duration": "41 s"}))
+        >>> result.plot.delay().get_ylabel()
+        'sojourn, ms'
+        """
+        unit, scale = self.delay_unit()
+        return self._over_time("sojourn_s", f"sojourn, {unit}", ax, scale=scale)
+
+    def cdf(self, *, ax: Axes | None = None) -> Axes:
+        """The distribution of the delay in the disc: the share of packets that wait no longer, %.
+
+        >>> import sojourn as sj
+        >>> result = sj.run(sj.load("scenarios/dumbbell.toml", {"duration": "41 s"}))
+        >>> result.plot.cdf().get_xlabel()
+        'sojourn, ms'
+        """
+        drawn = self._axes(ax)
+        unit, scale = self.delay_unit()
+        grid = self.delay_grid()
         for place, band in enumerate(bands.distribution(self.result, "sojourn_s", grid)):
-            self._draw(ax, place, band.scaled(1e3, 100))
-        ax.set_xlim(0, grid[-1] * 1e3)
-        ax.set_ylim(0, 100)
-        style.label(ax, "sojourn, ms", "packets that wait no longer, %")
-        return self._finish(ax)
+            self._draw(drawn, place, band.scaled(scale, 100))
+        drawn.set_xlim(0, grid[-1] * scale)
+        drawn.set_ylim(0, 100)
+        style.label(drawn, f"sojourn, {unit}", "packets that wait no longer, %")
+        return self._finish(drawn, ax)
 
-    def marks(self) -> tuple[Axes, Axes]:
-        """Drops and marks over time, % of the packets offered: two axes, drops first."""
-        _, (left, right) = style.figure(self.canvas.size, 2, stacked=self.canvas.stacked)
-        for ax, name, label in ((left, "drop_ratio", "drops, %"), (right, "mark_ratio", "marks, %")):
-            for place, band in enumerate(bands.over_time(self.result, name, self.canvas.points // COARSE)):
-                self._draw(ax, place, band.scaled(1, 100))
-            self._time_axis(ax)
-            style.label(ax, TIME if ax is right or not self.canvas.stacked else "", label)
-        top = 100 * max(self._measured("drop_ratio")[1], self._measured("mark_ratio")[1])
-        for ax in (left, right):
-            ax.set_ylim(0, 1.1 * top if top > 0 else 1.0)
-        self._finish(left)
-        return left, right
+    def drops(self, *, ax: Axes | None = None) -> Axes:
+        """Drops over time, % of the packets offered, on the scale of the marks.
 
-    def utilization(self) -> Axes:
-        """The share of the link's rate that is used over time, %."""
-        ax = self._over_time("utilization", "utilisation, %", scale=100, points=self.canvas.points // COARSE)
+        >>> import sojourn as sj
+        >>> result = sj.run(sj.load("scenarios/dumbbell.toml", {"duration": "41 s"}))
+        >>> result.plot.drops().get_ylabel()
+        'drops, %'
+        """
+        return self._ratio("drop_ratio", "drops, %", ax)
+
+    def marks(self, *, ax: Axes | None = None) -> Axes:
+        """Marks over time, % of the packets offered, on the scale of the drops.
+
+        >>> import sojourn as sj
+        >>> result = sj.run(sj.load("scenarios/dumbbell.toml", {"duration": "41 s"}))
+        >>> result.plot.marks().get_ylabel()
+        'marks, %'
+        """
+        return self._ratio("mark_ratio", "marks, %", ax)
+
+    def utilization(self, *, ax: Axes | None = None) -> Axes:
+        """The share of the link's rate that is used over time, %.
+
+        >>> import sojourn as sj
+        >>> result = sj.run(sj.load("scenarios/dumbbell.toml", {"duration": "41 s"}))
+        >>> result.plot.utilization().get_ylabel()
+        'utilisation, %'
+        """
+        drawn = self._over_time("utilization", "utilisation, %", ax, scale=100, coarse=COARSE)
         lowest = min(98.0, 100 * self._measured("utilization")[0])
-        ax.set_ylim(max(0.0, lowest - 0.1 * (100 - lowest)), 100 + 0.05 * (100 - lowest))
+        drawn.set_ylim(max(0.0, lowest - 0.1 * (100 - lowest)), 100 + 0.05 * (100 - lowest))
+        return drawn
+
+    def window(self, *, ax: Axes | None = None) -> Axes:
+        """Congestion windows over time, packets.
+
+        Thin lines are single flows under the lowest seed, where the result has samples of them; the
+        strong line is the mean of all flows over the seeds.
+
+        >>> import sojourn as sj
+        >>> result = sj.run(sj.load("scenarios/dumbbell.toml", {"duration": "41 s"}))
+        >>> result.plot.window().get_ylabel()
+        'congestion window, packets'
+        """
+        drawn = self._over_time("window_packets", "congestion window, packets", ax)
+        unit = self.time_unit()[1]
+        step = bands.step_s(self.result, self.canvas.points)
+        for name in bands.flows(self.result):
+            sampled = bands.samples(self.result, name, [min(self.result.seeds)])
+            for place, band in enumerate(bands.binned(sampled, step)):
+                drawn.plot(
+                    band.x * unit, band.mean, color=style.colour(place), linewidth=style.THIN, alpha=0.6
+                )
+        drawn.autoscale(axis="y")
+        drawn.set_ylim(bottom=0)
+        return drawn
+
+    def summary(self, metric: str = "sojourn_mean_s", *, ax: Axes | None = None) -> Axes:
+        """One metric of every law: the mean over the seeds, its 95 % interval, and each seed as a dot.
+
+        `metric` is a name of the contract, such as ``"utilization"``; those of the summary are shown in
+        the units that it has.
+
+        >>> import sojourn as sj
+        >>> result = sj.run(sj.load("scenarios/dumbbell.toml", {"duration": "41 s"}), seeds=[1, 2])
+        >>> result.plot.summary("queue_mean_packets").get_xlabel()
+        'queue mean, packets'
+        """
+        drawn = self._axes(ax, rows=self.result.discs, grid="x")
+        return intervals.means(drawn, self.result, metric)
+
+    def differences(
+        self, metric: str = "sojourn_mean_s", *, baseline: str | None = None, ax: Axes | None = None
+    ) -> Axes:
+        """One metric of every law less that of the baseline, seed by seed: the mean and its 95 % interval.
+
+        `baseline` is a disc of the result, the first one where none is named. Raises `InputError` when
+        there is no such disc.
+
+        >>> import sojourn as sj
+        >>> sc = sj.load("scenarios/dumbbell.toml", {"duration": "41 s"})
+        >>> result = sj.run(sc, discs=["tail_drop", "pi"], seeds=[1, 2])
+        >>> result.plot.differences("queue_mean_packets").get_xlabel()
+        'queue mean, packets more than tail_drop'
+        """
+        chosen = self.result.baseline(baseline)
+        others = [disc for disc in self.result.discs if disc != chosen]
+        drawn = self._axes(ax, rows=others, grid="x")
+        return intervals.differences(drawn, self.result, metric, chosen)
+
+    def network(self, *, ax: Axes | None = None) -> Axes:
+        """The network of the scenario: who sends, through which queue and link, with which delays.
+
+        >>> import sojourn as sj
+        >>> result = sj.run(sj.load("scenarios/dumbbell.toml", {"duration": "41 s"}))
+        >>> "50 × newreno" in {text.get_text() for text in result.plot.network().texts}
+        True
+        """
+        if ax is None:
+            _, (ax,) = style.figure((self.canvas.size[0], drawing.height_in(self.result.scenario)))
+            ax.set_position((0, 0, 1, 1))
+        return drawing.draw(ax, self.result.scenario)
+
+    def time_unit(self) -> tuple[str, float]:
+        """The unit of every time axis, and how many of it make a second."""
+        end = self.end_s()
+        return words.unit_for(end, words.TIMES) if end > 0 else words.TIMES[0]
+
+    def delay_unit(self) -> tuple[str, float]:
+        """The unit of every axis of delay, and how many of it make a second."""
+        return words.unit_for(self._longest_s(), words.TIMES[1:])
+
+    def delay_grid(self, points: int | None = None) -> bands.Line:
+        """The delays at which the distribution is drawn, seconds, from zero."""
+        return np.linspace(0.0, self._longest_s(), points or 2 * self.canvas.points)
+
+    def end_s(self) -> float:
+        """The end of the run, seconds."""
+        return words.seconds(self.result.scenario.get("duration")) or bands.end_s(self.result)
+
+    def warmup_s(self) -> float:
+        """The end of what is not measured, seconds."""
+        return words.seconds(self.result.scenario.get("warmup")) or 0.0
+
+    def changes_s(self) -> list[float]:
+        """When the schedule changes something, seconds."""
+        times = [words.seconds(change.get("time")) for change in self.result.scenario.get("at") or []]
+        return [time for time in times if time is not None]
+
+    def _axes(self, ax: Axes | None, *, rows: list[str] | None = None, grid: str = "y") -> Axes:
+        """The given axes, or those of a new figure, as high as intervals of the discs in `rows` need."""
+        if ax is None:
+            width, height = self.canvas.size
+            called = words.short_names(self.result.discs)
+            if rows is not None:
+                height = intervals.height_in([called[disc] for disc in rows])
+            elif self.canvas.legend:
+                height += style.legend_in(width, list(called.values()))
+            _, (ax,) = style.figure((width, height))
+        style.quieten(ax, grid)
         return ax
 
-    def window(self) -> Axes:
-        """The mean congestion window of the flows over time, packets."""
-        return self._over_time("window_packets", "congestion window, packets")
+    def _over_time(
+        self, name: str, label: str, ax: Axes | None, *, scale: float = 1.0, coarse: int = 1
+    ) -> Axes:
+        drawn = self._axes(ax)
+        unit, times = self.time_unit()
+        for place, band in enumerate(bands.over_time(self.result, name, self.canvas.points // coarse)):
+            self._draw(drawn, place, band.scaled(times, scale))
+        drawn.set_ylim(bottom=0)
+        self._time_axis(drawn, times)
+        style.label(drawn, f"time, {unit}", label)
+        return self._finish(drawn, ax)
 
-    def _over_time(self, name: str, label: str, *, scale: float = 1.0, points: int | None = None) -> Axes:
-        _, (ax,) = style.figure(self.canvas.size)
-        found = bands.over_time(self.result, name, points or self.canvas.points)
-        for place, band in enumerate(found):
-            self._draw(ax, place, band.scaled(1, scale))
-        ax.set_ylim(bottom=0)
-        self._time_axis(ax)
-        style.label(ax, TIME, label)
-        return self._finish(ax)
+    def _ratio(self, name: str, label: str, ax: Axes | None) -> Axes:
+        drawn = self._over_time(name, label, ax, scale=100, coarse=COARSE)
+        top = 100 * max(self._measured("drop_ratio")[1], self._measured("mark_ratio")[1])
+        drawn.set_ylim(0, HEADROOM * top if top > 0 else 1.0)
+        return drawn
 
     def _draw(self, ax: Axes, place: int, band: Band) -> None:
         colour = style.colour(place)
+        name = words.short_names(self.result.discs)[band.disc]
         ax.fill_between(band.x, band.low, band.high, color=colour, alpha=style.BAND_ALPHA, linewidth=0)
-        ax.plot(band.x, band.mean, style.dash(place), color=colour, linewidth=1.6, label=band.disc)
+        ax.plot(
+            band.x, band.mean, linestyle=style.dash(place), color=colour, linewidth=style.LINE, label=name
+        )
 
-    def _time_axis(self, ax: Axes) -> None:
+    def _time_axis(self, ax: Axes, times: float) -> None:
         """From the start to the end, with what is not measured shaded and every change marked."""
-        last = self.result.series["time"].max()
-        end = seconds(self.result.scenario.get("duration")) or (last if isinstance(last, int | float) else 0)
-        if end > 0:
-            ax.set_xlim(0, end)
-        if self._warmup_s() > 0:
-            style.warmup(ax, self._warmup_s())
-        for change in self.result.scenario.get("at") or []:
-            when = seconds(change.get("time"))
-            if when is not None:
-                style.change(ax, when)
+        if self.end_s() > 0:
+            ax.set_xlim(0, self.end_s() * times)
+        if self.warmup_s() > 0:
+            style.warmup(ax, self.warmup_s() * times)
+        for when in self.changes_s():
+            style.change(ax, when * times)
 
     def _measured(self, name: str) -> tuple[float, float]:
         """The lowest and highest of the coarse bands after the warm-up: the start may leave the picture."""
         found = bands.over_time(self.result, name, self.canvas.points // COARSE)
-        kept = [band.x >= self._warmup_s() for band in found]
+        kept = [band.x >= self.warmup_s() for band in found]
         low = np.concatenate([band.low[keep] for band, keep in zip(found, kept, strict=True)])
         high = np.concatenate([band.high[keep] for band, keep in zip(found, kept, strict=True)])
         if np.all(np.isnan(low)):
             return 0.0, 0.0
         return float(np.nanmin(low)), float(np.nanmax(high))
-
-    def _warmup_s(self) -> float:
-        return seconds(self.result.scenario.get("warmup")) or 0.0
 
     def _longest_s(self) -> float:
         """The delay that one packet in a thousand exceeds, of the slowest run, seconds."""
@@ -141,7 +287,7 @@ class Plots:
         longest = reached["value"].max()
         return longest * 1.02 if isinstance(longest, int | float) and longest > 0 else 1e-3
 
-    def _finish(self, ax: Axes) -> Axes:
+    def _finish(self, drawn: Axes, given: Axes | None) -> Axes:
         if self.canvas.legend:
-            style.legend(ax)
-        return ax
+            style.legend(drawn, above=given is None)
+        return drawn

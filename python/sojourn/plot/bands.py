@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Collection
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +15,8 @@ import polars as pl
 from sojourn.result import Result
 
 Line = npt.NDArray[np.float64]
+#: Disc -> times and values of each of its runs, without the samples in which nothing happened.
+Samples: TypeAlias = dict[str, list[tuple[Line, Line]]]
 
 
 @dataclass(frozen=True)
@@ -30,43 +35,86 @@ class Band:
 
 
 def step_s(result: Result, points: int) -> float:
-    """The width of the bins when time is cut into about `points` of them: 1, 2 or 5 times a power of ten."""
-    span = result.series["time"].max()
-    if not isinstance(span, int | float) or span <= 0:
+    """The width of the bins when time is cut into about `points` of them: 1, 2 or 5 times a power of ten.
+
+    It is never shorter than the step of the samples: there is nothing in between.
+    """
+    span, sample = end_s(result), sample_s(result)
+    if span <= 0:
         return 1.0
     raw = span / points
+    if sample >= raw * (1 - 1e-9):
+        return sample
     power = 10.0 ** math.floor(math.log10(raw))
-    return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= raw * (1 - 1e-9))
+    nice = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= raw * (1 - 1e-9))
+    return max(nice, sample)
+
+
+def sample_s(result: Result) -> float:
+    """The step of the samples, seconds; 0 where there is none."""
+    if "time" not in result.series.columns:
+        return 0.0
+    first = result.series["time"].head(1000).unique().sort().head(2).to_list()
+    return float(f"{first[1] - first[0]:.9g}") if len(first) == 2 else 0.0
+
+
+def end_s(result: Result) -> float:
+    """The time of the last sample, seconds; 0 where there is none."""
+    last = result.series["time"].max() if "time" in result.series.columns else None
+    return float(last) if isinstance(last, int | float) else 0.0
 
 
 def over_time(result: Result, name: str, points: int) -> list[Band]:
-    """A sampled quantity over time, one band for each disc.
+    """A sampled quantity over time in about `points` bins, one band for each disc."""
+    return binned(samples(result, name), step_s(result, points))
 
-    Each point is the mean of its bin (`step_s`); low and high are the extremes of the seeds' bin means.
+
+def samples(result: Result, name: str, seeds: Collection[int] | None = None) -> Samples:
+    """A sampled quantity under the given seeds, or under all."""
+    chosen = pl.col("name") == name
+    if seeds is not None:
+        chosen &= pl.col("seed").is_in(seeds)
+    rows = result.series.filter(chosen & pl.col("value").is_not_null())
+    return {
+        disc: [
+            (one["time"].to_numpy(), one["value"].to_numpy())
+            for one in rows.filter(pl.col("disc") == disc)
+            .select("seed", "time", "value")
+            .partition_by("seed", maintain_order=True)
+        ]
+        for disc in result.discs
+    }
+
+
+def binned(sampled: Samples, step: float) -> list[Band]:
+    """One band for each disc, in bins of `step` seconds.
+
+    Each point is the mean over the seeds of the means of one bin; low and high are the extremes of the
+    seeds' bin means.
     """
-    step = step_s(result, points)
-    # A sample's time is the end of its step: one that ends where a bin ends belongs to that bin.
-    bins = (pl.col("time") / step - 1e-9).ceil().cast(pl.Int64).clip(1).sub(1).alias("bin")
-    # Without nulls a mean over an empty bin does not exist: such bins stay out, and are NaN below.
-    table = (
-        result.series.filter((pl.col("name") == name) & pl.col("value").is_not_null())
-        .with_columns(bins)
-        .group_by("disc", "seed", "bin")
-        .agg(pl.col("value").mean())
-        .group_by("disc", "bin")
-        .agg(
-            pl.col("value").mean().alias("mean"),
-            pl.col("value").min().alias("low"),
-            pl.col("value").max().alias("high"),
-        )
-    )
-    return [_band(disc, table.filter(pl.col("disc") == disc), step) for disc in result.discs]
+    return [_band(disc, runs, step) for disc, runs in sampled.items()]
+
+
+def flows(result: Result) -> list[str]:
+    """The single flows that are drawn, such as ``window_packets.flow_3``.
+
+    Of one disc all that were sampled, of several one each: saw-teeth hide each other.
+    """
+    if "name" not in result.series.columns:
+        return []
+    names = result.series["name"].unique().to_list()
+    found = sorted((name for name in names if name.startswith(FLOW)), key=lambda name: (len(name), name))
+    return found if len(result.discs) == 1 else found[:1]
 
 
 def distribution(result: Result, name: str, grid: Line) -> list[Band]:
     """The fraction of samples at or below each value of `grid`, one band for each disc."""
     table = result.distributions.filter(pl.col("name") == name)
     return [_spread(disc, table.filter(pl.col("disc") == disc), grid) for disc in result.discs]
+
+
+#: What the series of one flow's congestion window begins with.
+FLOW = "window_packets.flow_"
 
 
 def _spread(disc: str, rows: pl.DataFrame, grid: Line) -> Band:
@@ -79,13 +127,25 @@ def _spread(disc: str, rows: pl.DataFrame, grid: Line) -> Band:
     return Band(disc, grid, mean, stack.min(axis=0), stack.max(axis=0))
 
 
-def _band(disc: str, rows: pl.DataFrame, step: float) -> Band:
-    if rows.is_empty():
-        nothing = np.full(0, np.nan)
-        return Band(disc, nothing, nothing, nothing, nothing)
-    places = rows["bin"].to_numpy()
-    columns = {name: np.full(int(places.max()) + 1, np.nan) for name in ("mean", "low", "high")}
-    for name, column in columns.items():
-        column[places] = rows[name].to_numpy()
-    x = np.asarray((np.arange(int(places.max()) + 1) + 0.5) * step, dtype=np.float64)
-    return Band(disc, x, columns["mean"], columns["low"], columns["high"])
+def _band(disc: str, runs: list[tuple[Line, Line]], step: float) -> Band:
+    means = [_means(times, values, step) for times, values in runs]
+    points = max((column.size for column in means), default=0)
+    seeds = np.full((max(1, len(means)), points), np.nan)
+    for row, column in zip(seeds, means, strict=False):
+        row[: column.size] = column
+    x = np.asarray((np.arange(points) + 0.5) * step, dtype=np.float64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a bin in which no seed has anything is NaN
+        mean = np.asarray(np.nanmean(seeds, axis=0), dtype=np.float64)
+        return Band(disc, x, mean, np.nanmin(seeds, axis=0), np.nanmax(seeds, axis=0))
+
+
+def _means(times: Line, values: Line, step: float) -> Line:
+    """The mean of each bin; NaN where it is empty."""
+    # A sample's time is the end of its step: one that ends where a bin ends belongs to that bin.
+    places = np.maximum(np.ceil(times / step - 1e-6).astype(np.int64) - 1, 0)
+    counts = np.bincount(places)
+    sums = np.bincount(places, weights=values)
+    found = np.full(counts.size, np.nan)
+    np.divide(sums, counts, out=found, where=counts > 0)
+    return found

@@ -1,30 +1,53 @@
-"""One look for all pictures: quiet axes, and colours that colour-blind readers tell apart."""
+"""One look for all pictures: quiet axes, and lines that differ in colour and in dash."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from typing import TypeAlias
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-#: The palette of Okabe and Ito (2008), ordered so that the first ones read best on white.
-PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
-#: Text, quieter text, and rules.
-INK, MUTED, RULE = "#1c2128", "#5b6570", "#d4d9de"
-#: Line styles: a second round through the palette is dashed, a third dotted.
-DASHES: tuple[str, ...] = ("-", "--", ":")
+#: The palette of Okabe and Ito (2008), which colour-blind readers tell apart, ordered so that the first ones
+#: read best; a little darker where it would be too faint on white.
+PALETTE = ("#0072b2", "#d55e00", "#009e73", "#b8528c", "#c98a00", "#3a9bd8", "#7f7f7f")
+#: The same hues on a dark page.
+PALETTE_ON_DARK = ("#5ab0ea", "#f58a3c", "#34c79a", "#e09ac4", "#f0b93a", "#9cd4f5", "#a8a8a8")
+#: Text, quieter text, rules, and what they stand on.
+INK, MUTED, RULE, PAPER = "#1c2128", "#5b6570", "#d9dee3", "#ffffff"
+#: Strokes and gaps in pixels, the empty one solid. Four dashes go through seven colours, so that no two
+#: of 28 discs share both, and neighbours differ in print without colour too.
+DASHES: tuple[tuple[float, ...], ...] = ((), (8, 3), (2, 2), (9, 2.5, 2, 2.5))
 #: How much of a band's colour shows.
 BAND_ALPHA = 0.18
+#: The width of a mean's line and of one flow's, points.
+LINE, THIN = 1.6, 0.7
 
 FONT_PT = 10
 
+Dash: TypeAlias = str | tuple[float, tuple[float, ...]]
 
-def figure(size: tuple[float, float], panels: int = 1, *, stacked: bool = False) -> tuple[Figure, list[Axes]]:
-    """An empty figure of `size` inches with `panels` axes, beside or above each other."""
-    made = Figure(figsize=size, layout="constrained", facecolor="none")
-    rows, columns = (panels, 1) if stacked else (1, panels)
-    axes = made.subplots(rows, columns, squeeze=False, sharex=True).flatten().tolist()
-    for ax in axes:
-        _quieten(ax)
-    return made, axes
+
+def figure(
+    size: tuple[float, float], rows: int = 1, columns: int = 1, *, apart: float = 0.02
+) -> tuple[Figure, list[Axes]]:
+    """An empty figure of `size` inches with `rows` times `columns` axes, so far `apart`."""
+    made = Figure(figsize=size, layout=ConstrainedLayoutEngine(wspace=apart), facecolor="none")
+    return made, made.subplots(rows, columns, squeeze=False).flatten().tolist()
+
+
+def quieten(ax: Axes, grid: str = "y") -> None:
+    """Take away what does not speak; `grid` is the axis along which values are read."""
+    ax.set_facecolor("none")
+    for side in ("top", "right", "left"):
+        ax.spines[side].set_visible(False)
+    ax.spines["bottom"].set_color(RULE)
+    ax.grid(axis="x" if grid == "x" else "y", color=RULE, linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.tick_params(colors=RULE, labelcolor=MUTED, labelsize=FONT_PT, length=0)
+    ax.margins(x=0)
 
 
 def colour(place: int) -> str:
@@ -32,9 +55,15 @@ def colour(place: int) -> str:
     return PALETTE[place % len(PALETTE)]
 
 
-def dash(place: int) -> str:
-    """The line style of the disc at `place`."""
-    return DASHES[place // len(PALETTE) % len(DASHES)]
+def pattern(place: int) -> tuple[float, ...]:
+    """Strokes and gaps of the disc at `place`, pixels; empty for a solid line."""
+    return DASHES[place % len(DASHES)]
+
+
+def dash(place: int) -> Dash:
+    """The same as a Matplotlib line style, for a line of the usual width."""
+    strokes = pattern(place)
+    return (0, tuple(length / LINE for length in strokes)) if strokes else "-"
 
 
 def label(ax: Axes, x: str, y: str) -> None:
@@ -43,25 +72,37 @@ def label(ax: Axes, x: str, y: str) -> None:
     ax.set_ylabel(y, color=MUTED, fontsize=FONT_PT)
 
 
-def legend(ax: Axes) -> None:
-    """The one legend of a picture, above its panels."""
+def legend(ax: Axes, *, above: bool) -> None:
+    """A legend: above the picture where it is ours, inside axes that somebody else laid out."""
     handles, labels = ax.get_legend_handles_labels()
     drawn = ax.get_figure(root=True)
-    if handles and drawn is not None:
-        drawn.legend(
-            handles,
-            labels,
-            loc="outside upper left",
-            ncols=min(3, len(labels)),
-            frameon=False,
-            fontsize=FONT_PT,
-            labelcolor=INK,
-        )
+    if not handles or drawn is None:
+        return
+    if not above:
+        ax.legend(frameon=False, fontsize=FONT_PT - 1, labelcolor=INK, loc="upper right", handlelength=3)
+        return
+    drawn.legend(
+        handles,
+        labels,
+        loc="outside upper left",
+        ncols=_legend_columns(drawn.get_figwidth(), labels),
+        frameon=False,
+        fontsize=FONT_PT,
+        labelcolor=INK,
+        handlelength=3,
+        columnspacing=1.5,
+    )
 
 
-def warmup(ax: Axes, until_s: float) -> None:
+def legend_in(width_in: float, labels: Sequence[str]) -> float:
+    """How much higher than with one row of a legend a picture must be, inches."""
+    rows = math.ceil(len(labels) / _legend_columns(width_in, labels))
+    return (rows - 1) * 1.6 * FONT_PT / 72
+
+
+def warmup(ax: Axes, until: float) -> None:
     """Shade what comes before the measurement."""
-    ax.axvspan(0, until_s, color=RULE, alpha=0.35, linewidth=0, zorder=0)
+    ax.axvspan(0, until, color=RULE, alpha=0.35, linewidth=0, zorder=0)
     ax.annotate(
         "not measured",
         (0, 1),
@@ -73,17 +114,11 @@ def warmup(ax: Axes, until_s: float) -> None:
     )
 
 
-def change(ax: Axes, at_s: float) -> None:
+def change(ax: Axes, at: float) -> None:
     """A line where the schedule changes something."""
-    ax.axvline(at_s, color=MUTED, linewidth=0.9, linestyle=(0, (2, 3)), zorder=1)
+    ax.axvline(at, color=MUTED, linewidth=0.9, linestyle=(0, (2, 3)), zorder=1)
 
 
-def _quieten(ax: Axes) -> None:
-    ax.set_facecolor("none")
-    for side in ("top", "right", "left"):
-        ax.spines[side].set_visible(False)
-    ax.spines["bottom"].set_color(RULE)
-    ax.grid(axis="y", color=RULE, linewidth=0.6)
-    ax.set_axisbelow(True)
-    ax.tick_params(colors=RULE, labelcolor=MUTED, labelsize=FONT_PT, length=0)
-    ax.margins(x=0)
+def _legend_columns(width_in: float, labels: Sequence[str]) -> int:
+    longest = 0.55 * FONT_PT * max((len(text) for text in labels), default=1) + 60
+    return max(1, min(len(labels), int(72 * width_in / longest)))

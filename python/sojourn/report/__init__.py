@@ -13,11 +13,11 @@ from sojourn.result import Result
 __all__ = ["page", "write"]
 
 
-def write(result: Result, path: Path) -> Path:
+def write(result: Result, path: Path, baseline: str | None = None) -> Path:
     """Write the page, whole or not at all. Raises `InputError` where it cannot be written."""
     if path.is_dir():
         raise InputError(f"{path}: is a folder; legal: the name of a file, such as report.html")
-    text = page(result)
+    text = page(result, baseline)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         if path.exists() and not path.is_file():

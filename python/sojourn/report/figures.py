@@ -16,6 +16,7 @@ _VARIABLES = {
     style.INK: "var(--ink)",
     style.MUTED: "var(--muted)",
     style.RULE: "var(--rule)",
+    style.PAPER: "var(--paper)",
     **{colour: f"var(--disc-{place})" for place, colour in enumerate(style.PALETTE)},
 }
 
@@ -35,12 +36,18 @@ def svg(figure: Figure, name: str, spoken: str) -> str:
     text = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", text, flags=re.S)
     text = re.sub(r'id="([^"]+)"', rf'id="{name}-\1"', text)
     text = re.sub(r'(url\(#|href="#)', rf"\g<1>{name}-", text)
-    # The page's font stands in; its size stays.
-    text = re.sub(r"font: (?:[a-z0-9]+ )*?([0-9.]+px) [^;\"]*", r"font-size: \1", text)
+    # The page's font stands in; its size and its weight stay.
+    text = re.sub(r"font: ((?:[a-z0-9]+ )*?)([0-9.]+px) [^;\"]*", _font, text)
     for colour, variable in _VARIABLES.items():
         text = text.replace(colour, variable)
-    text = re.sub(r"(\d+\.\d\d)\d+", r"\1", text)
+    # Tenths of a unit are finer than a pixel; what is written between the tags keeps its digits.
+    text = re.sub(r"<[^>]+>", lambda tag: re.sub(r"(\d+\.\d)\d+", r"\1", tag[0]), text)
     text = re.sub(r"\n\s*", "\n", text)
     head = re.compile(r"<svg[^>]*?viewBox=\"([^\"]+)\"[^>]*>", re.S)
     told = escape(spoken).replace("\\", "")
     return head.sub(rf'<svg viewBox="\1" role="img" aria-label="{told}">', text, count=1)
+
+
+def _font(found: re.Match[str]) -> str:
+    weight = "; font-weight: 600" if re.search(r"\b(?:bold|[67]00)\b", found[1]) else ""
+    return f"font-size: {found[2]}{weight}"

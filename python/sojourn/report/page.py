@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Callable
@@ -10,23 +11,21 @@ from html import escape
 from importlib.resources import files
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from sojourn.plot import COARSE, Canvas, Plots, bands, style
-from sojourn.report import setting, verdicts
+from sojourn.report import comparison, live, setting, verdicts
 from sojourn.report.figures import svg
+from sojourn.report.parts import chip, disc_name, figure_of, told
 from sojourn.result import Result, words
 
-# How many points a line of a figure has, about.
-POINTS = 200
-
-# Every figure is drawn twice, for wide and for narrow pages; the style sheet shows one of them.
-# Inches; the page shows 72 units an inch, so that its text is 10 to 12 pixels high in both.
-WIDE = Canvas(size=(11.8, 4.1), points=POINTS, legend=False)
-NARROW = Canvas(size=(5.1, 3.7), points=POINTS, legend=False)
-NARROW_STACKED = Canvas(size=(5.1, 6.2), points=POINTS, legend=False, stacked=True)
-
-BAND_NOTE = "Line: mean over the seeds. Band: from the lowest seed to the highest."
+# The still pictures, for paper and for readers without scripts; the page shows 72 units an inch, so
+# that their text is about 10 pixels high.
+STILL = Canvas(size=(7.4, 3.2), points=200)
+NETWORK = Canvas(size=(5.9, 1.6))
+BAND_NOTE = (
+    "Here and below, the line is the mean over the seeds, the band goes from the lowest seed to the highest."
+)
+CDF_NOTE = "The share of packets that wait no longer than the time below."
 
 MEANINGS = (
     ("utilisation", "bits that the link delivered, of all that it could have delivered"),
@@ -43,53 +42,102 @@ MEANINGS = (
     ("Jain index", "1 when all long flows get the same goodput, 1/n when one of n gets all"),
 )
 
+# What a dark page has in place of the pictures' ink and paper.
+NIGHT = {
+    "paper": "#14171b",
+    "raised": "#1c2026",
+    "ink": "#e8eaed",
+    "muted": "#9aa4ae",
+    "rule": "#333a42",
+    "warning": "#ffb084",
+}
+
+# The page may load nothing, from nowhere: the browser itself sees to it.
+POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
+
 
 @dataclass(frozen=True)
 class Chapter:
-    """One figure of the page."""
+    """One question, its answer in a sentence, and the charts that show it."""
 
     name: str
     title: str
     verdict: Callable[[Result], str]
-    draw: Callable[[Plots], Axes | tuple[Axes, Axes]]
-    #: Whether it has the fine time step rather than the coarse one; None where it is not over time.
-    fine: bool | None
+    charts: tuple[str, ...]
 
 
 CHAPTERS = (
-    Chapter("queue", "Queue over time", verdicts.queue, Plots.queue, True),
-    Chapter("delay", "Delay", verdicts.delay, Plots.delay, None),
-    Chapter("marks", "Drops and marks", verdicts.marks, Plots.marks, False),
-    Chapter("utilization", "Utilisation", verdicts.utilization, Plots.utilization, False),
+    Chapter("queue", "Queue over time", verdicts.queue, ("queue",)),
+    Chapter("delay", "Delay", verdicts.delay, ("delay", "cdf")),
+    Chapter("marks", "Drops and marks", verdicts.marks, ("drops", "marks")),
+    Chapter("use", "Use of the link", verdicts.utilization, ("utilization", "window")),
 )
 
 
-def page(result: Result) -> str:
-    """The whole page as text. It needs no other file, no network and no script."""
+def page(result: Result, baseline: str | None = None) -> str:
+    """The whole page as text. It needs no other file and no network.
+
+    Without scripts its pictures stand still. Differences are taken to `baseline`, a disc of the result; the
+    first one where none is named.
+    """
+    plots = Plots(result, STILL)
+    axes = {chart.name: chart.draw(plots) for chart in live.CHARTS}
     body = [
         _head(result),
-        _summary(result),
-        *(_chapter(result, chapter) for chapter in CHAPTERS),
+        _tools(result),
+        comparison.summary(result),
+        comparison.differences(result, result.baseline(baseline)),
+        *(_chapter(result, chapter, axes) for chapter in CHAPTERS),
         _repeat(result),
         _meanings(),
     ]
-    sheet = files("sojourn.report").joinpath("page.css").read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n<meta name="generator" content="Sojourn">\n'
-        f"<title>{escape(result.title)}</title>\n<style>\n{sheet}</style>\n</head>\n<body>\n<main>\n"
+        f"<title>{escape(result.title)}</title>\n<style>\n{_sheet()}</style>\n</head>\n<body>\n<main>\n"
         + "\n".join(body)
-        + "\n</main>\n</body>\n</html>\n"
+        + f"\n</main>\n{_scripts(result, axes)}</body>\n</html>\n"
     )
+
+
+def _sheet() -> str:
+    """The colours for day, night and paper, then uPlot's style sheet and ours."""
+    day = {"paper": style.PAPER, "ink": style.INK, "muted": style.MUTED, "rule": style.RULE}
+    day |= {f"disc-{place}": colour for place, colour in enumerate(style.PALETTE)}
+    night = NIGHT | {f"disc-{place}": colour for place, colour in enumerate(style.PALETTE_ON_DARK)}
+    text = _file("page.css")
+    for mark, colours in (("day", day), ("night", night)):
+        lines = "".join(f"  --{name}: {colour};\n" for name, colour in colours.items())
+        text = text.replace(f"/* colours of the {mark} */\n", lines)
+    return _file("vendor/uPlot.min.css") + "\n" + text
+
+
+def _scripts(result: Result, axes: dict[str, Axes]) -> str:
+    numbers = json.dumps(live.data(result, axes), separators=(",", ":"), allow_nan=False)
+    numbers = numbers.replace("<", "\\u003c")  # what a user wrote ends no script
+    # uPlot's own banner is an address and its version: the whole licence stands in its place.
+    plotter = re.sub(r"^/\*!.*?\*/\n", "", _file("vendor/uPlot.iife.min.js"), flags=re.S)
+    licence = _file("vendor/uPlot.LICENSE")
+    return (
+        f'<script type="application/json" id="data">{numbers}</script>\n'
+        f"<script>\n/* uPlot\n\n{licence}*/\n{plotter}</script>\n<script>\n{_file('page.js')}</script>\n"
+    )
+
+
+def _file(name: str) -> str:
+    return files("sojourn.report").joinpath(name).read_text(encoding="utf-8")
 
 
 def _head(result: Result) -> str:
     ran = " ".join(setting.sentences(result.scenario))
+    network = svg(figure_of(Plots(result, NETWORK).network()), "network", f"The network. {ran}")
     return (
         f'<header>\n<p class="kind">Sojourn report</p>\n<h1>{escape(result.title)}</h1>\n'
-        f'<p class="setting">{escape(ran)} {escape(_extent(result))}</p>\n'
-        f'<p class="headline">{_told(verdicts.headline(result))}</p>\n{_incomplete(result)}</header>'
+        f'<p class="headline">{told(verdicts.headline(result))}</p>\n{_incomplete(result)}'
+        f'<div class="scene"><p class="setting">{told(f"{ran} {_extent(result)}")}</p>\n'
+        f'<figure id="network">{network}</figure></div>\n</header>'
     )
 
 
@@ -107,93 +155,57 @@ def _incomplete(result: Result) -> str:
     return f'<p class="warning">Not whole: {len(result.runs)} of {asked} runs finished.</p>\n'
 
 
-def _summary(result: Result) -> str:
-    shown = [column for column in words.COLUMNS if any(words.scaled(result, d, column) for d in result.discs)]
-    heads = "".join(
-        f'<th scope="col">{escape(column.short)}<span class="unit">{escape(column.unit)}</span></th>'
-        for column in shown
-    )
-    rows = "\n".join(
-        f'<tr><th scope="row">{_chip(place)}{_disc_name(disc)}</th>'
-        + "".join(_cell(result, disc, column) for column in shown)
-        + "</tr>"
+def _tools(result: Result) -> str:
+    """The bar that stays in view: which law is which, and what the reader may do; for scripts alone."""
+    called = words.short_names(result.discs)
+    laws = "".join(
+        f'<button type="button" class="toggle" data-law="{place}" aria-pressed="true">'
+        f"{chip(place)}{disc_name(called[disc])}</button>"
         for place, disc in enumerate(result.discs)
     )
-    many = len(result.seeds) > 1
-    note = (
-        f"Mean over {len(result.seeds)} seeds, and half the width of the 95\u00a0% interval (Student's t)."
-        if many
-        else "One seed: no intervals."
-    )
     return (
-        '<section id="summary">\n<h2>Summary</h2>\n<div class="scroll"><table>\n'
-        f'<thead><tr><th scope="col">law</th>{heads}</tr></thead>\n'
-        f'<tbody>\n{rows}\n</tbody>\n</table></div>\n<p class="note">{escape(note)}</p>\n</section>'
+        f'<div class="tools" role="toolbar" aria-label="Charts">\n<div class="laws">{laws}</div>\n'
+        '<span class="hint">drag to zoom, double-click for the whole run</span>'
+        '<button type="button" class="plain" id="whole" hidden>whole run</button>'
+        '<button type="button" class="plain" id="theme">dark</button>\n</div>'
     )
 
 
-def _cell(result: Result, disc: str, column: words.Column) -> str:
-    text = words.cell(result, disc, column)
-    mean, _, half = text.partition(" ± ")
-    spread = f'<span class="half">± {escape(half)}</span>' if half else ""
-    return f'<td data-name="{escape(column.long)}">{mean or "-"}{spread}</td>'
-
-
-def _chapter(result: Result, chapter: Chapter) -> str:
+def _chapter(result: Result, chapter: Chapter, axes: dict[str, Axes]) -> str:
     verdict = chapter.verdict(result)
-    narrow = NARROW_STACKED if chapter.name == "marks" else NARROW
-    pictures = "\n".join(
-        f'<div class="{kind}">{svg(figure, f"{chapter.name}-{kind}", verdict)}</div>'
-        for kind, figure in (
-            ("wide", _figure(result, chapter, WIDE)),
-            ("narrow", _figure(result, chapter, narrow)),
-        )
-    )
+    charts = [chart for chart in live.CHARTS if chart.name in chapter.charts]
+    figures = "\n".join(_chart(result, chart, axes[chart.name], verdict) for chart in charts)
     return (
         f'<section id="{chapter.name}">\n<h2>{escape(chapter.title)}</h2>\n'
-        f'<p class="verdict">{_told(verdict)}</p>\n<figure>\n{_legend(result)}\n{pictures}\n'
-        f'<figcaption class="note">{escape(_caption(result, chapter))}</figcaption>\n</figure>\n</section>'
+        f'<p class="verdict">{told(verdict)}</p>\n<div class="charts">\n{figures}\n</div>\n</section>'
     )
 
 
-def _figure(result: Result, chapter: Chapter, canvas: Canvas) -> Figure:
-    axes = chapter.draw(Plots(result, canvas))
-    drawn = (axes[0] if isinstance(axes, tuple) else axes).get_figure(root=True)
-    assert drawn is not None, "Plots draws every axes in a figure"
-    return drawn
-
-
-def _caption(result: Result, chapter: Chapter) -> str:
-    if chapter.fine is None:
-        return f"The share of packets that wait no longer than the time below. {_band_note(result)}"
-    step = bands.step_s(result, POINTS if chapter.fine else POINTS // COARSE)
-    changes = " Dotted lines: scheduled changes." if result.scenario.get("at") else ""
-    return f"{_band_note(result)} Each point averages {step:g} s.{changes}"
-
-
-def _band_note(result: Result) -> str:
-    return BAND_NOTE if len(result.seeds) > 1 else "One seed."
-
-
-def _legend(result: Result) -> str:
-    items = "".join(f"<li>{_chip(place)}{_disc_name(disc)}</li>" for place, disc in enumerate(result.discs))
-    return f'<ul class="legend">{items}</ul>'
-
-
-def _chip(place: int) -> str:
-    """A short line in the disc's colour and dash."""
-    colour = place % len(style.PALETTE)
-    dashes = {"-": "", "--": ' stroke-dasharray="6 3"', ":": ' stroke-dasharray="2 3"'}[style.dash(place)]
+def _chart(result: Result, chart: live.Chart, ax: Axes, verdict: str) -> str:
+    """A figure: the place for the script's chart, the still picture, and what both show."""
+    still = svg(figure_of(ax), chart.name, verdict)
     return (
-        f'<svg class="chip" viewBox="0 0 24 8" aria-hidden="true"><path d="M0 4H24" '
-        f'stroke="var(--disc-{colour})" stroke-width="4"{dashes}/></svg>'
+        f'<figure id="chart-{chart.name}">\n<h3>{escape(chart.title)}<span class="unit">'
+        f"{escape(ax.get_ylabel().rpartition(', ')[2])}</span></h3>\n"
+        f'<div class="chart" data-chart="{chart.name}" tabindex="0" role="img" '
+        f'aria-label="{escape(verdict)}"></div>\n<div class="still">{still}</div>\n'
+        f'<figcaption class="note">{_caption(result, chart)}</figcaption>\n</figure>'
     )
 
 
-def _disc_name(disc: str) -> str:
-    law, _, parameters = disc.partition(":")
-    detail = f'<span class="parameters">{escape(parameters.replace(",", ", "))}</span>' if parameters else ""
-    return f'<span class="law">{escape(law)}</span>{detail}'
+def _caption(result: Result, chart: live.Chart) -> str:
+    if chart.series is None:
+        return escape(CDF_NOTE)
+    unit, times = Plots(result).time_unit()
+    step = bands.step_s(result, STILL.points // (COARSE if chart.coarse else 1)) * times
+    notes = [f'Each point averages <span class="step">{step:g}</span> {escape(unit)}.']
+    if chart is live.CHARTS[0]:
+        notes.insert(0, BAND_NOTE if len(result.seeds) > 1 else "One seed.")
+    if chart.name == "window" and bands.flows(result):
+        notes.append(f"Thin lines: single flows under seed {min(result.seeds)}.")
+    if chart is live.CHARTS[0] and result.scenario.get("at"):
+        notes.append("Dotted verticals: scheduled changes.")
+    return " ".join(notes)
 
 
 def _repeat(result: Result) -> str:
@@ -215,9 +227,12 @@ def _repeat(result: Result) -> str:
         "The same scenario, seeds and version give the same numbers, "
         "on any machine and with any number of workers."
     )
+    resolved = json.dumps(result.scenario, indent=1, ensure_ascii=False)
     return (
         f'<section id="repeat">\n<h2>How to repeat it</h2>\n{shown}<dl>{rows}</dl>\n'
-        f'<p class="note">{promise}</p>\n</section>'
+        f'<p class="note">{promise}</p>\n'
+        "<details><summary>The scenario, with every default</summary>\n"
+        f"<pre><code>{escape(resolved)}</code></pre>\n</details>\n</section>"
     )
 
 
@@ -247,8 +262,3 @@ def _numbers(seeds: list[int]) -> str:
 
 def _wall(seconds: object) -> str:
     return f"{seconds:.1f} s" if isinstance(seconds, int | float) else "unknown time"
-
-
-def _told(sentence: str) -> str:
-    """A sentence for the page: numbers do not part from their units."""
-    return re.sub(r"(\d) (ms|%|packets)", r"\1&nbsp;\2", escape(sentence))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 
@@ -10,7 +11,7 @@ def sentences(scenario: dict[str, Any]) -> list[str]:
     link = scenario.get("bottleneck") or {}
     found = [f"{_flows(scenario)} {_link(link)}.", _time(scenario)]
     found += [_change(change) for change in scenario.get("at") or []]
-    return [sentence for sentence in found if sentence]
+    return [re.sub(r"(\d) us\b", r"\1 µs", sentence) for sentence in found if sentence]
 
 
 def _flows(scenario: dict[str, Any]) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from sojourn.result import Result, words
-from sojourn.result.statistics import Estimate, difference
+from sojourn.result.statistics import Estimate
 from sojourn.result.words import Column
 
 #: A law that keeps the link this close to the busiest one, in percentage points, counts as equally busy.
@@ -17,25 +17,19 @@ NAMED = 4
 Ranking = list[tuple[str, Estimate]]
 
 
-def names(discs: Sequence[str]) -> dict[str, str]:
-    """What to call each disc in a sentence: its law where that is enough, else all of it."""
-    laws = [disc.split(":", 1)[0] for disc in discs]
-    return {disc: law if laws.count(law) == 1 else disc for disc, law in zip(discs, laws, strict=True)}
-
-
 def headline(result: Result) -> str:
     """Which law does best on this link, and what it pays."""
     busy = _ranking(result, words.UTILIZATION)
     delay = _ranking(result, words.SOJOURN)
     if not busy or not delay:
         return "The runs delivered no packets after the warm-up."
-    called = names(result.discs)
+    called = words.short_names(result.discs)
     if len(delay) == 1:
         disc, found = delay[0]
         lost = words.scaled(result, disc, words.DROPS)
         loss = f" and drops {_percent(lost)} of the packets" if lost else ""
         used = _percent(busy[0][1])
-        return f"{called[disc]} keeps the link {used} busy at a mean delay of {_ms(found)}{loss}."
+        return f"{called[disc]} keeps the link {used} busy at a mean delay of {_time(found)}{loss}."
     most = busy[-1][1].mean
     level = {disc for disc, found in busy if found.mean >= most - BUSY_MARGIN}
     rivals = [(disc, found) for disc, found in delay if disc in level]
@@ -45,7 +39,7 @@ def headline(result: Result) -> str:
 
 def queue(result: Result) -> str:
     """Who holds the shortest queue, and who the steadiest."""
-    called = names(result.discs)
+    called = words.short_names(result.discs)
     length = _ranking(result, words.QUEUE)
     swing = _ranking(result, words.QUEUE_STD)
     if not length or not swing:
@@ -72,12 +66,12 @@ def delay(result: Result) -> str:
     found = _ranking(result, words.SOJOURN_P95)
     if not found:
         return "No delay was measured."
-    return f"95 of 100 packets wait no longer than {_listing(found, names(result.discs), _ms, 'under')}."
+    return f"95 of 100 packets wait no longer than {_listing(found, words.short_names(result.discs), _time)}."
 
 
 def marks(result: Result) -> str:
     """How many packets each law drops and marks."""
-    called = names(result.discs)
+    called = words.short_names(result.discs)
     parts = []
     for disc, drops in _ranking(result, words.DROPS):
         marked = words.scaled(result, disc, words.MARKS)
@@ -96,7 +90,7 @@ def utilization(result: Result) -> str:
     found = _ranking(result, words.UTILIZATION)
     if not found:
         return "No utilisation was measured."
-    called = names(result.discs)
+    called = words.short_names(result.discs)
     (worst, low), (_, high) = found[0], found[-1]
     if len(found) == 1:
         return f"{called[worst]} keeps the link {_percent(low)} busy."
@@ -109,12 +103,12 @@ def utilization(result: Result) -> str:
 
 def _winner(result: Result, rivals: Ranking, *, everyone: bool) -> str:
     """The law with the lowest delay among `rivals`, which are about equally busy."""
-    called = names(result.discs)
+    called = words.short_names(result.discs)
     disc, found = rivals[0]
     if len(rivals) == 1:
         return (
             f"{called[disc]} alone keeps the link within one percentage point of full use by any law, "
-            f"at a mean delay of {_ms(found)}."
+            f"at a mean delay of {_time(found)}."
         )
     among = (
         "All laws keep the link about equally busy; "
@@ -128,15 +122,15 @@ def _winner(result: Result, rivals: Ranking, *, everyone: bool) -> str:
         many = f"{seeds} seeds do" if seeds > 1 else "one seed does"
         return (
             f"{among}{many} not tell {called[disc]} and {called[second]} apart on delay "
-            f"({_ms(found)} and {_ms(next_found)} on average)."
+            f"({_time(found)} and {_time(next_found)} on average)."
         )
-    others = _listing(rivals[1:], called, _ms, "under")
-    return f"{among}{called[disc]} has the lowest delay: {_ms(found)} on average, against {others}."
+    others = _listing(rivals[1:], called, _time, "under")
+    return f"{among}{called[disc]} has the lowest delay: {_time(found)} on average, against {others}."
 
 
 def _price(result: Result, rivals: Ranking) -> str:
     """What the law with the lowest delay pays, or saves, in lost packets."""
-    called = names(result.discs)
+    called = words.short_names(result.discs)
     disc = rivals[0][0]
     losses = _ranking(result, words.DROPS)
     own = next((found for name, found in losses if name == disc), None)
@@ -168,10 +162,7 @@ def _ranking(result: Result, column: Column) -> Ranking:
 
 def _apart(result: Result, left: str, right: str, column: Column) -> bool:
     """Whether the 95 % interval of the difference, seed by seed, leaves zero out."""
-    found = difference(result.values(left, column.metric), result.values(right, column.metric))
-    if found is None or found.low is None or found.high is None:
-        return False
-    return found.low > 0 or found.high < 0
+    return words.shown(words.difference_to(result, left, right, column))
 
 
 def _listing(
@@ -198,5 +189,8 @@ def _percent(found: Estimate) -> str:
     return f"{found.mean:.{digits}f} %"
 
 
-def _ms(found: Estimate) -> str:
-    return f"{found.mean:.{0 if found.mean >= 10 else 1}f} ms"
+def _time(found: Estimate) -> str:
+    """A mean in ms in the unit that fits it."""
+    unit, scale = words.unit_for(abs(found.mean) / 1e3, words.TIMES[1:]) if found.mean else ("ms", 1.0)
+    value = found.mean / 1e3 * scale
+    return f"{value:.{0 if value >= 10 else 1}f} {unit}"

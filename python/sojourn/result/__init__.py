@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from sojourn.errors import InputError
 from sojourn.result.statistics import estimate
 
 if TYPE_CHECKING:
@@ -77,6 +78,20 @@ class Result:
         """The seeds, in order."""
         return sorted({run.seed for run in self.runs})
 
+    def baseline(self, named: str | None = None) -> str:
+        """The disc that the others are compared with: the one that is named, else the first.
+
+        A law's name is enough where only one disc has that law. Raises `InputError` when there is none.
+        """
+        if named is None:
+            return self.discs[0]
+        found = [disc for disc in self.discs if named in (disc, disc.partition(":")[0])]
+        if named in found:
+            return named
+        if len(found) != 1:
+            raise InputError(f'--baseline: "{named}" is not a disc here; legal: {" or ".join(self.discs)}')
+        return found[0]
+
     @property
     def title(self) -> str:
         """The scenario's title."""
@@ -122,11 +137,17 @@ class Result:
     def write(self, folder: str | Path) -> Path:
         """Write the result folder, whole or not at all; an earlier result there is replaced.
 
-        Raises `InputError` when the folder holds anything else or cannot be written.
+        Where the earlier result had its report in the folder, the new one gets its own. Raises
+        `InputError` when the folder holds anything else or cannot be written.
         """
         from sojourn.result import folder as folders
 
-        return folders.write(self, Path(folder))
+        page = Path(folder) / folders.REPORT
+        had_page = page.is_file()
+        folders.write(self, Path(folder))
+        if had_page:
+            self.report(page)
+        return Path(folder)
 
     @classmethod
     def read(cls, folder: str | Path) -> Result:
@@ -142,11 +163,14 @@ class Result:
 
         return Plots(self)
 
-    def report(self, path: str | Path) -> Path:
-        """Write the report: one HTML page that needs nothing else. Returns its path."""
+    def report(self, path: str | Path, *, baseline: str | None = None) -> Path:
+        """Write the report: one HTML page that needs nothing else. Returns its path.
+
+        Differences are taken to `baseline`, a disc of the result; the first one where none is named.
+        """
         from sojourn import report
 
-        return report.write(self, Path(path))
+        return report.write(self, Path(path), self.baseline(baseline))
 
 
 def _summary_rows(runs: tuple[Run, ...]) -> list[dict[str, Any]]:

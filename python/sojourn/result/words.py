@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from sojourn.result import Result
-from sojourn.result.statistics import Estimate, estimate
+from sojourn.result.statistics import Estimate, difference, estimate
+
+#: Units of time for what is shown, longest first: name, and how many make a second.
+TIMES = (("s", 1.0), ("ms", 1e3), ("µs", 1e6), ("ns", 1e9))
+#: Units of rate, highest first: name, and how many make a bit/s.
+RATES = (("Gbit/s", 1e-9), ("Mbit/s", 1e-6), ("kbit/s", 1e-3), ("bit/s", 1.0))
+#: The units that a column may be shown in.
+_CHOICES = {"ms": TIMES[1:], "Mbit/s": RATES}
 
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 
@@ -41,10 +49,74 @@ JAIN = Column("jain_index", "Jain index", "")
 COLUMNS = (UTILIZATION, QUEUE, QUEUE_STD, SOJOURN, SOJOURN_P95, DROPS, MARKS, GOODPUT, JAIN)
 
 
+def fitted(result: Result, column: Column) -> Column:
+    """The column in the unit in which its largest mean is at least 1: nanoseconds are not 0.000 ms.
+
+    Every quantile of the delay has the unit of its mean, so that they can be compared at sight.
+    """
+    choices = _CHOICES.get(column.unit)
+    if choices is None:
+        return column
+    basis = SOJOURN if column.metric.startswith("sojourn_") else column
+    means = [scaled(result, disc, replace(basis, scale=1.0)) for disc in result.discs]
+    largest = max((abs(found.mean) for found in means if found is not None), default=0.0)
+    unit, scale = unit_for(largest, choices) if largest > 0 else (column.unit, column.scale)
+    return replace(column, unit=unit, scale=scale)
+
+
+def unit_for(largest: float, choices: Sequence[tuple[str, float]]) -> tuple[str, float]:
+    """The first unit in which `largest` is at least 1, and the factor that leads to it; else the last.
+
+    >>> unit_for(0.0004, TIMES)
+    ('µs', 1000000.0)
+    """
+    return next((choice for choice in choices if largest * choice[1] >= 1 - 1e-9), choices[-1])
+
+
+def short_names(discs: Sequence[str]) -> dict[str, str]:
+    """What to call each disc where there is little room: its law, and how it differs from its likes.
+
+    Packets are understood.
+
+    >>> list(short_names(["pi", "red:min=5,max=15 packets", "red:min=5,max=30 packets"]).values())
+    ['pi', 'red:max=15', 'red:max=30']
+    """
+    split = {disc: (disc.partition(":")[0], disc.partition(":")[2].split(",")) for disc in discs}
+    found = {}
+    for disc, (law, settings) in split.items():
+        likes = [other for name, other in split.values() if name == law]
+        own = [one for one in settings if one and not all(one in other for other in likes)]
+        told = ",".join(own).replace(" packets", "")
+        found[disc] = law if len(likes) == 1 or not own else f"{law}:{told}"
+    return found
+
+
 def scaled(result: Result, disc: str, column: Column) -> Estimate | None:
     """Mean and interval over the seeds in the column's unit; None where the metric does not apply."""
     values = [value * column.scale for value in result.values(disc, column.metric).values()]
     return estimate(values) if values else None
+
+
+def column_of(result: Result, metric: str) -> Column:
+    """How the summary shows a metric; one that it does not show has its own name and no other unit."""
+    known = next((column for column in COLUMNS if column.metric == metric), None)
+    return Column(metric, metric, "") if known is None else fitted(result, known)
+
+
+def difference_to(result: Result, disc: str, baseline: str, column: Column) -> Estimate | None:
+    """What `disc` has more than `baseline`, seed by seed, in the column's unit; None without common seeds."""
+    left, right = (
+        {seed: value * column.scale for seed, value in result.values(one, column.metric).items()}
+        for one in (disc, baseline)
+    )
+    return difference(left, right)
+
+
+def shown(found: Estimate | None) -> bool:
+    """Whether the seeds show a difference: its 95 % interval leaves zero out."""
+    if found is None or found.low is None or found.high is None:
+        return False
+    return found.low > 0 or found.high < 0
 
 
 def cell(result: Result, disc: str, column: Column) -> str:

@@ -92,11 +92,19 @@ def drive(
     tickets = [_core.Ticket() for _ in jobs]
     futures: list[Future[_core.Run]] = []
     laws = LawsAtWork()
+
+    def stop_the_others(future: Future[_core.Run]) -> None:
+        """At once and in the failed run's own thread: a single worker finishes none after it."""
+        if not future.cancelled() and future.exception() is not None:
+            for ticket in tickets:
+                ticket.cancel()
+
     with _interrupts_noted() as interrupted:
         pool = ThreadPoolExecutor(workers, thread_name_prefix="sojourn")
         try:
             for job, ticket in zip(jobs, tickets, strict=True):
                 futures.append(pool.submit(job.carry_out, ticket, laws))
+                futures[-1].add_done_callback(stop_the_others)
             _watch(futures, tickets, watch, interrupted)
         finally:
             for ticket in tickets:

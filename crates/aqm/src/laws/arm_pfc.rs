@@ -281,6 +281,11 @@ impl Controller for ArmPfc {
         Some(self.target)
     }
 
+    fn derived(&self, out: &mut dyn Gauges) {
+        out.gauge("delay", "periods", self.design.delay as f64);
+        self.points.iter().for_each(|point| out.gauge("coincidence", "periods", point.horizon as f64));
+    }
+
     fn gauges(&self, out: &mut dyn Gauges) {
         out.gauge("error", "packets", self.y[0]);
         out.gauge("design_p", "1", self.design.plant.p);

@@ -20,15 +20,13 @@ impl Sender {
             return Progress::default();
         }
         let echo = self.ecn.agreed && self.note_echo(now, segment);
-        let news = segment.flags.has(Flags::SACK) && self.note_sack(segment);
+        let news = self.recovery == Recovery::Sack && self.note_sack(segment);
         let duplicate = ack == self.una && self.una < self.max;
         let progress = if ack > self.una { self.on_new_ack(now, segment, echo) } else { Progress::default() };
-        if self.recovery == Recovery::Sack {
-            if news || self.repair.is_some() {
-                self.on_sack(now, news);
-            }
-        } else if duplicate {
-            self.on_duplicate_ack(now);
+        match self.recovery {
+            Recovery::Sack if news || self.repair.is_some() => self.on_sack(now, news, duplicate),
+            Recovery::Reno | Recovery::NewReno if duplicate => self.on_duplicate_ack(now),
+            Recovery::Sack | Recovery::Reno | Recovery::NewReno => {}
         }
         progress
     }
@@ -49,6 +47,7 @@ impl Sender {
             None => Effect { restart: true, grow: true },
             Some(Repair::Fast(fast)) => self.new_ack_in_fast_recovery(fast, acked),
             Some(Repair::Sack(sack)) => self.new_ack_in_sack_recovery(sack),
+            Some(Repair::Counted(counted)) => self.new_ack_in_counted_recovery(counted),
         };
         if grow && !echo {
             self.grow(now, acked);

@@ -2,12 +2,13 @@
 //!
 //! RFC 5681 (congestion control), RFC 6298 (timer), RFC 7323 (timestamps). The
 //! recoveries from loss stand in files of their own: `fast` (RFC 5681, 6582 and
-//! 3042) and `selective` (RFC 6675). After a timeout everything outstanding is
+//! 3042), `selective` (RFC 6675) and `counted` (ns-2's). After a timeout everything outstanding is
 //! sent again as the window allows (go-back-N), but for what the receiver says
 //! that it has.
 
 mod acknowledge;
 mod connect;
+mod counted;
 mod ecn;
 mod fast;
 mod selective;
@@ -19,6 +20,7 @@ use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Flags, Segment, TIMESTAMPS};
 use connect::Handshake;
+use counted::CountedRecovery;
 use ecn::EcnState;
 use fast::FastRecovery;
 use selective::SackRecovery;
@@ -97,6 +99,7 @@ pub struct Sender {
 enum Repair {
     Fast(FastRecovery),
     Sack(SackRecovery),
+    Counted(CountedRecovery),
 }
 
 impl Sender {

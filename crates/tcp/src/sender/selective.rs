@@ -7,6 +7,7 @@
 
 use super::acknowledge::Effect;
 use super::{DUP_THRESHOLD, Repair, Sender};
+use crate::profile::Pipe;
 use crate::segment::Segment;
 use sojourn_units::Time;
 
@@ -49,8 +50,14 @@ impl Sender {
     }
 
     /// Section 5, for an ACK that was taken in: (B.2) in recovery, steps (1), (2) and (4) outside.
-    pub(super) fn on_sack(&mut self, now: Time, news: bool) {
-        if let Some(Repair::Sack(sack)) = &mut self.repair {
+    ///
+    /// `duplicate`: whether it acknowledges nothing new.
+    pub(super) fn on_sack(&mut self, now: Time, news: bool, duplicate: bool) {
+        if self.profile.pipe == Pipe::Counted {
+            if news && duplicate {
+                self.on_counted_duplicate(now);
+            }
+        } else if let Some(Repair::Sack(sack)) = &mut self.repair {
             sack.pipe = self.board.pipe(self.una, self.max, sack.retransmitted, self.mss);
         } else if news {
             self.dup_acks += 1;
@@ -125,7 +132,7 @@ impl Sender {
     }
 
     /// Bytes of the next segment never sent that the receiver has room for.
-    fn new_data(&self) -> u64 {
+    pub(super) fn new_data(&self) -> u64 {
         let len = self.mss.min(self.supply - self.nxt);
         if self.nxt + len - self.una <= self.room { len } else { 0 }
     }

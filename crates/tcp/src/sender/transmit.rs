@@ -1,6 +1,7 @@
 //! Sending: which bytes go next, and the segment that carries them.
 
 use super::{Repair, Sender};
+use crate::profile::Pipe;
 use crate::segment::{Flags, Segment, Stamp};
 use sojourn_units::{Ecn, Time};
 
@@ -25,6 +26,8 @@ impl Sender {
         match self.repair {
             Some(Repair::Fast(fast)) => self.next_in_fast_recovery(now, fast),
             Some(Repair::Sack(sack)) => self.next_in_sack_recovery(now, sack),
+            Some(Repair::Counted(counted)) => self.next_in_counted_recovery(now, counted),
+            None if self.profile.pipe == Pipe::Counted => self.next_in_order(now),
             None => self.next_around_sacked(now),
         }
     }

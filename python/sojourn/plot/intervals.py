@@ -1,0 +1,85 @@
+"""Means and paired differences with their intervals, one row a law."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from sojourn.plot import style
+from sojourn.result import Result, words
+from sojourn.result.statistics import Estimate
+from sojourn.result.words import Column
+
+
+def height_in(names: Sequence[str]) -> float:
+    """The height of a picture with a row for each name, inches; what is set of a law stands under it."""
+    return 0.85 + (0.36 if _two_lines(names) else 0.27) * max(1, len(names))
+
+
+def means(ax: Axes, result: Result, metric: str) -> Axes:
+    """The mean of every law, its interval, and each seed as a dot."""
+    column = words.column_of(result, metric)
+    for row, disc in enumerate(result.discs):
+        seeds = [value * column.scale for value in result.values(disc, metric).values()]
+        ax.plot(
+            seeds, [row] * len(seeds), linestyle="", marker="o", markersize=3, color=style.MUTED, alpha=0.45
+        )
+        _interval(ax, row, row, words.scaled(result, disc, column))
+    _rows(ax, result, result.discs)
+    style.label(ax, column.long, "")
+    return ax
+
+
+def differences(ax: Axes, result: Result, metric: str, baseline: str) -> Axes:
+    """What every other law has more than the baseline; filled where the seeds show it."""
+    column = words.column_of(result, metric)
+    others = [disc for disc in result.discs if disc != baseline]
+    for row, disc in enumerate(others):
+        found = words.difference_to(result, disc, baseline, column)
+        _interval(ax, row, result.discs.index(disc), found, hollow=not words.shown(found))
+    ax.axvline(0, color=style.MUTED, linewidth=1.0, zorder=1)
+    low, high = ax.get_xlim()
+    ax.set_xlim(min(low, -0.08 * (high - low)), max(high, 0.08 * (high - low)))
+    _rows(ax, result, others)
+    style.label(ax, _more_than(column, words.short_names(result.discs)[baseline]), "")
+    return ax
+
+
+def _interval(ax: Axes, row: int, place: int, found: Estimate | None, *, hollow: bool = False) -> None:
+    if found is None:
+        return
+    colour = style.colour(place)
+    if found.low is not None and found.high is not None:
+        ax.plot([found.low, found.high], [row, row], color=colour, linewidth=2.2, solid_capstyle="round")
+    ax.plot(
+        [found.mean],
+        [row],
+        color=colour,
+        marker="o",
+        markersize=7,
+        markerfacecolor=style.PAPER if hollow else colour,
+        markeredgewidth=1.6,
+    )
+
+
+def _rows(ax: Axes, result: Result, discs: list[str]) -> None:
+    """The laws by name, the first one on top."""
+    called = words.short_names(result.discs)
+    ax.margins(x=0.08)
+    ax.autoscale(axis="x")
+    ax.xaxis.set_major_locator(MaxNLocator(4))
+    labels = [called[disc].replace(":", "\n", 1) for disc in discs]
+    size = style.FONT_PT - (2 if _two_lines(list(called.values())) else 0)
+    ax.set_yticks(range(len(discs)), labels, color=style.INK, fontsize=size)
+    ax.set_ylim(len(discs) - 0.4, -0.6)
+
+
+def _more_than(column: Column, baseline: str) -> str:
+    unit = f"{column.unit} more" if column.unit else "more"
+    return f"{column.short}, {unit} than {baseline}"
+
+
+def _two_lines(names: Sequence[str]) -> bool:
+    return any(":" in name for name in names)

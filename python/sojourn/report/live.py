@@ -1,0 +1,164 @@
+"""What the page's script draws: every line at several resolutions, so that a picture shows as much as it can.
+
+Each resolution is what `plot.bands` makes of the samples, as in the still pictures: a coarse one is a mean
+over longer bins, never a choice of points. So a picture of 200 000 samples costs no more to draw than one
+of 400, and zooming in brings out what the bins held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from sojourn.plot import COARSE, Plots, bands, style
+from sojourn.plot.bands import Band
+from sojourn.report.columns import pack
+from sojourn.result import Result, words
+
+#: How many points the coarsest resolution has, about, and by how much the next ones are finer: close to
+#: each other first, where a reader sees the difference, then farther apart.
+FIRST, FINER, CLOSE, FARTHER = 400, 2, 1600, 5
+#: How many values the finest resolutions of a page have together, at most: some 2 MB with the coarser ones.
+VALUES = 800_000
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One picture over time or over the delay: where it comes from and how it is called."""
+
+    name: str
+    title: str
+    draw: Callable[[Plots], Axes]
+    #: The column of the series; None for the distribution of the delay.
+    series: str | None
+    #: What the values are multiplied with; None: the unit of the delay.
+    scale: float | None = 1.0
+    #: Whether it shows ratios of few packets, with fewer points than the others.
+    coarse: bool = False
+    #: Whether its vertical axis starts at zero.
+    from_zero: bool = True
+
+
+CHARTS = (
+    Chart("queue", "Queue", Plots.queue, "queue_packets"),
+    Chart("delay", "Delay over time", Plots.delay, "sojourn_s", scale=None),
+    Chart("cdf", "Distribution of the delay", Plots.cdf, None, scale=100),
+    Chart("drops", "Drops", Plots.drops, "drop_ratio", scale=100, coarse=True),
+    Chart("marks", "Marks", Plots.marks, "mark_ratio", scale=100, coarse=True),
+    Chart("utilization", "Utilisation", Plots.utilization, "utilization", 100, coarse=True, from_zero=False),
+    Chart("window", "Congestion windows", Plots.window, "window_packets"),
+)
+
+
+def data(result: Result, axes: dict[str, Axes]) -> dict[str, Any]:
+    """All that the script needs; `axes` are the still pictures by the names of their charts."""
+    plots = Plots(result)
+    unit, times = plots.time_unit()
+    called = words.short_names(result.discs)
+    return {
+        "laws": [
+            {"name": called[disc], "colour": place % len(style.PALETTE), "dash": style.pattern(place)}
+            for place, disc in enumerate(result.discs)
+        ],
+        "time": {
+            "unit": unit,
+            "warmup": plots.warmup_s() * times,
+            "changes": [change * times for change in plots.changes_s()],
+        },
+        "charts": [_chart(result, chart, axes[chart.name]) for chart in CHARTS],
+    }
+
+
+def _chart(result: Result, chart: Chart, ax: Axes) -> dict[str, Any]:
+    plots = Plots(result)
+    scale = plots.delay_unit()[1] if chart.scale is None else chart.scale
+    if chart.series is None:
+        grid = plots.delay_grid(2 * FIRST)
+        unit, x_scale = plots.delay_unit()
+        found = bands.distribution(result, "sojourn_s", grid)
+        lines = [band.scaled(x_scale, scale) for band in found]
+        levels = [_level(result, lines, float(grid[1]) * x_scale) | {"y": ax.get_ylim()}]
+    else:
+        unit, x_scale = plots.time_unit()
+        levels = []
+        sampled, flows = bands.samples(result, chart.series), _flows(result, chart)
+        for step in _steps(result, chart):
+            lines = [band.scaled(x_scale, scale) for band in bands.binned(sampled, step)]
+            level = _level(result, lines, step * x_scale)
+            level["y"] = _limits(lines, plots.warmup_s() * x_scale, ax.get_ylim())
+            level["flows"] = [
+                {"law": place, "line": pack(band.mean)}
+                for flow in flows
+                for place, band in enumerate(bands.binned(flow, step))
+            ]
+            levels.append(level)
+    return {
+        "name": chart.name,
+        "overTime": chart.series is not None,
+        "xUnit": unit,
+        "unit": ax.get_ylabel().rpartition(", ")[2],
+        "x": ax.get_xlim(),
+        "fromZero": chart.from_zero,
+        "pixelsPerPoint": COARSE * COARSE if chart.coarse else COARSE,
+        "levels": levels,
+    }
+
+
+def _flows(result: Result, chart: Chart) -> list[bands.Samples]:
+    """Single flows' windows, where the chart shows windows and the result has such samples."""
+    names = bands.flows(result) if chart.name == "window" else []
+    return [bands.samples(result, name, [min(result.seeds)]) for name in names]
+
+
+def _limits(lines: list[Band], warmup: float, still: tuple[float, float]) -> tuple[float, float]:
+    """The vertical range of a resolution: the still picture's, wider where finer steps reach beyond it.
+
+    What comes before the end of the warm-up may leave the picture.
+    """
+    low, high = still
+    for band in lines:
+        for column in (band.low, band.high):
+            kept = column[(band.x >= warmup) & np.isfinite(column)]
+            if kept.size:
+                low, high = min(low, float(kept.min())), max(high, float(kept.max()))
+    return low, high
+
+
+def _level(result: Result, lines: list[Band], step: float) -> dict[str, Any]:
+    """One resolution: where its points lie, and the lines."""
+    many = len(result.seeds) > 1
+    longest = max(lines, key=lambda band: band.x.size)
+    return {
+        "start": float(longest.x[0]) if longest.x.size else 0.0,
+        "step": step,
+        "points": int(longest.x.size),
+        "laws": [
+            [pack(column) for column in ((band.mean, band.low, band.high) if many else (band.mean,))]
+            for band in lines
+        ],
+    }
+
+
+def _steps(result: Result, chart: Chart) -> list[float]:
+    """The steps of the chart's resolutions, seconds, coarsest first; none is finer than the samples."""
+    thinner = COARSE if chart.coarse else 1
+    points, most = FIRST // thinner, max(FIRST, _most_points(result)) // thinner
+    steps = [bands.step_s(result, points)]
+    while points < most:
+        points = min(points * (FINER if points < CLOSE else FARTHER), most)
+        step = bands.step_s(result, points)
+        if step < steps[-1] * (1 - 1e-9):
+            steps.append(step)
+    return steps
+
+
+def _most_points(result: Result) -> int:
+    """How many points each line may have at its finest, so that the page stays small."""
+    columns = len(result.discs) * (3 if len(result.seeds) > 1 else 1)
+    shares = sum(1 / COARSE if chart.coarse else 1 for chart in CHARTS if chart.series is not None)
+    flows = len(result.discs) * len(bands.flows(result))
+    return int(VALUES / (columns * shares + flows))

@@ -1,0 +1,251 @@
+"""The page in a real browser, with every host blocked: it opens, draws, zooms, and asks for nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from statistics import median
+
+import numpy as np
+import polars as pl
+import pytest
+from browser import Browser, find
+
+OVER_TIME = ("queue", "delay", "drops", "marks", "utilization", "window")
+CHARTS = (*OVER_TIME, "cdf")
+#: Samples of a long series, and how long a picture of them may take, ms: less than a blink.
+LONG, BLINK_MS = 200_000, 200
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """A browser, or a skip that says how to get one."""
+    path = find()
+    if path is None:
+        pytest.skip("chromium is not installed: apt-get install chromium")
+    tab = Browser(path, tmp_path_factory.mktemp("profile"))
+    yield tab
+    tab.close()
+
+
+@pytest.fixture(scope="module")
+def page(made, tmp_path_factory):
+    """The page of two laws and three seeds."""
+    return made.report(tmp_path_factory.mktemp("page") / "report.html")
+
+
+@pytest.fixture(scope="module")
+def long_page(made, tmp_path_factory):
+    """The page of one law and one seed with 200 000 samples of everything."""
+    rng = np.random.default_rng(1)
+    time = (np.arange(LONG) + 1) * 6.0 / LONG
+    names = ("queue_packets", "sojourn_s", "drop_ratio", "mark_ratio", "utilization", "window_packets")
+    series = pl.concat(
+        pl.DataFrame({"time": time, "value": (1 + np.sin(9 * time) + 0.3 * rng.normal(size=LONG)).clip(0)})
+        .with_columns(pl.lit(name).alias("name"))
+        .with_columns(pl.lit(1, dtype=pl.UInt64).alias("seed"), pl.lit("tail_drop").alias("disc"))
+        for name in names
+    )
+    run = next(run for run in made.runs if run.disc == "tail_drop" and run.seed == 1)
+    result = replace(made, runs=(run,), series=series)
+    return result.report(tmp_path_factory.mktemp("long") / "report.html")
+
+
+def chart(browser, name, what):
+    """A data attribute of a chart: what it shows now, as a number."""
+    return float(browser.ask(f"document.querySelector('[data-chart={name}]').dataset.{what}"))
+
+
+def box(browser, name):
+    """Where a chart's plotting area lies in the window, after scrolling it into view."""
+    browser.ask(f"document.querySelector('[data-chart={name}]').scrollIntoView({{block: 'center'}})")
+    browser.settle()
+    found = browser.ask(
+        f"(({{x, y, width, height}}) => [x, y, width, height])"
+        f"(document.querySelector('[data-chart={name}] .u-over').getBoundingClientRect())"
+    )
+    return tuple(found)
+
+
+def drag(browser, name, start, end):
+    """Drag over a chart between two shares of its width."""
+    x, y, width, height = box(browser, name)
+    browser.mouse("moved", x + start * width, y + height / 2)
+    browser.mouse("pressed", x + start * width, y + height / 2)
+    browser.mouse("moved", x + (start + end) / 2 * width, y + height / 2)
+    browser.mouse("moved", x + end * width, y + height / 2)
+    browser.mouse("released", x + end * width, y + height / 2)
+
+
+def double_click(browser, name):
+    x, y, width, height = box(browser, name)
+    for clicks in (1, 2):
+        browser.mouse("pressed", x + width / 2, y + height / 2, clicks)
+        browser.mouse("released", x + width / 2, y + height / 2, clicks)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [400, 900, 1600])
+def test_it_opens_with_every_figure_and_asks_for_nothing(browser, page, width, dark):
+    browser.open(page, width, dark=dark)
+    assert browser.complaints == []
+    assert browser.asked == [page.as_uri()]
+    inked = browser.ask(
+        "[...document.querySelectorAll('.chart canvas')].map((canvas) => canvas.getContext('2d')"
+        ".getImageData(0, 0, canvas.width, canvas.height).data.some((byte) => byte > 0))"
+    )
+    assert inked == [True] * len(CHARTS)
+    assert browser.ask("document.documentElement.scrollWidth") == width, "nothing hangs over the side"
+    paper = browser.ask("getComputedStyle(document.body).backgroundColor")
+    assert paper == ("rgb(20, 23, 27)" if dark else "rgb(255, 255, 255)")
+
+
+def many_laws(made):
+    """Nine laws with long names, and samples of single flows."""
+    base = made.series.filter((pl.col("disc") == "tail_drop") & (pl.col("seed") == 1))
+    flow = base.filter(pl.col("name") == "window_packets")
+    base = pl.concat([base, flow.with_columns(pl.lit("window_packets.flow_7").alias("name"))])
+    discs = [f"red:min={low} packets,max={low + 90} packets,gentle=false" for low in range(9)]
+    return replace(
+        made,
+        runs=tuple(replace(made.runs[0], disc=disc) for disc in discs),
+        series=pl.concat([base.with_columns(pl.lit(disc).alias("disc")) for disc in discs]),
+    )
+
+
+@pytest.mark.parametrize("width", [400, 900, 1600])
+def test_nine_laws_and_their_flows_fit_the_page(browser, made, tmp_path, width):
+    browser.open(many_laws(made).report(tmp_path / "nine.html"), width)
+    assert browser.complaints == []
+    assert browser.ask("document.documentElement.scrollWidth") == width, "nothing hangs over the side"
+    x, y, across, height = box(browser, "window")
+    browser.mouse("moved", x + across / 2, y + height / 2)
+    assert browser.ask("document.querySelectorAll('.tip:not([hidden]) output').length") == 9
+    flows = "JSON.parse(document.getElementById('data').textContent).charts.at(-1).levels[0].flows.length"
+    assert browser.ask(flows) == 9
+
+
+def test_it_draws_the_numbers_of_the_result(browser, page, made):
+    browser.open(page)
+    level = "JSON.parse(document.getElementById('data').textContent).charts[0].levels.at(-1)"
+    points, step = browser.ask(f"[{level}.points, {level}.step]")
+    assert step == pytest.approx(made.series["time"].unique().sort()[0])
+    assert points == made.series["time"].n_unique()
+    x, y, width, height = box(browser, "queue")
+    browser.mouse("moved", x + width / 2, y + height / 2)
+    told = browser.ask("document.querySelector('[data-chart=queue] .tip').innerText").split()
+    assert told[1] == "s"
+    assert told[2] == "tail_drop"
+    when, until = float(told[0]), chart(browser, "queue", "step")
+    near = made.series.filter(
+        (pl.col("name") == "queue_packets")
+        & (pl.col("disc") == "tail_drop")
+        & ((pl.col("time") - when).abs() < until)
+    )["value"]
+    assert near.min() <= float(told[3]) <= near.max()
+
+
+def test_charts_over_time_zoom_together_and_come_back(browser, page):
+    browser.open(page)
+    coarse = chart(browser, "queue", "step")
+    drag(browser, "queue", 0.25, 0.5)
+    for name in OVER_TIME:
+        assert chart(browser, name, "from") == pytest.approx(1.5, abs=0.05), name
+        assert chart(browser, name, "to") == pytest.approx(3.0, abs=0.05), name
+    assert chart(browser, "cdf", "from") == 0
+    assert chart(browser, "queue", "step") < coarse, "a closer look has finer points"
+    double_click(browser, "delay")
+    assert [chart(browser, name, "to") for name in OVER_TIME] == [6.0] * len(OVER_TIME)
+    drag(browser, "cdf", 0.0, 0.5)
+    assert chart(browser, "cdf", "to") < 0.6 * chart(browser, "cdf", "finest")
+    assert chart(browser, "queue", "to") == 6.0
+    browser.ask("document.getElementById('whole').click()")
+    assert browser.ask("document.getElementById('whole').hidden")
+    assert browser.complaints == []
+
+
+def test_the_cursor_goes_through_all_charts_over_time(browser, page):
+    browser.open(page)
+    x, y, width, height = box(browser, "queue")
+    browser.mouse("moved", x + width / 2, y + height / 2)
+    lines = "document.querySelectorAll('.u-cursor-x:not(.u-off)')"
+    shown = browser.ask(f"[...{lines}].map((line) => line.closest('.chart').dataset.chart)")
+    assert set(OVER_TIME) <= set(shown)
+    assert browser.ask("document.querySelectorAll('.tip:not([hidden])').length") == 1
+    seen = "[...document.querySelectorAll('[data-chart=delay] .u-cursor-pt:not(.u-off)')]"
+    assert browser.ask(f"{seen}.filter((dot) => dot.offsetWidth > 0).length") == 2, "one dot a law"
+
+
+def test_keys_zoom_too(browser, page):
+    def press(key):
+        event = f"new KeyboardEvent('keydown', {{key: '{key}'}})"
+        browser.ask(f"document.querySelector('[data-chart=queue]').dispatchEvent({event})")
+        return chart(browser, "delay", "from"), chart(browser, "delay", "to")
+
+    browser.open(page)
+    assert press("+") == (1.5, 4.5)
+    assert press("ArrowRight") == (2.25, 5.25)
+    assert press("ArrowRight") == (3.0, 6.0), "the end of the run is the end"
+    assert press("Escape") == (0.0, 6.0)
+
+
+def test_a_law_goes_and_comes_back(browser, page):
+    browser.open(page)
+    law = "document.querySelector('.toggle[data-law=\"0\"]')"
+    ink = (
+        "(() => { const canvas = document.querySelector('[data-chart=queue] canvas');"
+        "return canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)"
+        ".data.reduce((sum, byte) => sum + byte, 0) })()"
+    )
+    browser.settle()
+    before = browser.ask(ink)
+    browser.ask(f"{law}.click()")
+    browser.settle()
+    assert browser.ask(f"{law}.getAttribute('aria-pressed')") == "false"
+    assert browser.ask(ink) != before
+    browser.ask(f"{law}.click()")
+    browser.settle()
+    assert browser.ask(ink) == before
+
+
+def test_the_theme_is_the_readers(browser, page):
+    browser.open(page, dark=True)
+    browser.ask("document.getElementById('theme').click()")
+    assert browser.ask("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert browser.ask("document.getElementById('theme').textContent") == "dark"
+
+
+def test_paper_has_the_still_pictures_on_white(browser, page):
+    browser.open(page, 700, dark=True)
+    browser.send("Emulation.setEmulatedMedia", media="print")
+    shown = "[...document.querySelectorAll('%s')].filter((one) => one.checkVisibility()).length"
+    assert browser.ask(shown % ".still > svg") == len(CHARTS)
+    assert browser.ask(shown % ".chart, .tools") == 0
+    assert browser.ask("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert browser.ask("document.documentElement.scrollWidth") == 700
+
+
+def test_without_scripts_the_still_pictures_remain(browser, page, tmp_path):
+    bare = tmp_path / "bare.html"
+    text = page.read_text()
+    bare.write_text(text[: text.index("<script")] + "</body></html>")
+    browser.open(bare)
+    shown = "[...document.querySelectorAll('%s')].filter((one) => one.checkVisibility()).length"
+    assert browser.ask(shown % ".still > svg") == len(CHARTS)
+    assert browser.ask(shown % ".chart, .tools") == 0
+
+
+def test_200_000_points_stay_smooth_in_some_megabytes(browser, long_page):
+    assert long_page.stat().st_size < 2.6e6
+    browser.open(long_page)
+    assert chart(browser, "queue", "finest") == LONG
+    first = "performance.getEntriesByName('first picture')[0].duration"
+    assert browser.ask(first) < BLINK_MS
+    for _ in range(6):
+        drag(browser, "queue", 0.3, 0.7)
+        assert chart(browser, "queue", "points") < 5000, "no picture draws more than its width can show"
+    took = browser.ask("performance.getEntriesByName('zoom').map((entry) => entry.duration)")
+    assert len(took) == 6
+    # Their median: a busy machine may hold up one of them.
+    assert median(took) < BLINK_MS
+    assert chart(browser, "queue", "step") == pytest.approx(6.0 / LONG)
+    assert browser.complaints == []
