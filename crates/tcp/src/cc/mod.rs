@@ -8,7 +8,6 @@ pub use reno::Reno;
 
 use crate::profile::Profile;
 use crate::rtt::RttEstimator;
-use dyn_clone::DynClone;
 use sojourn_units::{Bytes, Time};
 
 /// New data was acknowledged outside recovery.
@@ -54,7 +53,7 @@ pub enum Signal {
 }
 
 /// A congestion control.
-pub trait CongestionControl: DynClone + Send {
+pub trait CongestionControl {
     /// New data was acknowledged outside recovery.
     fn on_ack(&mut self, ack: &AckSample<'_>);
     /// Loss, an ECN echo, a timeout, or the end of recovery.
@@ -76,7 +75,43 @@ pub enum Recovery {
     Sack,
 }
 
-dyn_clone::clone_trait_object!(CongestionControl);
+/// Any congestion control of the catalogue.
+///
+/// A sender asks at every ACK: the curve lies within it, and the question costs no look elsewhere.
+#[derive(Clone, Debug)]
+pub enum Curve {
+    /// `reno` and `newreno`.
+    Reno(Reno),
+    /// `cubic`.
+    Cubic(Cubic),
+}
+
+impl CongestionControl for Curve {
+    fn on_ack(&mut self, ack: &AckSample<'_>) {
+        match self {
+            Curve::Reno(reno) => reno.on_ack(ack),
+            Curve::Cubic(cubic) => cubic.on_ack(ack),
+        }
+    }
+    fn on_signal(&mut self, signal: &Signal) {
+        match self {
+            Curve::Reno(reno) => reno.on_signal(signal),
+            Curve::Cubic(cubic) => cubic.on_signal(signal),
+        }
+    }
+    fn window(&self) -> Bytes {
+        match self {
+            Curve::Reno(reno) => reno.window(),
+            Curve::Cubic(cubic) => cubic.window(),
+        }
+    }
+    fn ssthresh(&self) -> Bytes {
+        match self {
+            Curve::Reno(reno) => reno.ssthresh(),
+            Curve::Cubic(cubic) => cubic.ssthresh(),
+        }
+    }
+}
 
 /// The recovery that the congestion control of the name `stem` is paired with by its RFC, or that
 /// `sack` asks for.
@@ -95,10 +130,10 @@ pub fn recovery(stem: &str, sack: Option<bool>) -> Option<Recovery> {
 }
 
 /// The congestion control of the name `stem` for segments of `mss` bytes of payload.
-pub fn build(stem: &str, profile: &Profile, mss: u32) -> Option<Box<dyn CongestionControl>> {
+pub fn build(stem: &str, profile: &Profile, mss: u32) -> Option<Curve> {
     match stem {
-        "reno" | "newreno" => Some(Box::new(Reno::new(profile, mss))),
-        "cubic" => Some(Box::new(Cubic::new(profile, mss))),
+        "reno" | "newreno" => Some(Curve::Reno(Reno::new(profile, mss))),
+        "cubic" => Some(Curve::Cubic(Cubic::new(profile, mss))),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! Acknowledgments and the timer.
 
 use super::{Progress, Repair, Sender};
-use crate::cc::{AckSample, Recovery, Signal};
+use crate::cc::{AckSample, CongestionControl, Recovery, Signal};
 use crate::segment::{Flags, Segment, Stamp};
 use sojourn_units::{Span, Time};
 

@@ -14,7 +14,7 @@ mod fast;
 mod selective;
 mod transmit;
 
-use crate::cc::{self, CongestionControl, Recovery};
+use crate::cc::{self, CongestionControl, Curve, Recovery};
 use crate::profile::Profile;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
@@ -75,7 +75,7 @@ pub struct Sender {
     deadline: Option<Time>,
     /// The segment being timed: its end, and when it was sent (RFC 6298, section 3).
     timed: Option<(u64, Time)>,
-    cc: Box<dyn CongestionControl>,
+    cc: Curve,
     ecn: EcnState,
     rtt: RttEstimator,
 
