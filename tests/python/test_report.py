@@ -41,7 +41,8 @@ def test_a_plot_has_a_line_and_a_band_for_each_disc_and_one_legend(made, name, l
     axes = getattr(made.plot, name)()
     assert axes.get_ylabel() == label
     assert axes.get_xlabel().endswith(("s", "ms"))
-    assert [line.get_label() for line in axes.get_lines()] == ["tail_drop", "red"]
+    labels = [str(line.get_label()) for line in axes.get_lines()]
+    assert [label for label in labels if not label.startswith("_")] == ["tail_drop", "red"]
     assert len(axes.collections) == len(made.discs)
     assert len(axes.figure.legends) == 1
 
@@ -62,6 +63,8 @@ def test_drops_and_marks_have_one_scale(made):
 
 
 def test_single_flows_are_thin_lines_under_the_mean(made):
+    alone = ~pl.col("name").str.starts_with("window_packets.flow_")
+    made = replace(made, series=made.series.filter(alone))
     flow = made.series.filter((pl.col("name") == "window_packets") & (pl.col("seed") == 1))
     flow = flow.with_columns(pl.lit("window_packets.flow_3").alias("name"), pl.col("value") * 2)
     mean, single = made.plot.window(), with_series(made, flow).plot.window()

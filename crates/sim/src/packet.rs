@@ -6,8 +6,7 @@ use sojourn_units::Ecn;
 
 /// A packet on its way along the route of its flow: what links and discs must know of it.
 ///
-/// What it carries stays where it was put down (in a [`Pool`]) until it arrives. Sixteen bytes, so
-/// that it travels in registers.
+/// What it carries stays in a pool until it arrives. Sixteen bytes, so that it travels in registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
     flow: FlowId,
