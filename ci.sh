@@ -56,14 +56,14 @@ TEXT
 demo() {
   cat <<'TEXT'
 make demo: builds Sojourn, then runs 120 TCP flows over an 8 Mbit/s link for 100 simulated seconds with
-three queue laws (tail drop, RED, PI) and five seeds each, and writes a page that compares them.
+five queue laws (tail drop, RED, PI, CoDel, ARM-PFC) and five seeds each, and writes a page that compares them.
 It takes about 2 minutes on a fresh machine (packages and compiling), and some seconds after that.
 TEXT
   step "build" build
   local sojourn=$ROOT/.venv/bin/sojourn out=build/demo
   heading "run"
   "$sojourn" run scenarios/arm_pfc/exp1.toml --disc tail_drop --disc red:min=50packets,max=150packets \
-    --disc pi --seeds 1..5 --out "$out"
+    --disc pi --disc codel --disc arm_pfc --seeds 1..5 --out "$out"
   heading "report"
   "$sojourn" report "$out" -o "$out/report.html"
   printf '\nThe page to open:\n%s\n' "$ROOT/$out/report.html"
