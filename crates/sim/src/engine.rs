@@ -70,7 +70,8 @@ impl<P: Probe> Simulation<P> {
 
     fn build(mut network: Network, seed: u64, probe: P, stepwise: bool) -> Simulation<P> {
         let Layout { links, private, legs, first } = Layout::new(&mut network, stepwise);
-        assert!(legs.len() < MOST_COMPONENTS, "too large a network: {} legs", legs.len());
+        let most = links.len().max(network.flows.len()).max(network.changes.len());
+        assert!(most < MOST_COMPONENTS, "too large a network: {most} links, flows or changes");
         let gap = links.iter().map(|link| link.transmitter.gap()).min();
         let mut events = EventQueue::new(gap.unwrap_or_default());
         for (number, change) in network.changes.iter_mut().enumerate() {
