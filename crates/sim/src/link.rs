@@ -42,8 +42,8 @@ pub(crate) struct Link {
     pub(crate) queue: Queue,
     /// When the inbox and the disc's departures must have been looked at.
     pub(crate) drain: Timer,
-    /// Bits of all transmissions begun so far.
-    begun_bits: f64,
+    /// Bytes of all transmissions begun so far.
+    begun_bytes: u64,
     /// The rate of the transmission that was begun last.
     begun_rate: Rate,
     capacity: Capacity,
@@ -111,7 +111,7 @@ impl Transmitter {
     /// before; says when it arrives at the far end.
     pub(crate) fn send(&mut self, now: Time, len: u32) -> Time {
         if len != self.known.0 {
-            self.known = (len, Exact::new(f64::from(len) * 8.0 * 1e9 / self.rate.bits_per_second()));
+            self.measure(len);
         }
         // Back to back, the fraction of a nanosecond is carried over, so that no rate is rounded.
         if self.free < now {
@@ -124,6 +124,13 @@ impl Transmitter {
         let arrival = Time::from_nanos(self.free.nanos() + self.delay.nanos());
         self.last_arrival = self.last_arrival.max(arrival);
         self.last_arrival
+    }
+}
+
+impl Transmitter {
+    #[cold]
+    fn measure(&mut self, len: u32) {
+        self.known = (len, Exact::new(f64::from(len) * 8.0 * 1e9 / self.rate.bits_per_second()));
     }
 }
 
@@ -147,7 +154,7 @@ impl Link {
             inbox: Inbox::new(),
             queue: plan.disc.map_or(Queue::Plain, managed),
             drain: Timer::OFF,
-            begun_bits: 0.0,
+            begun_bytes: 0,
             begun_rate: plan.rate,
             capacity: Capacity::default(),
         }
@@ -155,7 +162,7 @@ impl Link {
 
     /// Sends a packet of `len` bytes, after those that are being sent; says when it arrives.
     pub(crate) fn send(&mut self, now: Time, len: u32) -> Time {
-        self.begun_bits += f64::from(len) * 8.0;
+        self.begun_bytes += u64::from(len);
         self.begun_rate = self.transmitter.rate;
         self.transmitter.send(now, len)
     }
@@ -163,7 +170,7 @@ impl Link {
     /// Bits that have left the transmitter since the start, to the bit.
     pub(crate) fn sent_bits(&self, now: Time) -> f64 {
         let left = self.transmitter.free.since(now).seconds();
-        self.begun_bits - left * self.begun_rate.bits_per_second()
+        self.begun_bytes as f64 * 8.0 - left * self.begun_rate.bits_per_second()
     }
 
     /// Bits that could have left the transmitter since the start.
