@@ -177,7 +177,10 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
         table.add_column(name, justify="left" if place == 0 else "right", overflow="fold")
     for row in rows:
         table.add_row(*row)
-    console = Console(width=width, force_terminal=is_terminal(sys.stdout), highlight=False)
+    # A label is text: brackets and colons in it are nothing else.
+    console = Console(
+        width=width, force_terminal=is_terminal(sys.stdout), highlight=False, markup=False, emoji=False
+    )
     with console.capture() as captured:
         console.print(table)
     return "\n".join(line.rstrip() for line in captured.get().splitlines())

@@ -62,7 +62,7 @@ def _module(file: str) -> ModuleType:
     # Dataclasses and deepcopy look a class's module up by its name.
     sys.modules[name] = module
     try:
-        exec(compile(text, file, "exec"), vars(module))
+        exec(compile(text, file, "exec", dont_inherit=True), vars(module))
     except BaseException as fault:
         del sys.modules[name]
         if isinstance(fault, KeyboardInterrupt):

@@ -253,7 +253,7 @@ class Plots:
 
     def _draw(self, ax: Axes, place: int, band: Band) -> None:
         colour = style.colour(place)
-        name = words.short_names(self.result.discs)[band.disc]
+        name = style.plain(words.short_names(self.result.discs)[band.disc])
         ax.fill_between(band.x, band.low, band.high, color=colour, alpha=style.BAND_ALPHA, linewidth=0)
         ax.plot(
             band.x, band.mean, linestyle=style.dash(place), color=colour, linewidth=style.LINE, label=name

@@ -43,7 +43,7 @@ def differences(ax: Axes, result: Result, metric: str, baseline: str) -> Axes:
     low, high = ax.get_xlim()
     ax.set_xlim(min(low, -0.08 * (high - low)), max(high, 0.08 * (high - low)))
     _rows(ax, result, others)
-    style.label(ax, _more_than(column, words.short_names(result.discs)[baseline]), "")
+    style.label(ax, style.plain(_more_than(column, words.short_names(result.discs)[baseline])), "")
     return ax
 
 
@@ -70,7 +70,7 @@ def _rows(ax: Axes, result: Result, discs: list[str]) -> None:
     ax.margins(x=0.08)
     ax.autoscale(axis="x")
     ax.xaxis.set_major_locator(MaxNLocator(4))
-    labels = [called[disc].replace(":", "\n", 1) for disc in discs]
+    labels = [style.plain(called[disc]).replace(":", "\n", 1) for disc in discs]
     size = style.FONT_PT - (2 if _two_lines(list(called.values())) else 0)
     ax.set_yticks(range(len(discs)), labels, color=style.INK, fontsize=size)
     ax.set_ylim(len(discs) - 0.4, -0.6)

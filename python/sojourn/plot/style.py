@@ -50,6 +50,12 @@ def quieten(ax: Axes, grid: str = "y") -> None:
     ax.margins(x=0)
 
 
+def plain(name: str) -> str:
+    """A name as Matplotlib shows it letter by letter: no mathematics, and no label that it hides."""
+    shown = name.replace("$", r"\$")
+    return f"\u200b{shown}" if shown.startswith("_") else shown
+
+
 def colour(place: int) -> str:
     """The colour of the disc at `place`."""
     return PALETTE[place % len(PALETTE)]

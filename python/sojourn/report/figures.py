@@ -41,7 +41,11 @@ def svg(figure: Figure, name: str, spoken: str) -> str:
     for colour, variable in _VARIABLES.items():
         text = text.replace(colour, variable)
     # Tenths of a unit are finer than a pixel; what is written between the tags keeps its digits.
-    text = re.sub(r"<[^>]+>", lambda tag: re.sub(r"(\d+\.\d)\d+", r"\1", tag[0]), text)
+    text = re.sub(
+        r"<[^>]+>",
+        lambda tag: re.sub(r"(opacity: [0-9.]+)|(\d+\.\d)\d+", lambda n: n[1] or n[2], tag[0]),
+        text,
+    )
     text = re.sub(r"\n\s*", "\n", text)
     head = re.compile(r"<svg[^>]*?viewBox=\"([^\"]+)\"[^>]*>", re.S)
     told = escape(spoken).replace("\\", "")

@@ -198,7 +198,8 @@ def _caption(result: Result, chart: live.Chart) -> str:
         return escape(CDF_NOTE)
     unit, times = Plots(result).time_unit()
     step = bands.step_s(result, STILL.points // (COARSE if chart.coarse else 1)) * times
-    notes = [f'Each point averages <span class="step">{step:g}</span> {escape(unit)}.']
+    live_or_still = f'<span class="step">{step:g}</span><span class="paper">{step:g}</span>'
+    notes = [f"Each point averages {live_or_still} {escape(unit)}."]
     if chart is live.CHARTS[0]:
         notes.insert(0, BAND_NOTE if len(result.seeds) > 1 else "One seed.")
     if chart.name == "window" and bands.flows(result):

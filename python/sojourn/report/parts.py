@@ -40,7 +40,8 @@ def chip(place: int) -> str:
 def disc_name(disc: str) -> str:
     """A disc's law, and beside it what is set of it."""
     law, _, parameters = disc.partition(":")
-    detail = f'<span class="parameters">{escape(parameters.replace(",", ", "))}</span>' if parameters else ""
+    told = escape(re.sub(r",\s*", ", ", parameters))
+    detail = f'<span class="parameters">{told}</span>' if told else ""
     return f'<span class="law">{escape(law)}</span>{detail}'
 
 

@@ -148,9 +148,8 @@ def _price(result: Result, rivals: Ranking) -> str:
         return f"It also drops the fewest packets: {lost}, against {_percent(loss)} under {called[other]}."
     if not _apart(result, disc, least, words.DROPS):
         return ""
-    return (
-        f"The price is loss: it drops {lost} of the packets, where {called[least]} drops {_percent(lowest)}."
-    )
+    other = _percent(lowest) if lowest.mean > 0 else "none"
+    return f"The price is loss: it drops {lost} of the packets, where {called[least]} drops {other}."
 
 
 def _ranking(result: Result, column: Column) -> Ranking:

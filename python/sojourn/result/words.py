@@ -81,14 +81,20 @@ def short_names(discs: Sequence[str]) -> dict[str, str]:
     >>> list(short_names(["pi", "red:min=5,max=15 packets", "red:min=5,max=30 packets"]).values())
     ['pi', 'red:max=15', 'red:max=30']
     """
-    split = {disc: (disc.partition(":")[0], disc.partition(":")[2].split(",")) for disc in discs}
+    split = {disc: (disc.partition(":")[0], _settings(disc.partition(":")[2])) for disc in discs}
     found = {}
     for disc, (law, settings) in split.items():
         likes = [other for name, other in split.values() if name == law]
         own = [one for one in settings if one and not all(one in other for other in likes)]
         told = ",".join(own).replace(" packets", "")
         found[disc] = law if len(likes) == 1 or not own else f"{law}:{told}"
-    return found
+    # Where shortening made two of them alike, they keep their whole names.
+    return {disc: name if list(found.values()).count(name) == 1 else disc for disc, name in found.items()}
+
+
+def _settings(text: str) -> list[str]:
+    """Such as ``a=1`` and ``b=[2, 3]``: a comma inside of a list divides nothing."""
+    return re.split(r",(?![^\[]*\])", text)
 
 
 def scaled(result: Result, disc: str, column: Column) -> Estimate | None:
