@@ -457,3 +457,12 @@ def test_a_pipe_is_written_into_and_stays_a_pipe(made, tmp_path):
     reader.join(timeout=10)
     assert pipe.is_fifo()
     assert read[0].startswith("<!DOCTYPE html>") or read[0].startswith("<!doctype html>")
+
+
+def test_datagrams_are_told_with_their_rate():
+    group = {"count": 2, "app": "cbr", "rate": "1 Mbit/s", "cc": None, "profile": None, "segment": "200 B"}
+    said = setting.sentences({"flows": [group]})[0]
+    assert said.startswith("2 cbr flows (1 Mbit/s, UDP, without ECN, packets of 200 B) share")
+    group = {"count": 1, "app": "bulk", "cc": "cubic", "sack": False, "timestamps": True, "profile": "ns2"}
+    said = setting.sentences({"flows": [group]})[0]
+    assert "(cubic, without SACK, with timestamps, ns2 profile, without ECN)" in said

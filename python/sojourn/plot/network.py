@@ -98,7 +98,9 @@ def _group(flows: dict[str, Any]) -> Group:
     delay = access.get("delay")
     if isinstance(delay, dict):
         delay = " to ".join(map(str, next(iter(delay.values()), [])))
-    traffic = [f"{'' if flows.get('ecn') else 'no '}ECN", str(flows.get("segment") or "")]
+    # The rate of what does not ask the network; TCP finds its own.
+    rate = str(flows.get("rate") or "")
+    traffic = [rate, f"{'' if flows.get('ecn') else 'no '}ECN", str(flows.get("segment") or "")]
     return Group(
         name=f"{count} × {flows.get('cc') or flows.get('app') or 'flows'}",
         traffic=", ".join(part for part in traffic if part),

@@ -26,9 +26,16 @@ def _flows(scenario: dict[str, Any]) -> str:
 
 def _group(group: dict[str, Any]) -> str:
     count = group.get("count", 1)
-    kind = "long" if group.get("app", "bulk") == "bulk" else str(group["app"])
-    details = [str(group["cc"])] if group.get("cc") else []
-    if group.get("profile", "default") != "default":
+    bulk = group.get("app", "bulk") == "bulk"
+    kind = "long" if bulk else str(group["app"])
+    details = [str(group[key]) for key in ("cc" if bulk else "rate",) if group.get(key)]
+    if not bulk:
+        details.append("UDP")
+    if group.get("sack") is not None:
+        details.append("with SACK" if group["sack"] else "without SACK")
+    if group.get("timestamps"):
+        details.append("with timestamps")
+    if group.get("profile") not in (None, "default"):
         details.append(f"{group['profile']} profile")
     details.append("with ECN" if group.get("ecn") else "without ECN")
     if group.get("segment"):
