@@ -177,9 +177,9 @@ impl<P: Probe> Simulation<P> {
         match event.parts() {
             (Kind::Change, number) => self.change(self.changes[number as usize]),
             (Kind::Update, link) => self.update(link),
-            (Kind::Drain, link) => self.drain(link),
-            (Kind::Sender, flow) => self.sender_timer(flow),
+            (Kind::Arrive | Kind::Drain, link) => self.drain(link),
             (Kind::Receiver, flow) => self.receiver_timer(flow),
+            (Kind::Sender, flow) => self.sender_timer(flow),
             (Kind::Start, flow) => self.start(flow),
             (Kind::Stop, flow) => self.stop(self.now, flow),
         }
@@ -207,7 +207,7 @@ impl<P: Probe> Simulation<P> {
     fn offer(&mut self, now: Time, link: u32, packet: Packet) {
         let at = &mut self.links[link as usize];
         let Queue::Managed(Managed { disc, asking, .. }) = &mut at.queue else {
-            let arrival = at.send(now, packet.size());
+            let arrival = if at.is_endpoint { now } else { at.send(now, packet.size()) };
             return self.travel(arrival, packet.on_next_leg());
         };
         self.probe.offered(now, at.number);
@@ -265,7 +265,8 @@ impl<P: Probe> Simulation<P> {
         let next = at.inbox.first().min(at.next_departure(stepwise));
         let wait = if stepwise { Span::ZERO } else { at.transmitter.delay() };
         if let Some(time) = at.drain.needs((next < Time::NEVER).then(|| next + wait)) {
-            self.events.push(time, Event::drain(link));
+            let event = if at.is_endpoint { Event::arrive(link) } else { Event::drain(link) };
+            self.events.push(time, event);
         }
     }
 
@@ -355,20 +356,20 @@ impl<P: Probe> Simulation<P> {
     fn acknowledge(&mut self, at: Time, packet: Packet) {
         let number = packet.flow_number();
         // What is due before happens before.
-        if self.flows[number as usize].stop < at {
-            self.stop(self.flows[number as usize].stop, number);
-        }
         loop {
-            let Source::Tcp(connection) = &mut self.flows[number as usize].source else { return };
-            match connection.sender.next_timeout() {
-                Some(due) if due < at => self.expire(due, number),
-                _ => {
-                    let progress = connection.sender.on_segment(at, &self.pool.take(packet));
-                    if let Some(rtt) = progress.rtt {
-                        self.probe.rtt(at, rtt);
-                    }
-                    return self.pump(at, number);
+            let flow = &mut self.flows[number as usize];
+            let Source::Tcp(connection) = &mut flow.source else { return };
+            let (due, stop) = (connection.sender.next_timeout().unwrap_or(Time::NEVER), flow.stop);
+            if due < at && due <= stop {
+                self.expire(due, number);
+            } else if stop < at {
+                self.stop(stop, number);
+            } else {
+                let progress = connection.sender.on_segment(at, &self.pool.take(packet));
+                if let Some(rtt) = progress.rtt {
+                    self.probe.rtt(at, rtt);
                 }
+                return self.pump(at, number);
             }
         }
     }
@@ -382,7 +383,10 @@ impl<P: Probe> Simulation<P> {
                 if let Some(time) = flow.sender_timer.needs(connection.sender.next_timeout()) {
                     self.events.push(time, Event::sender(number));
                 }
-                return self.probe.window(at, number, connection.window());
+                if flow.state == State::Sending {
+                    self.probe.window(at, number, connection.window());
+                }
+                return;
             };
             let packet = self.pool.of_segment(segment, number, flow.forward);
             self.travel(at, packet);

@@ -9,23 +9,27 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Event(u32);
 
-/// What happens, in the order at one instant: changes, updates, then packets.
+/// What happens, in the order at one instant: changes, updates, what comes to endpoints, what they do by
+/// themselves, then the links. A packet takes time on every link, so all that comes to a link at an instant
+/// is known when its turn is, and comes in the order of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// An entry of the schedule is due.
     Change,
     /// The law in front of this link wants its update.
     Update,
-    /// What came to this link must be looked at.
-    Drain,
-    /// This flow's retransmission timer, or its next datagram.
-    Sender,
+    /// What came to this endpoint must be looked at; only stepwise.
+    Arrive,
     /// This flow's delayed acknowledgment.
     Receiver,
+    /// This flow's retransmission timer, or its next datagram.
+    Sender,
     /// This flow starts.
     Start,
     /// This flow stops.
     Stop,
+    /// What came to this link must be looked at.
+    Drain,
 }
 
 impl Event {
@@ -35,20 +39,23 @@ impl Event {
     pub(crate) const fn update(link: u32) -> Event {
         Event::new(Kind::Update, link)
     }
-    pub(crate) const fn drain(link: u32) -> Event {
-        Event::new(Kind::Drain, link)
-    }
-    pub(crate) const fn sender(flow: u32) -> Event {
-        Event::new(Kind::Sender, flow)
+    pub(crate) const fn arrive(link: u32) -> Event {
+        Event::new(Kind::Arrive, link)
     }
     pub(crate) const fn receiver(flow: u32) -> Event {
         Event::new(Kind::Receiver, flow)
+    }
+    pub(crate) const fn sender(flow: u32) -> Event {
+        Event::new(Kind::Sender, flow)
     }
     pub(crate) const fn start(flow: u32) -> Event {
         Event::new(Kind::Start, flow)
     }
     pub(crate) const fn stop(flow: u32) -> Event {
         Event::new(Kind::Stop, flow)
+    }
+    pub(crate) const fn drain(link: u32) -> Event {
+        Event::new(Kind::Drain, link)
     }
 
     const fn new(kind: Kind, number: u32) -> Event {
@@ -62,8 +69,16 @@ impl Event {
     }
 }
 
-const KINDS: [Kind; 7] =
-    [Kind::Change, Kind::Update, Kind::Drain, Kind::Sender, Kind::Receiver, Kind::Start, Kind::Stop];
+const KINDS: [Kind; 8] = [
+    Kind::Change,
+    Kind::Update,
+    Kind::Arrive,
+    Kind::Receiver,
+    Kind::Sender,
+    Kind::Start,
+    Kind::Stop,
+    Kind::Drain,
+];
 
 /// 2^29 components of a kind, above them the kind.
 const NUMBER_BITS: u32 = 29;

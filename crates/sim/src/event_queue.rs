@@ -212,7 +212,7 @@ mod tests {
         let (early, late) = (Time::from_nanos(1), Time::from_nanos(2));
         let mut queue = EventQueue::new(Span::ZERO);
         let at_once =
-            [Event::change(0), Event::update(0), Event::drain(1), Event::drain(2), Event::sender(0)];
+            [Event::change(0), Event::update(0), Event::sender(0), Event::drain(1), Event::drain(2)];
         at_once.iter().rev().for_each(|event| queue.push(late, *event));
         queue.push(early, Event::start(0));
         assert_eq!(queue.pop_by(Time::ZERO), None);

@@ -56,6 +56,7 @@ impl Leg {
 impl Layout {
     /// Cuts the network's routes into legs.
     pub(crate) fn new(network: &mut Network, stepwise: bool) -> Layout {
+        let real = network.links.len();
         if stepwise {
             add_endpoints(network);
         }
@@ -68,7 +69,7 @@ impl Layout {
             transmitters.push(Transmitter::new(plan.rate, plan.delay));
             if !private[number] {
                 places[number] = layout.links.len() as u32;
-                layout.links.push(Link::new(number as u32, plan));
+                layout.links.push(Link::new(number as u32, number >= real, plan));
             }
         }
         for flow in &network.flows {

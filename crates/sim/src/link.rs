@@ -36,6 +36,8 @@ struct Exact {
 pub(crate) struct Link {
     /// Its number in the network.
     pub(crate) number: u32,
+    /// Whether it stands for an endpoint, and takes no time; only stepwise.
+    pub(crate) is_endpoint: bool,
     pub(crate) transmitter: Transmitter,
     /// The packets on their way to it.
     pub(crate) inbox: Inbox,
@@ -135,7 +137,9 @@ impl Transmitter {
 }
 
 impl Exact {
+    /// At least a nanosecond, so that what a packet sets off comes after it.
     fn new(nanos: f64) -> Exact {
+        let nanos = nanos.max(1.0);
         Exact { nanos: nanos as u64, fraction: (nanos.fract() * FRACTIONS) as u32 }
     }
 }
@@ -146,10 +150,11 @@ const TYPICAL_BITS: f64 = 12_000.0;
 const FRACTIONS: f64 = (1_u64 << 32) as f64;
 
 impl Link {
-    pub(crate) fn new(number: u32, plan: LinkPlan) -> Link {
+    pub(crate) fn new(number: u32, is_endpoint: bool, plan: LinkPlan) -> Link {
         let managed = |disc| Queue::Managed(Managed { disc, asking: false, update: Time::NEVER });
         Link {
             number,
+            is_endpoint,
             transmitter: Transmitter::new(plan.rate, plan.delay),
             inbox: Inbox::new(),
             queue: plan.disc.map_or(Queue::Plain, managed),

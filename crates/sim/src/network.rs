@@ -18,7 +18,7 @@ pub struct Network {
 
 /// One direction of a link.
 pub struct LinkPlan {
-    /// How fast it sends.
+    /// How fast it sends; a packet takes a nanosecond at the least.
     pub rate: Rate,
     /// How long a packet is on the wire after it has been sent.
     pub delay: Span,

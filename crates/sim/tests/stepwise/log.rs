@@ -1,0 +1,121 @@
+//! Everything that a probe is told.
+
+use sojourn_aqm::{Backlog, Cause};
+use sojourn_sim::{Probe, Window};
+use sojourn_units::{Span, Time};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
+
+/// Everything that a probe is told: by link, and by flow.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Log {
+    pub(crate) links: Told<Happened>,
+    pub(crate) received: Told<u64>,
+    pub(crate) rtts: Vec<(Time, Span)>,
+    /// None where the flow stops.
+    pub(crate) windows: Told<Option<Window>>,
+    /// What was told in the wrong order, first of all.
+    pub(crate) wrong: Option<String>,
+}
+
+/// What was told of each component, and when.
+type Told<T> = BTreeMap<u32, Vec<(Time, T)>>;
+
+#[derive(Debug, PartialEq)]
+pub(crate) enum Happened {
+    Held(Backlog),
+    Offered,
+    Delivered(Span),
+    Dropped(Cause),
+    Marked,
+}
+
+impl Log {
+    /// Leaves out what was told ahead of the end, and puts what concerns several flows in order.
+    pub(crate) fn in_time(&mut self, end: Time) {
+        cut(&mut self.received, end);
+        cut(&mut self.windows, end);
+        self.rtts.retain(|(at, _)| *at <= end);
+        self.rtts.sort();
+    }
+
+    /// The earliest entry in which the two differ.
+    pub(crate) fn first_difference(&self, other: &Log) -> Option<String> {
+        let mut found = Vec::new();
+        compare("link", (&self.links, &other.links), &mut found);
+        compare("received by flow", (&self.received, &other.received), &mut found);
+        compare("window of flow", (&self.windows, &other.windows), &mut found);
+        let rtts = (self.rtts != other.rtts).then(|| "the round-trip times".into());
+        found.into_iter().min().map(|(_, what)| what).or(rtts)
+    }
+
+    fn add(&mut self, now: Time, link: u32, what: Happened) {
+        add(&mut self.links, &mut self.wrong, (now, link, what));
+    }
+}
+
+/// Adds an entry; notes the first that runs back in time.
+fn add<T: Debug>(told: &mut Told<T>, wrong: &mut Option<String>, (at, number, what): (Time, u32, T)) {
+    let told = told.entry(number).or_default();
+    if let Some((last, before)) = told.last().filter(|(last, _)| *last > at) {
+        wrong.get_or_insert_with(|| format!("{number}: {what:?} at {at:?} after {before:?} at {last:?}"));
+    }
+    told.push((at, what));
+}
+
+fn cut<T>(told: &mut Told<T>, end: Time) {
+    told.retain(|_, told| {
+        told.retain(|(at, _)| *at <= end);
+        !told.is_empty()
+    });
+}
+
+/// Where each component's entries first differ.
+fn compare<T: PartialEq + Debug>(what: &str, both: (&Told<T>, &Told<T>), found: &mut Vec<(Time, String)>) {
+    let numbers: BTreeSet<&u32> = both.0.keys().chain(both.1.keys()).collect();
+    for number in numbers {
+        let [one, other] = [both.0, both.1].map(|told| told.get(number).map_or(&[][..], Vec::as_slice));
+        let Some(at) = (0..one.len().max(other.len())).find(|at| one.get(*at) != other.get(*at)) else {
+            continue;
+        };
+        let (one, other) = (one.get(at), other.get(at));
+        let time = [one, other].into_iter().flatten().map(|(time, _)| *time).min();
+        found.push((
+            time.unwrap_or(Time::NEVER),
+            format!("{what} {number}, entry {at}: {one:?} and {other:?}"),
+        ));
+    }
+}
+
+impl Probe for Log {
+    fn backlog(&mut self, now: Time, link: u32, backlog: Backlog) {
+        self.add(now, link, Happened::Held(backlog));
+    }
+    fn offered(&mut self, now: Time, link: u32) {
+        self.add(now, link, Happened::Offered);
+    }
+    fn delivered(&mut self, now: Time, link: u32, sojourn: Span) {
+        self.add(now, link, Happened::Delivered(sojourn));
+    }
+    fn dropped(&mut self, now: Time, link: u32, cause: Cause) {
+        self.add(now, link, Happened::Dropped(cause));
+    }
+    fn marked(&mut self, now: Time, link: u32) {
+        self.add(now, link, Happened::Marked);
+    }
+    fn received(&mut self, at: Time, flow: u32, bytes: u64) {
+        add(&mut self.received, &mut self.wrong, (at, flow, bytes));
+    }
+    fn rtt(&mut self, at: Time, rtt: Span) {
+        self.rtts.push((at, rtt));
+    }
+    fn window(&mut self, at: Time, flow: u32, window: Window) {
+        if let Some((stop, None)) = self.windows.get(&flow).and_then(|told| told.last()) {
+            self.wrong.get_or_insert_with(|| format!("flow {flow}: a window at {at:?}, stopped at {stop:?}"));
+        }
+        add(&mut self.windows, &mut self.wrong, (at, flow, Some(window)));
+    }
+    fn stopped(&mut self, at: Time, flow: u32) {
+        add(&mut self.windows, &mut self.wrong, (at, flow, None));
+    }
+}

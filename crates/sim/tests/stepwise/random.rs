@@ -1,0 +1,257 @@
+//! Random networks: what is computed ahead is what it is step by step, and it
+//! does not matter in which steps the simulation is advanced.
+//!
+//! `RANDOM_NETWORKS=5000` draws so many of each kind, and `RANDOM_FROM=123` begins with that one.
+
+use crate::log::Log;
+use sojourn_aqm::discs::Fifo;
+use sojourn_aqm::laws::tail_drop::TailDrop;
+use sojourn_aqm::{Law, Limit, Site, catalogue};
+use sojourn_sim::network::{Change, Datagrams, FlowPlan, LinkChange, LinkPlan, Network, SourcePlan, Spacing};
+use sojourn_sim::{Packet, Simulation};
+use sojourn_tcp::{Config, LimitedTransmit, Pipe, Profile};
+use sojourn_units::{Rate, Span, Stream, Time};
+
+/// What kind of networks are drawn.
+#[derive(Clone, Copy, Debug)]
+struct Kind {
+    /// Round numbers only, so that much happens at the same instants.
+    round: bool,
+    /// Every route begins and ends with a private link, in both directions.
+    access: bool,
+    /// Links so fast that a packet may take no time.
+    instant: bool,
+}
+
+struct Draws(Stream);
+
+impl Draws {
+    fn below(&mut self, n: u64) -> u64 {
+        (self.0.uniform() * n as f64) as u64
+    }
+    fn between(&mut self, from: f64, to: f64) -> f64 {
+        from + (to - from) * self.0.uniform()
+    }
+    fn chance(&mut self, p: f64) -> bool {
+        self.0.uniform() < p
+    }
+    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len() as u64) as usize]
+    }
+}
+
+fn rate(draws: &mut Draws, kind: Kind) -> Rate {
+    if kind.instant && draws.chance(0.5) {
+        return Rate::from_bits_per_second(1e13);
+    }
+    let mega = if kind.round { draws.pick(&[1.0, 4.0, 8.0, 16.0, 80.0]) } else { draws.between(0.5, 40.0) };
+    Rate::from_bits_per_second(mega * 1e6)
+}
+
+fn delay(draws: &mut Draws, kind: Kind) -> Span {
+    if draws.chance(0.25) {
+        return Span::ZERO;
+    }
+    if kind.round {
+        return Span::from_millis(draws.pick(&[1, 2, 5, 10, 50]));
+    }
+    if draws.chance(0.2) {
+        return Span::from_nanos(draws.below(2000));
+    }
+    Span::from_seconds(draws.between(0.0, 0.06))
+}
+
+/// A time in the first `share` of the run.
+fn instant(draws: &mut Draws, kind: Kind, share: f64) -> Time {
+    let seconds = draws.between(0.0, share * END.seconds());
+    let seconds = if kind.round { (seconds * 100.0).round() / 100.0 } else { seconds };
+    Time::ZERO + Span::from_seconds(seconds)
+}
+
+fn link(draws: &mut Draws, kind: Kind, managed: bool) -> LinkPlan {
+    let (rate, delay) = (rate(draws, kind), delay(draws, kind));
+    LinkPlan { rate, delay, disc: managed.then(|| Box::new(disc(draws, rate)) as Box<_>) }
+}
+
+/// A small queue under any law.
+fn disc(draws: &mut Draws, rate: Rate) -> Fifo<Packet, Box<dyn Law>> {
+    let packets = draws.below(60) as u32 + 2;
+    let limit =
+        draws.pick(&[Limit::Packets(packets), Limit::Bytes(u64::from(packets) * 1000), Limit::Packets(100)]);
+    let site = Site {
+        rate,
+        packet: 1000.0,
+        limit: limit.packets(1000.0),
+        flows: Some(3.0),
+        base_rtt: Some(Span::from_millis(60)),
+    };
+    let entry = draws.pick(catalogue::LAWS);
+    // Not every law goes everywhere.
+    let law = (entry.build)(&[], &site).unwrap_or_else(|_| Box::new(TailDrop));
+    Fifo::new(law, limit, site, Stream::named(draws.below(1 << 30), "disc"))
+}
+
+fn source(draws: &mut Draws, kind: Kind) -> SourcePlan {
+    if draws.chance(0.3) {
+        return SourcePlan::Datagrams(Datagrams {
+            rate: if kind.round { draws.pick(&[50.0, 100.0, 200.0]) } else { draws.between(5.0, 400.0) },
+            spacing: draws.pick(&[Spacing::Even, Spacing::Poisson]),
+            mean_len: if kind.round { 1000.0 } else { draws.between(40.0, 1500.0) },
+            exponential: !kind.round && draws.chance(0.5),
+            ecn: draws.chance(0.5),
+        });
+    }
+    let mss = if kind.round { 960 } else { draws.below(1400) as u32 + 60 };
+    let cc = draws.pick(&["reno", "newreno", "cubic"]).into();
+    SourcePlan::Bulk(Config { profile: profile(draws), cc, mss, ecn: draws.chance(0.5) })
+}
+
+fn profile(draws: &mut Draws) -> Profile {
+    Profile {
+        delayed_ack: draws.chance(0.5),
+        ack_delay: Span::from_millis(draws.pick(&[1, 10, 40, 100])),
+        initial_window: draws.pick(&[1, 2, 10]),
+        min_rto: Span::from_millis(draws.pick(&[1, 10, 200])),
+        initial_rto: Span::from_millis(draws.pick(&[50, 1000, 3000])),
+        tick: Span::from_nanos(draws.pick(&[1, 1_000_000, 10_000_000])),
+        sack: draws.pick(&[None, Some(true), Some(false)]),
+        pipe: draws.pick(&[Pipe::Scoreboard, Pipe::Counted]),
+        limited_transmit: draws.pick(&[LimitedTransmit::NewData, LimitedTransmit::Next]),
+        timestamps: draws.chance(0.5),
+        sack_takes_room: draws.chance(0.5),
+        receive_window: draws.pick(&[4, 64, 1000]),
+        ..Profile::named(draws.pick(&["default", "ns2"])).unwrap()
+    }
+}
+
+/// A route over some of the shared links, also the same one again, with private ones before, between and behind.
+fn route(draws: &mut Draws, kind: Kind, shared: u64, links: &mut Vec<LinkPlan>) -> Vec<u32> {
+    let mut route = Vec::new();
+    let hops = draws.below(shared + 1);
+    for place in 0..=hops {
+        let access = kind.access && (place == 0 || place == hops);
+        if access {
+            // Of an ordinary rate, so that no flow goes round and round in no time.
+            route.push(links.len() as u32);
+            links.push(link(draws, Kind { instant: false, ..kind }, false));
+        }
+        if draws.chance(0.5) {
+            route.push(links.len() as u32);
+            links.push(link(draws, kind, false));
+        }
+        if place < hops {
+            route.push(draws.below(shared) as u32);
+        }
+    }
+    route
+}
+
+fn flow(draws: &mut Draws, kind: Kind, shared: u64, links: &mut Vec<LinkPlan>) -> FlowPlan {
+    let source = source(draws, kind);
+    let mut forward = route(draws, kind, shared, links);
+    if forward.is_empty() {
+        forward.push(draws.below(shared) as u32);
+    }
+    let reverse = route(draws, kind, shared, links);
+    let start = instant(draws, kind, 0.5);
+    // Sometimes at the very start.
+    let later = start.max(instant(draws, kind, 1.0));
+    let stop = draws.pick(&[None, Some(start), Some(later)]);
+    FlowPlan { source, forward, reverse, start, stop: stop.filter(|stop| *stop > start || draws.chance(0.2)) }
+}
+
+/// A change of a shared link, or of one that would be private without it.
+fn change(draws: &mut Draws, kind: Kind, shared: u64, links: u64) -> Change {
+    let link = if draws.chance(0.8) { draws.below(shared) } else { draws.below(links) };
+    let (rate, delay) = (LinkChange::Rate(rate(draws, kind)), LinkChange::Delay(delay(draws, kind)));
+    Change { time: instant(draws, kind, 1.0), link: link as u32, what: draws.pick(&[rate, delay]) }
+}
+
+fn network(seed: u64, kind: Kind) -> Network {
+    let draws = &mut Draws(Stream::named(seed, &format!("{kind:?}")));
+    let shared = draws.below(5) + 1;
+    let mut links = Vec::new();
+    for _ in 0..shared {
+        let managed = draws.chance(0.7);
+        links.push(link(draws, kind, managed));
+    }
+    let flows = (0..=draws.below(6)).map(|_| flow(draws, kind, shared, &mut links)).collect();
+    let mut changes: Vec<Change> =
+        (0..draws.below(12)).map(|_| change(draws, kind, shared, links.len() as u64)).collect();
+    changes.sort_by_key(|change| change.time);
+    Network { links, flows, changes }
+}
+
+/// How a simulation is brought to its end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    Direct,
+    /// Advanced by steps of any length, zero included.
+    InSteps,
+    Stepwise,
+}
+
+fn log(seed: u64, kind: Kind, way: Way) -> Log {
+    let network = network(seed, kind);
+    let build = if way == Way::Stepwise { Simulation::stepwise } else { Simulation::new };
+    let mut simulation = build(network, seed, Log::default());
+    if way == Way::InSteps {
+        let mut draws = Draws(Stream::named(seed, "steps"));
+        for _ in 0..1000 {
+            let width = draws.pick(&[1.0, 1e3, 1e5, 1e7]);
+            let until = (simulation.now() + Span::from_nanos(draws.between(0.0, width) as u64)).min(END);
+            simulation.advance_some(until, draws.pick(&[0, 1, 20, u64::MAX]));
+            simulation.assert_conservation();
+        }
+    }
+    while !simulation.advance_some(END, 1000) {}
+    simulation.assert_conservation();
+    let mut log = std::mem::take(simulation.probe());
+    log.in_time(END);
+    log
+}
+
+/// All ways lead to the same log.
+fn check(kind: Kind) {
+    let number = |name: &str, usual: u64| std::env::var(name).map_or(usual, |n| n.parse().unwrap());
+    let (from, cases) = (number("RANDOM_FROM", 0), number("RANDOM_NETWORKS", 100));
+    let mut received = 0;
+    for seed in from..from + cases {
+        let [direct, in_steps, stepwise] =
+            [Way::Direct, Way::InSteps, Way::Stepwise].map(|way| log(seed, kind, way));
+        for (way, log) in [(Way::InSteps, &in_steps), (Way::Stepwise, &stepwise)] {
+            assert_eq!(direct.first_difference(log), None, "{kind:?}, seed {seed}, {way:?}");
+        }
+        assert_eq!((&direct.wrong, &stepwise.wrong), (&None, &None), "{kind:?}, seed {seed}");
+        received += direct.received.values().flatten().count();
+    }
+    assert!(received as u64 > 100 * cases, "{kind:?}: too little happened");
+}
+
+#[test]
+fn any_times_behind_access_links() {
+    check(Kind { round: false, access: true, instant: false });
+}
+
+#[test]
+fn any_times_at_shared_links() {
+    check(Kind { round: false, access: false, instant: false });
+}
+
+#[test]
+fn the_same_times_behind_access_links() {
+    check(Kind { round: true, access: true, instant: false });
+}
+
+#[test]
+fn the_same_times_at_shared_links() {
+    check(Kind { round: true, access: false, instant: false });
+}
+
+#[test]
+fn links_that_take_no_time() {
+    check(Kind { round: false, access: true, instant: true });
+}
+
+/// The end of every run.
+const END: Time = Time::from_nanos(3_000_000_000);
