@@ -1,13 +1,22 @@
 //! The packets on their way to a link that several flows share.
+//!
+//! Flows whose delays differ little come nearly in order, so a packet is put in
+//! its place among the last ones. One that belongs further back waits in a heap.
 
 use crate::packet::Packet;
 use sojourn_units::Time;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// Packets that will come to a link, and when.
 pub(crate) struct Inbox {
-    /// In the order of time and leg, where `sorted`.
-    entries: Vec<Entry>,
-    sorted: bool,
+    /// In the order of time and leg, from `start` on; what stands before has been taken.
+    near: Vec<Entry>,
+    start: usize,
+    /// What came far out of order.
+    far: BinaryHeap<Reverse<Far>>,
+    /// How many have been put there.
+    gone_far: u64,
     /// When the first of them comes; NEVER where there is none.
     first: Time,
 }
@@ -19,9 +28,16 @@ pub(crate) struct Entry {
     pub(crate) packet: Packet,
 }
 
+/// An entry of the heap: in the order of time, leg and number.
+#[derive(Clone, Copy, Debug)]
+struct Far {
+    entry: Entry,
+    number: u64,
+}
+
 impl Inbox {
     pub(crate) fn new() -> Inbox {
-        Inbox { entries: Vec::new(), sorted: true, first: Time::NEVER }
+        Inbox { near: Vec::new(), start: 0, far: BinaryHeap::new(), gone_far: 0, first: Time::NEVER }
     }
 
     /// When the first packet comes; NEVER where none does.
@@ -29,24 +45,30 @@ impl Inbox {
         self.first
     }
 
-    /// Adds a packet that comes at `time`, in its order as far as that is near; those of one leg come in order.
+    /// Adds a packet that comes at `time`; those of one leg come in order.
     #[inline]
     pub(crate) fn push(&mut self, time: Time, packet: Packet) {
         let entry = Entry { time, packet };
         self.first = self.first.min(time);
-        let length = self.entries.len();
-        self.entries.push(entry);
-        let near = &mut self.entries[length.saturating_sub(NEAR)..];
-        let mut place = near.len() - 1;
+        let length = self.near.len();
+        if length - self.start >= NEAR && entry.is_before(&self.near[length - NEAR]) {
+            return self.push_far(entry);
+        }
+        self.near.push(entry);
+        let last = &mut self.near[length.saturating_sub(NEAR).max(self.start)..];
+        let mut place = last.len() - 1;
         // One by one: a block move would wait for the last stores.
-        while place > 0 && entry.is_before(&near[place - 1]) {
-            near[place] = near[place - 1];
+        while place > 0 && entry.is_before(&last[place - 1]) {
+            last[place] = last[place - 1];
             place -= 1;
         }
-        near[place] = entry;
-        if place == 0 && length > NEAR {
-            self.sorted &= !entry.is_before(&self.entries[length - NEAR - 1]);
-        }
+        last[place] = entry;
+    }
+
+    #[cold]
+    fn push_far(&mut self, entry: Entry) {
+        self.gone_far += 1;
+        self.far.push(Reverse(Far { entry, number: self.gone_far }));
     }
 
     /// Moves to `batch` what comes before `end`, in the order of time, and at one instant of legs.
@@ -54,13 +76,28 @@ impl Inbox {
         if self.first >= end {
             return;
         }
-        if !self.sorted {
-            self.entries.sort_by_key(|entry| (entry.time, entry.packet.leg));
-            self.sorted = true;
+        let due = self.near[self.start..].partition_point(|entry| entry.time < end);
+        // What stands after an entry only grows while it waits: of two from one leg at one instant, the
+        // one in the heap came later.
+        for place in self.start..self.start + due {
+            let entry = self.near[place];
+            self.take_far(|far| far.is_before(&entry), batch);
+            batch.push(entry);
         }
-        let due = self.entries.partition_point(|entry| entry.time < end);
-        batch.extend(self.entries.drain(..due));
-        self.first = self.entries.first().map_or(Time::NEVER, |entry| entry.time);
+        self.take_far(|far| far.time < end, batch);
+        self.start += due;
+        if 2 * self.start > self.near.len() {
+            self.near.drain(..self.start);
+            self.start = 0;
+        }
+        let (near, far) = (self.near.get(self.start), self.far.peek().map(|Reverse(far)| &far.entry));
+        self.first = near.into_iter().chain(far).map(|entry| entry.time).min().unwrap_or(Time::NEVER);
+    }
+
+    fn take_far(&mut self, due: impl Fn(&Entry) -> bool, batch: &mut Vec<Entry>) {
+        while self.far.peek().is_some_and(|Reverse(far)| due(&far.entry)) {
+            batch.extend(self.far.pop().map(|Reverse(far)| far.entry));
+        }
     }
 }
 
@@ -70,7 +107,33 @@ impl Entry {
     }
 }
 
-/// How far back an entry is put at once; flows whose delays differ little come nearly in order.
+impl Far {
+    fn key(&self) -> (Time, u32, u64) {
+        (self.entry.time, self.entry.packet.leg, self.number)
+    }
+}
+
+impl PartialEq for Far {
+    fn eq(&self, other: &Far) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Far {}
+
+impl PartialOrd for Far {
+    fn partial_cmp(&self, other: &Far) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Far {
+    fn cmp(&self, other: &Far) -> std::cmp::Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+/// How far back an entry is put at once.
 const NEAR: usize = 32;
 
 #[cfg(test)]
@@ -104,6 +167,20 @@ mod tests {
         expected.sort();
         assert_eq!(came[..], expected[..came.len()]);
         assert!(came.len() > 4000);
+    }
+
+    /// Two of one leg at one instant, far back, the second when all that came before them has been taken.
+    #[test]
+    fn a_leg_keeps_its_order_in_the_heap() {
+        let mut inbox = Inbox::new();
+        inbox.push(Time::from_nanos(1), packet(0, 1));
+        (0..NEAR).for_each(|_| inbox.push(Time::from_nanos(9), packet(5, 9)));
+        let mut batch = Vec::new();
+        inbox.push(Time::from_nanos(5), packet(3, 2));
+        inbox.take_before(Time::from_nanos(2), &mut batch);
+        inbox.push(Time::from_nanos(5), packet(3, 3));
+        inbox.take_before(Time::from_nanos(6), &mut batch);
+        assert_eq!(batch.iter().map(|entry| entry.packet.size()).collect::<Vec<_>>(), [1, 2, 3]);
     }
 
     #[test]

@@ -29,7 +29,7 @@ struct FlowWindow {
     sending: bool,
     /// In 2^-20 segments.
     window: i64,
-    /// 2^32 over the bytes of a segment, rounded up.
+    /// 2^64 over the bytes of a segment, rounded up: whole windows stay whole.
     per_byte: u64,
     /// Its number among the samples, plus one.
     sample: u8,
@@ -81,9 +81,9 @@ impl Windows {
         let (sending, now) = match window {
             Some(Window { bytes, segment }) => {
                 if was.per_byte == 0 {
-                    was.per_byte = (1_u64 << 32).div_ceil(u64::from(segment));
+                    was.per_byte = u64::MAX / u64::from(segment.max(2)) + 1;
                 }
-                (true, (bytes.saturating_mul(was.per_byte) >> 12) as i64)
+                (true, ((u128::from(bytes) * u128::from(was.per_byte)) >> 44) as i64)
             }
             None => (false, 0),
         };
@@ -151,8 +151,8 @@ mod tests {
         let mut ends = Vec::new();
         for end in [10, 20, 30, 40] {
             let (mean, samples) = windows.end_step(at(end));
-            let samples: Vec<f64> = samples.map(f64::round).collect();
-            ends.push((mean.round(), samples[0], samples[1].max(0.0)));
+            let samples: Vec<f64> = samples.collect();
+            ends.push((mean, samples[0], samples[1].max(0.0)));
         }
         assert_eq!(ends, [(4.0, 4.0, 0.0), (13.0, 6.0, 20.0), (13.0, 6.0, 20.0), (8.0, 8.0, 0.0)]);
     }
