@@ -112,7 +112,7 @@ ordeal() {
 }
 
 docs() {
-  echo "make docs: builds Sojourn, then its pages, the law pages' pictures included; about a minute once built."
+  echo "make docs: builds Sojourn, then its pages, the law pages' pictures included; about half a minute once built."
   build
   docs_packages
   rm -rf build/docs build/docs-work
