@@ -11,6 +11,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 readonly ROOT=$PWD
 readonly PY=$ROOT/.venv/bin/python
 readonly SKIPPED=${SOJOURN_SKIPPED:-$ROOT/build/test/skipped.txt} # the tests of this file set another
+readonly THIRD_PARTY=python/sojourn/THIRD-PARTY.txt # the notices of the crates in the extension, made for the wheel
 readonly LACKING=3 # the exit status of a part that this machine cannot run
 
 main() {
@@ -57,7 +58,7 @@ demo() {
   cat <<'TEXT'
 make demo: builds Sojourn, then runs 120 TCP flows over an 8 Mbit/s link for 100 simulated seconds with
 five queue laws (tail drop, RED, PI, CoDel, ARM-PFC) and five seeds each, and writes a page that compares them.
-It takes about 2 minutes on a fresh machine (packages and compiling), and some seconds after that.
+It takes about 2 to 4 minutes on a fresh machine (packages and compiling), and some seconds after that.
 TEXT
   step "build" build
   local sojourn=$ROOT/.venv/bin/sojourn out=build/demo
@@ -72,8 +73,8 @@ TEXT
 everything() {
   cat <<'TEXT'
 make test: builds Sojourn, then runs every check and test: format, lints, Rust tests, generated files,
-Python types, Python tests, the wheel, and the comparison with ns-2 where it is installed.
-It takes about 5 minutes on a fresh machine with two cores, and about 2 after that.
+Python types, the pages, the wheel, Python tests, and the comparison with ns-2 where it is installed.
+It takes about 5 to 8 minutes on two cores, the longer time on a fresh machine.
 TEXT
   mkdir -p "$(dirname "$SKIPPED")"
   : >"$SKIPPED"
@@ -111,7 +112,7 @@ ordeal() {
 }
 
 docs() {
-  echo "make docs: builds Sojourn, then its pages, the law pages' pictures included; about 20 seconds once built."
+  echo "make docs: builds Sojourn, then its pages, the law pages' pictures included; about half a minute once built."
   build
   docs_packages
   rm -rf build/docs build/docs-work
@@ -161,6 +162,7 @@ clean_run() {
 wheel() {
   build
   rm -rf dist
+  "$PY" crates/py/third_party.py "$THIRD_PARTY"
   maturin build --out "$ROOT/dist"
   "$PY" -m pytest -q tests/house/test_wheel.py
 }
@@ -176,7 +178,7 @@ lock() {
 }
 
 clean() {
-  rm -rf .venv build dist target .mypy_cache .ruff_cache .pytest_cache .hypothesis python/sojourn/_core*.so
+  rm -rf .venv build dist target .mypy_cache .ruff_cache .pytest_cache .hypothesis python/sojourn/_core*.so "$THIRD_PARTY"
   find python tests docs -name __pycache__ -type d -prune -exec rm -rf {} +
 }
 

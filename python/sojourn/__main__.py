@@ -1,5 +1,6 @@
 """The command `sojourn`, and `python -m sojourn`: Ctrl-C is quiet from the first import on."""
 
+import os
 import sys
 
 
@@ -8,10 +9,22 @@ def main() -> int:
     try:
         from sojourn.cli import main as command
 
-        return command()
+        code = command()
+        _leave_laws_behind(code)
+        return code
     except KeyboardInterrupt:
         print("sojourn: interrupted", file=sys.stderr)
         return 130
+
+
+def _leave_laws_behind(code: int) -> None:
+    """End at once where a law cannot be stopped: Python itself would wait for its thread."""
+    pool = sys.modules.get("sojourn.simulate.pool")
+    if pool is not None and pool.left_behind():
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+        os._exit(code)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import zipfile
 from pathlib import Path
@@ -31,6 +32,19 @@ def test_it_carries_types_and_licences(wheel: zipfile.ZipFile) -> None:
     wanted |= {f"report/vendor/uPlot.{name}" for name in ("iife.min.js", "min.css", "LICENSE")}
     assert not wanted - names
     assert not [name for name in names if "sboms" in name or "__pycache__" in name]
+
+
+def test_it_carries_the_notices_of_all_crates_in_the_extension(wheel: zipfile.ZipFile, root: Path) -> None:
+    text = wheel.read("sojourn/THIRD-PARTY.txt").decode()
+    tree = ["cargo", "tree", "--locked", "-p", "sojourn-py", "-e", "normal,no-proc-macro", "--prefix", "none"]
+    lines = subprocess.run(tree, cwd=root, capture_output=True, text=True, check=True).stdout.splitlines()
+    crates = {tuple(line.split()[:2]) for line in lines if line and not line.startswith("sojourn-")}
+    assert len(crates) > 20
+    _, *told = re.split(r"^=+\n(\S+) (\S+) \(.+\)\n=+\n", text, flags=re.MULTILINE)
+    assert {(name, f"v{version}") for name, version in zip(told[::3], told[1::3], strict=True)} == crates
+    for name, licence in zip(told[::3], told[2::3], strict=True):
+        assert re.search(r"Permission is hereby granted|Redistribution and use", licence), name
+    assert not re.search(r"registry|\.cargo|/src/", text)
 
 
 def test_it_carries_the_gallery(wheel: zipfile.ZipFile, root: Path) -> None:

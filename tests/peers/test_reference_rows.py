@@ -1,4 +1,7 @@
-"""Every row of tests/reference/peers.csv that the spine must meet, with ten seeds of ours."""
+"""Every row of tests/reference/peers.csv that the spine must meet, with ten seeds of ours.
+
+The rows S8, queues of known theory, are met in Rust: crates/sim/tests/queueing_theory.rs.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +33,13 @@ NOT_NS2S = {("S6_100M", "droptail", "sack", "utilization")}
 OFFERED = {"S1": 90_000, "S6_100M": 125_000}
 
 
-def rows() -> list[dict[str, str]]:
+def spine() -> list[dict[str, str]]:
     with (ROOT / "tests/reference/peers.csv").open() as file:
-        spine = (row for row in csv.DictReader(file) if row["issue"] in ("spine", "spine_finished"))
-        return [row for row in spine if row["scenario"] in SCENARIOS]
+        return [row for row in csv.DictReader(file) if row["issue"] in ("spine", "spine_finished")]
+
+
+def rows() -> list[dict[str, str]]:
+    return [row for row in spine() if row["scenario"] in SCENARIOS]
 
 
 @cache
@@ -46,6 +52,12 @@ def marked(row: dict[str, str]) -> object:
     name = (row["scenario"], row["disc"], row["transport"], row["metric"])
     marks = [pytest.mark.xfail(strict=True, reason="ns-2 itself differs")] if name in NOT_NS2S else []
     return pytest.param(row, id="-".join(name), marks=marks)
+
+
+def test_the_rows_left_out_are_those_that_rust_meets() -> None:
+    left_out = {row["scenario"] for row in spine()} - set(SCENARIOS)
+    assert left_out == {f"S8_{queue}_rho{load}" for queue in ("md1", "mm1") for load in ("0.5", "0.8", "0.9")}
+    assert "peers.csv" in (ROOT / "crates/sim/tests/queueing_theory.rs").read_text()
 
 
 def test_every_disc_of_the_rows_is_run() -> None:

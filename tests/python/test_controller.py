@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -403,7 +404,8 @@ class BadLabel(TenLines):
         (TenLines(target_packets=-1), "target_packets: -1 is not a number of packets"),
         (
             Locked(),
-            r"--disc: Locked cannot be set up for a run: .*TypeError: cannot pickle '_thread.lock' object",
+            r"^--disc: Locked cannot be copied for each run "
+            r"\(TypeError: cannot pickle '_thread.lock' object\); legal: what copy.deepcopy can copy$",
         ),
         (
             BadReset(),
@@ -503,6 +505,8 @@ def line_with(text):
         (Failing(what=math.inf), "def update(self, seen):", "update gave inf"),
         (Failing(what="0.5"), "def update(self, seen):", "update gave '0.5'"),
         (Failing(what=[0.5]), "def update(self, seen):", "update gave [0.5]"),
+        (Failing(what=True), "def update(self, seen):", "update gave True, a truth value"),
+        (Failing(what=numpy.True_), "def update(self, seen):", "update gave np.True_, a truth value"),
         (Failing(what=2j), "def update(self, seen):", "update gave 2j"),
         (Failing(what=quotient), "return 1 / 0", "ZeroDivisionError: division by zero"),
         (Failing(what=silence), "raise RuntimeError", "RuntimeError"),
@@ -567,11 +571,9 @@ def test_after_a_failure_python_is_not_called_again(scenario):
     assert calls == [0.01]
 
 
-@pytest.mark.parametrize("answer", [True, 1, 0, 0.25])
+@pytest.mark.parametrize("answer", [1, 0, 0.25])
 def test_whatever_is_a_number_from_0_to_1_is_a_probability(scenario, answer):
-    import numpy as np
-
-    wrapped = np.float32(answer) if isinstance(answer, float) else answer
+    wrapped = numpy.float32(answer) if isinstance(answer, float) else answer
     assert sj.run(scenario, Failing(what=wrapped)).runs
 
 
@@ -654,6 +656,55 @@ def test_ctrl_c_ends_laws_in_python_even_those_that_never_come_back(folder, law)
     assert not (folder / "out").exists()
 
 
+ASLEEP = """
+import pathlib, time
+
+
+class Asleep(sj.Controller):
+    period = "10 ms"
+
+    def update(self, seen):
+        pathlib.Path("asleep").touch()
+        time.sleep(1e6)
+        return 0.0
+"""
+
+
+def test_a_second_ctrl_c_leaves_a_law_behind_that_cannot_be_woken(folder):
+    in_the_users_folder(folder, ASLEEP)
+    start = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "from sojourn.__main__ import main; sys.exit(main())"
+    )
+    discs = ("--disc", "tail_drop", "--disc", "mylaw.py:Asleep")
+    process = subprocess.Popen(
+        [sys.executable, "-c", start, "run", "small.toml", *discs, "--jobs", "1", "--json", "--out", "out"],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        # With one worker tail_drop has finished when the law falls asleep.
+        until = time.monotonic() + 30
+        while not (folder / "asleep").exists() and time.monotonic() < until:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(timeout=1.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert err.splitlines() == [
+        "wrote out",
+        "sojourn run: interrupted; kept the 1 of 2 runs that had finished",
+    ]
+    assert [run["disc"] for run in json.loads(out)["runs"]] == ["tail_drop"]
+    assert sj.Result.read(folder / "out").discs == ["tail_drop"]
+
+
 def test_a_law_that_never_comes_back_does_not_hold_up_the_failure_of_another(scenario):
     class Waiting(sj.Controller):
         period = "10 ms"
@@ -687,6 +738,17 @@ def test_a_law_of_a_file_runs_beside_built_in_ones(sojourn, folder):
     assert sojourn("report", "out").returncode == 0
     result = sj.run(sj.load(folder / "small.toml"), "tail_drop", seeds=[1, 2])
     assert [run.metrics for run in result.runs] == [run["metrics"] for run in runs[4:]]
+
+
+def test_what_a_law_prints_is_no_part_of_the_document(sojourn, folder):
+    text = 'print("read")\n' + MY_LAW.replace("return min", 'print("asked"); return min')
+    in_the_users_folder(folder, text)
+    command = ("run", "small.toml", "--disc", "mylaw.py:MyLaw", "--seeds", "1..2", "--jobs", "1")
+    done = sojourn(*command, "--json")
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)["runs"]) == 2
+    assert set(done.stderr.split()) == {"read", "asked"}
+    assert sojourn(*command).stdout.startswith("read\nasked\n")
 
 
 def test_a_law_of_a_file_is_the_same_law_in_python(folder, monkeypatch):

@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import inspect
 import pkgutil
 
 import pytest
@@ -20,6 +21,34 @@ def test_examples_run(name, root, monkeypatch):
     monkeypatch.chdir(root)
     found = doctest.testmod(importlib.import_module(name))
     assert found.failed == 0
+
+
+#: What the figures share; a user needs none of it.
+HELPERS = {
+    f"Plots.{name}" for name in ["changes_s", "delay_grid", "delay_unit", "end_s", "time_unit", "warmup_s"]
+}
+
+
+def public():
+    """The functions of every `__all__` that users import from, and the methods of the classes in them."""
+    for home in ("sojourn", "sojourn.catalogue", "sojourn.conform", "sojourn.laws", "sojourn.plot"):
+        module = importlib.import_module(home)
+        for name in module.__all__:
+            value = getattr(module, name)
+            if inspect.isfunction(value):
+                yield value
+            # The compiled classes have no source that an example could be run from.
+            elif inspect.isclass(value) and value.__module__ != "sojourn._core":
+                for one in (inspect.getattr_static(value, name) for name in dir(value) if name[0] != "_"):
+                    method = getattr(one, "fget", None) or getattr(one, "__func__", one)
+                    if inspect.isfunction(method):
+                        yield method
+
+
+def test_every_public_function_shows_an_example():
+    found = {function.__qualname__: function.__doc__ or "" for function in public()}
+    assert {"run", "load", "replay", "Result.read", "Result.plot", "Plots.queue", "Law.answer"} <= set(found)
+    assert {name for name, text in found.items() if ">>>" not in text} == HELPERS
 
 
 def test_every_public_name_is_there():

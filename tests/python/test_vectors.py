@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,34 @@ def test_an_answer_that_differs_is_told_by_file_and_line(tmp_path: Path) -> None
     assert replay(path) == [
         f"{path}:{place + 1}: answers {{'verdict': 'mark'}}, expected {{'verdict': 'drop'}}"
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (b"", r":1: the file is empty; legal: a JSON object on each line"),
+        (b"\n", r":1: is not JSON \(Expecting value"),
+        (b"{HEADER\n", r":1: is not JSON \(Expecting property name"),
+        (b"[]\n", r":1: is not an object; legal"),
+        (b"\xff\n", r": is not text in UTF-8; legal"),
+        (b"{}\n", r":1: trace: is not 1"),
+        (b"HEADER\n3\n", r":2: is not an object; legal"),
+        (b'HEADER\n{"call": "idle", "now_ns": 0}\n{"call"\n', r":3: is not JSON \(Expecting ':'"),
+        (b'HEADER\n{"call": "idle", "now_ns": 0}\n{"call": "odle", "now_ns": 1}\n', r":3: call: "),
+    ],
+)
+def test_what_is_no_trace_is_told_by_file_and_line(tmp_path: Path, text: bytes, says: str) -> None:
+    header = (VECTORS / "codel" / "overload_idle.jsonl").read_bytes().splitlines()[0]
+    path = tmp_path / "wrong.jsonl"
+    path.write_bytes(text.replace(b"HEADER", header))
+    with pytest.raises(sj.InputError, match=f"^{re.escape(str(path))}{says}") as caught:
+        replay(path)
+    assert len(caught.value.lines) == 1
+
+
+def test_a_trace_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(sj.InputError, match=r"none\.jsonl: cannot be read \(No such file"):
+        replay(tmp_path / "none.jsonl")
 
 
 def test_what_is_no_law_or_no_call_is_one_line() -> None:

@@ -16,6 +16,7 @@ use crate::errors::{LawError, law_error};
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::types::PyFloat;
 use sojourn_aqm as aqm;
 use sojourn_units::{Prob, Rate, Span};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -216,12 +217,19 @@ impl Observation {
 
 /// The probability that `update` gave. Nobody clamps it: a law that leaves [0, 1] has a bug.
 fn probability(answer: &Bound<'_, PyAny>) -> Option<Prob> {
-    answer.extract().ok().and_then(Prob::new)
+    if is_truth_value(answer) { None } else { answer.extract().ok().and_then(Prob::new) }
+}
+
+/// Python's True counts as 1, but a law that gives it answers "whether", not "how often".
+fn is_truth_value(answer: &Bound<'_, PyAny>) -> bool {
+    // Nearly every answer is a float, and asking it is cheap; numpy has a bool of its own.
+    !answer.is_exact_instance_of::<PyFloat>() && answer.extract::<bool>().is_ok()
 }
 
 fn wrong_answer(answer: &Bound<'_, PyAny>, time_s: f64) -> PyErr {
     let text = answer.repr().map_or_else(|_| "something".into(), |text| text.to_string());
-    LawError::new_err((format!("update gave {text}"), time_s))
+    let kind = if is_truth_value(answer) { ", a truth value" } else { "" };
+    LawError::new_err((format!("update gave {text}{kind}"), time_s))
 }
 
 fn period_of(controller: &Bound<'_, PyAny>) -> PyResult<Span> {

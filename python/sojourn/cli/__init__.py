@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ParamSpec
 
@@ -294,8 +294,11 @@ def _run_and_deliver(request: Request, asked: options.Asked, settled: Callable[[
     from sojourn import simulate
 
     runs = max(1, len(asked.discs)) * len(asked.seeds)
+    bar = printing.progress(runs, show=printing.is_terminal(sys.stderr) and not asked.quiet)
+    # What a law in Python prints would make two documents of one.
+    aside: AbstractContextManager[object] = redirect_stdout(sys.stderr) if asked.as_json else nullcontext()
     try:
-        with printing.progress(runs, show=printing.is_terminal(sys.stderr) and not asked.quiet) as watch:
+        with aside, bar as watch:
             result = simulate.carry_out(request, watch, settled)
     except (errors.Interrupted, errors.RunFailed) as stop:
         if stop.result is not None:

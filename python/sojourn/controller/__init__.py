@@ -61,9 +61,34 @@ class Controller:
     def update(self, seen: Observation) -> float:
         """The probability, 0 to 1, to apply until the next update.
 
-        An exception, NaN or a number outside [0, 1] ends the run with a `LawFailed` that names the line.
+        An exception, NaN, a bool or a number outside [0, 1] ends the run with a `LawFailed` that names
+        the line.
+
+        >>> from types import SimpleNamespace
+        >>> import sojourn as sj
+        >>> class Ramp(sj.Controller):
+        ...     period = "10 ms"
+        ...
+        ...     def update(self, seen):
+        ...         return min(1.0, seen.backlog_packets / 200)
+        >>> Ramp().update(SimpleNamespace(backlog_packets=50))  # tried by hand
+        0.25
         """
         raise NotImplementedError
 
     def reset(self) -> None:
-        """Set the state of a run's start; called once for each run, on its own copy."""
+        """Set the state of a run's start; called once for each run, on its own copy.
+
+        >>> import sojourn as sj
+        >>> class Smooth(sj.Controller):
+        ...     period = "10 ms"
+        ...
+        ...     def reset(self):
+        ...         self.mean = 0.0
+        ...
+        ...     def update(self, seen):
+        ...         self.mean += 0.1 * (seen.backlog_packets - self.mean)
+        ...         return min(1.0, self.mean / 200)
+        >>> sj.run(sj.load("dumbbell", {"duration": "41 s"}), Smooth()).discs
+        ['Smooth']
+        """

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sojourn.controller import Controller
-from sojourn.controller.lines import line_of
+from sojourn.controller.lines import line_of, shown
 from sojourn.controller.parameters import data_of, label_of
 from sojourn.errors import InputError, missing_core
 
@@ -26,8 +26,8 @@ def template_of(controller: Controller | type[Controller]) -> Controller:
         raise InputError(f"--disc: {name} is a class; legal: an object of it, {name}()")
     if getattr(controller.update, "__func__", None) is Controller.update:
         raise InputError(f"--disc: {type(controller).__name__} has no update; legal: def update(self, seen)")
+    template = _copied(controller)
     with _told(controller):
-        template = copy.deepcopy(controller)
         label = label_of(template)
         _check(own_copy(template))
     if len(label.splitlines()) != 1:
@@ -53,6 +53,17 @@ def fresh(template: Controller) -> Controller:
         return own_copy(template)
     except Exception as fault:
         raise LawError(str(fault), 0.0) from fault
+
+
+def _copied(controller: Controller) -> Controller:
+    try:
+        return copy.deepcopy(controller)
+    except Exception as fault:
+        why = shown(f"{type(fault).__name__}: {fault}")
+        raise InputError(
+            f"--disc: {type(controller).__name__} cannot be copied for each run ({why}); "
+            "legal: what copy.deepcopy can copy"
+        ) from fault
 
 
 def _check(trial: Controller) -> None:

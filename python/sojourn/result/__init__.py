@@ -70,18 +70,35 @@ class Result:
 
     @property
     def discs(self) -> list[str]:
-        """The discs, in the order in which they were given."""
+        """The discs, in the order in which they were given.
+
+        >>> import sojourn as sj
+        >>> sc = sj.load("dumbbell", {"duration": "41 s"})
+        >>> sj.run(sc, discs=["tail_drop", "pi"]).discs
+        ['tail_drop', 'pi']
+        """
         return list(dict.fromkeys(run.disc for run in self.runs))
 
     @property
     def seeds(self) -> list[int]:
-        """The seeds, in order."""
+        """The seeds, in order.
+
+        >>> import sojourn as sj
+        >>> sc = sj.load("dumbbell", {"duration": "41 s"})
+        >>> sj.run(sc, seeds=[3, 1]).seeds
+        [1, 3]
+        """
         return sorted({run.seed for run in self.runs})
 
     def baseline(self, named: str | None = None) -> str:
         """The disc that the others are compared with: the one that is named, else the first.
 
         A law's name is enough where only one disc has that law. Raises `InputError` when there is none.
+
+        >>> import sojourn as sj
+        >>> sc = sj.load("dumbbell", {"duration": "41 s"})
+        >>> sj.run(sc, discs=["tail_drop", "pi:target=50packets"]).baseline("pi")
+        'pi:target=50 packets'
         """
         if named is None:
             return self.discs[0]
@@ -94,11 +111,24 @@ class Result:
 
     @property
     def title(self) -> str:
-        """The scenario's title."""
+        """The scenario's title.
+
+        >>> import sojourn as sj
+        >>> sc = sj.load("dumbbell", {"duration": "41 s"})
+        >>> sj.run(sc).title
+        'Fifty long flows on a 10 Mbit/s link'
+        """
         return str(self.scenario.get("title") or "Untitled scenario")
 
     def values(self, disc: str, metric: str) -> dict[int, float]:
-        """The metric of every seed in which it applies: seed -> value, in the metric's own unit."""
+        """The metric of every seed in which it applies: seed -> value, in the metric's own unit.
+
+        >>> import sojourn as sj
+        >>> sc = sj.load("dumbbell", {"duration": "41 s"})
+        >>> used = sj.run(sc, "pi", seeds=[1, 2]).values("pi", "utilization")
+        >>> {seed: round(value, 2) for seed, value in used.items()}
+        {1: 1.0, 2: 1.0}
+        """
         found = {run.seed: run.metrics.get(metric) for run in self.runs if run.disc == disc}
         return {seed: float(value) for seed, value in found.items() if isinstance(value, int | float)}
 
@@ -109,6 +139,12 @@ class Result:
         the metric's own unit; the interval is null for one seed. An entry of a list is named
         ``settling_s[0]``, and is left out unless every seed has it: the mean of those that settled
         would flatter the law. Metrics that are null in every run are left out.
+
+        >>> import sojourn as sj
+        >>> sc = sj.load("dumbbell", {"duration": "41 s"})
+        >>> table = sj.run(sc, seeds=[1, 2]).summary()
+        >>> table.filter(table["metric"] == "queue_mean_packets")["n"].item()
+        2
         """
         kinds = pl.Schema(
             {
@@ -125,7 +161,14 @@ class Result:
         return pl.DataFrame(_summary_rows(self.runs), schema=kinds)
 
     def to_json(self, *, cost: bool = False) -> str:
-        """The result as one JSON document; `cost` adds what each run cost on this machine."""
+        """The result as one JSON document; `cost` adds what each run cost on this machine.
+
+        >>> import json
+        >>> import sojourn as sj
+        >>> sc = sj.load("dumbbell", {"duration": "41 s"})
+        >>> list(json.loads(sj.run(sc).to_json()))
+        ['schema', 'scenario', 'runs', 'summary']
+        """
         document = {
             "schema": SCHEMA,
             "scenario": self.scenario,
@@ -139,6 +182,13 @@ class Result:
 
         Where the earlier result had its report in the folder, the new one gets its own. Raises
         `InputError` when the folder holds anything else or cannot be written.
+
+        >>> import tempfile
+        >>> import sojourn as sj
+        >>> sc = sj.load("dumbbell", {"duration": "41 s"})
+        >>> with tempfile.TemporaryDirectory() as place:
+        ...     sorted(file.name for file in sj.run(sc).write(f"{place}/first").iterdir())
+        ['distributions.parquet', 'provenance.json', 'result.json', 'series.parquet']
         """
         from sojourn.result import folder as folders
 
@@ -151,14 +201,29 @@ class Result:
 
     @classmethod
     def read(cls, folder: str | Path) -> Result:
-        """Read a result folder. Raises `InputError` with one line when it is not whole."""
+        """Read a result folder. Raises `InputError` with one line when it is not whole.
+
+        >>> import tempfile
+        >>> import sojourn as sj
+        >>> sc = sj.load("dumbbell", {"duration": "41 s"})
+        >>> with tempfile.TemporaryDirectory() as place:
+        ...     folder = sj.run(sc, seeds=[7]).write(f"{place}/first")
+        ...     sj.Result.read(folder).seeds
+        [7]
+        """
         from sojourn.result import folder as folders
 
         return folders.read(Path(folder))
 
     @property
     def plot(self) -> Plots:
-        """Pictures of this result: ``result.plot.queue()`` gives a Matplotlib axes."""
+        """Pictures of this result: ``result.plot.queue()`` gives a Matplotlib axes.
+
+        >>> import sojourn as sj
+        >>> sc = sj.load("dumbbell", {"duration": "41 s"})
+        >>> sj.run(sc).plot.queue().get_xlabel()
+        'time, s'
+        """
         from sojourn.plot import Plots
 
         return Plots(self)
@@ -167,6 +232,13 @@ class Result:
         """Write the report: one HTML page that needs nothing else. Returns its path.
 
         Differences are taken to `baseline`, a disc of the result; the first one where none is named.
+
+        >>> import tempfile
+        >>> import sojourn as sj
+        >>> sc = sj.load("dumbbell", {"duration": "41 s"})
+        >>> with tempfile.TemporaryDirectory() as place:
+        ...     sj.run(sc).report(f"{place}/page.html").name
+        'page.html'
         """
         from sojourn import report
 

@@ -21,8 +21,10 @@ Watch = Callable[[int, float], None]
 
 # Seconds between two looks at the runs; Ctrl-C waits no longer than this.
 LOOK_S = 0.1
-# Seconds that a cancelled run has to stop by itself.
+# Seconds that a cancelled run has to stop by itself, and then a law that was stopped.
 PATIENCE_S = 0.5
+# What the names of the worker threads begin with.
+WORKER = "sojourn-run"
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,8 @@ def drive(
 ) -> Outcome:
     """Run all jobs on `workers` threads; stop all of them on Ctrl-C or when one fails.
 
-    `settled` is called when no run is at work any more, while Ctrl-C is still only noted.
+    A law that cannot be stopped, asleep in a call of its own, is left behind on a second Ctrl-C.
+    `settled` is called when no other run is at work any more, while Ctrl-C is still only noted.
     """
     outcome = Outcome(jobs, [None] * len(jobs))
     tickets = [_core.Ticket() for _ in jobs]
@@ -99,33 +102,44 @@ def drive(
             for ticket in tickets:
                 ticket.cancel()
 
-    with _interrupts_noted() as interrupted:
-        pool = ThreadPoolExecutor(workers, thread_name_prefix="sojourn")
+    with _interrupts_noted() as interrupts:
+        pool = ThreadPoolExecutor(workers, thread_name_prefix=WORKER)
         try:
             for job, ticket in zip(jobs, tickets, strict=True):
                 futures.append(pool.submit(job.carry_out, ticket, laws))
                 futures[-1].add_done_callback(stop_the_others)
-            _watch(futures, tickets, watch, interrupted)
+            _watch(futures, tickets, watch, interrupts)
         finally:
             for ticket in tickets:
                 ticket.cancel()
             pool.shutdown(wait=False, cancel_futures=True)
-            _await_the_end(futures, laws)
-            pool.shutdown(wait=True)
-        outcome.interrupted = interrupted.is_set()
+            pool.shutdown(wait=_await_the_end(futures, laws, interrupts))
+        outcome.interrupted = interrupts.number > 0
         if settled is not None:
             settled()
     _collect(futures, outcome)
     return outcome
 
 
+def left_behind() -> bool:
+    """Whether a law that cannot be stopped still holds a thread, and with it the end of this process."""
+    return any(thread.name.startswith(WORKER) for thread in threading.enumerate())
+
+
+@dataclass
+class Interrupts:
+    """How often Ctrl-C was pressed."""
+
+    number: int = 0
+
+
 @contextmanager
-def _interrupts_noted() -> Iterator[threading.Event]:
+def _interrupts_noted() -> Iterator[Interrupts]:
     """Note Ctrl-C instead of raising: an exception in the midst of the pool's locks would leave them held."""
-    noted = threading.Event()
+    noted = Interrupts()
 
     def note(_number: int, _frame: FrameType | None) -> None:
-        noted.set()
+        noted.number += 1
 
     before = signal.getsignal(signal.SIGINT)
     # Only the main thread may set handlers, and somebody else's handler or refusal stays in force.
@@ -144,11 +158,11 @@ def _watch(
     futures: Sequence[Future[_core.Run]],
     tickets: Sequence[_core.Ticket],
     watch: Watch | None,
-    interrupted: threading.Event,
+    interrupts: Interrupts,
 ) -> None:
     """Return when all runs are done, or as soon as one has failed or Ctrl-C was noted."""
     pending = set(futures)
-    while pending and not interrupted.is_set():
+    while pending and not interrupts.number:
         done, pending = wait(pending, timeout=LOOK_S, return_when=FIRST_COMPLETED)
         if watch is not None:
             finished = len(futures) - len(pending)
@@ -157,17 +171,26 @@ def _watch(
             return
 
 
-def _await_the_end(futures: Sequence[Future[_core.Run]], laws: LawsAtWork) -> None:
-    """Wait for the runs that were cancelled; a law that does not come back is made to."""
+def _await_the_end(futures: Sequence[Future[_core.Run]], laws: LawsAtWork, interrupts: Interrupts) -> bool:
+    """Wait for the runs that were cancelled; a law that does not come back is made to.
+
+    Gives False where one could not be: it sleeps outside of Python, and Ctrl-C was pressed again.
+    """
+    told = False
     while at_work := [future for future in futures if not future.done()]:
         wait(at_work, timeout=PATIENCE_S)
-        if not all(future.done() for future in at_work):
-            laws.stop()
+        if all(future.done() for future in at_work):
+            break
+        if told and interrupts.number > 1:
+            return False
+        laws.stop()
+        told = True
+    return True
 
 
 def _collect(futures: Sequence[Future[_core.Run]], outcome: Outcome) -> None:
     for place, future in enumerate(futures):
-        if future.cancelled():
+        if future.cancelled() or not future.done():
             continue
         fault = future.exception()
         if fault is None:
