@@ -77,7 +77,8 @@ fn traces() -> Vec<String> {
         let law = folder.file_name().to_string_lossy().into_owned();
         entries(&folder.path()).into_iter().map(move |file| format!("{law}/{}", file.file_name().display()))
     });
-    files.collect()
+    // What somebody's editor left there is not ours to remove.
+    files.filter(|file| Path::new(file).extension().is_some_and(|end| end == "jsonl")).collect()
 }
 
 /// A generated file: its place in the repository, and what belongs there.

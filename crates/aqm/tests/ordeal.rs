@@ -3,7 +3,8 @@
 //! For any legal parameters, at any place, under any sequence of operations: no
 //! panic, no packet lost or made, marks only on ECN-capable packets, work that
 //! is bounded by what is held, the same future after a clone, and verdicts that
-//! do not change when all times are shifted. A new law needs no line here.
+//! do not change when all times are shifted. A new law needs no line here;
+//! only what a certain law must have met stands in `Met::check`.
 //!
 //! `ORDEAL_OPERATIONS` sets the number of operations for each law; every case
 //! has a number, which a failure names and `ORDEAL_FIRST` begins with.

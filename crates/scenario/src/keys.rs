@@ -115,7 +115,7 @@ static KEYS: &[Key] = &[
     whole!("flows", "count" = Whole(1), 1 to 1_000_000, "how many flows; a million in all groups"),
     key!("flows", "app": AppName = Text("bulk"),
         "what they send; bulk: TCP that always has data to send; cbr and poisson: UDP datagrams; see `sojourn list apps`"),
-    key!("flows", "rate": LinkRate = Words("for cbr and poisson it must be given"), "1 bit/s to 10 Tbit/s" if |_| true,
+    key!("flows", "rate": LinkRate = Words("for cbr and poisson it must be given"), "1 bit/s to the access link's rate" if |_| true,
         "for cbr and poisson: the rate of each flow, in whole IP packets"),
     key!("flows", "cc": CongestionControl = Text("newreno"),
         "the congestion control, with the recovery that its RFC pairs with it; see `sojourn list ccs`"),

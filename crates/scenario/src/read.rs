@@ -144,7 +144,7 @@ impl Reader {
             );
             self.refuse(group, "stop", &what);
         }
-        let app = self.app(group);
+        let app = self.app(group, access);
         let ProfileName(profile) = group.get("profile")?;
         let mut profile = Profile::named(profile)?;
         profile.initial_window = group.get("initial_window").unwrap_or(profile.initial_window);
@@ -167,7 +167,7 @@ impl Reader {
     }
 
     /// What a group sends. A key that means nothing for it is refused.
-    fn app(&mut self, group: &Section<'_>) -> Option<App> {
+    fn app(&mut self, group: &Section<'_>, access: Option<Access>) -> Option<App> {
         let AppName(name) = group.get("app")?;
         let with_rate: fn(Rate) -> App = match name {
             "cbr" => App::Cbr,
@@ -190,7 +190,13 @@ impl Reader {
             return None;
         }
         let segment = group.get::<Bytes>("segment")?.get() as f64;
-        self.rate(group, "rate", segment, FASTEST_ACCESS).map(with_rate)
+        let (rate, access) = (self.rate(group, "rate", segment, FASTEST_ACCESS)?, access?.rate);
+        if rate.bits_per_second() > access.bits_per_second() {
+            let what = format!("{rate} is more than its access link carries; legal: at most {access}");
+            self.refuse(group, "rate", &what);
+            return None;
+        }
+        Some(with_rate(rate))
     }
 
     fn access(
@@ -288,10 +294,7 @@ impl Reader {
     /// A rate in bit/s, where packets are of `packet` bytes.
     fn rate(&mut self, section: &Section<'_>, name: &'static str, packet: f64, fastest: f64) -> Option<Rate> {
         let given = section.get::<LinkRate>(name)?;
-        let rate = match given {
-            LinkRate::Bits(rate) => rate,
-            LinkRate::Packets(count) => Rate::from_bits_per_second(count * packet * 8.0),
-        };
+        let rate = given.bits(packet);
         if (SLOWEST..=fastest).contains(&rate.bits_per_second()) {
             return Some(rate);
         }

@@ -1,9 +1,9 @@
 //! The packet plant: segments, ACKs, losses and marks, event by event.
 //!
 //! A [`Network`] is links, routes and flows as plain data ([`dumbbell`] makes
-//! one of a scenario). A [`Simulation`] runs it: packets stand in rings, of which
-//! only the heads are in the event queue, so the queue holds one entry per busy
-//! component. What is measured is a [`Probe`], a type parameter;
+//! one of a scenario). A [`Simulation`] runs it: shared links work off inboxes
+//! in batches, all between them is computed at once, and the event queue holds
+//! what happens by itself. What is measured is a [`Probe`], a type parameter;
 //! the [`Recorder`] measures what the contract names. A run is a function of
 //! the network and the seed.
 

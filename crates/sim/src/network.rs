@@ -30,7 +30,7 @@ pub struct LinkPlan {
 pub struct FlowPlan {
     /// What sends.
     pub source: SourcePlan,
-    /// Links from the sender to the receiver.
+    /// Links from the sender to the receiver; at least one.
     pub forward: Vec<u32>,
     /// Links from the receiver to the sender.
     pub reverse: Vec<u32>,

@@ -67,11 +67,11 @@ impl LinkRate {
         Ok(LinkRate::Bits(Rate::from_bits_per_second(bits)))
     }
 
-    /// In bit/s, where packets are of size `segment`.
-    pub fn bits(self, segment: Bytes) -> Rate {
+    /// In bit/s, where packets are of `packet` bytes.
+    pub fn bits(self, packet: f64) -> Rate {
         match self {
             LinkRate::Bits(rate) => rate,
-            LinkRate::Packets(count) => Rate::from_bits_per_second(count * segment.bits()),
+            LinkRate::Packets(count) => Rate::from_bits_per_second(count * packet * 8.0),
         }
     }
 }
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn a_rate_in_packets_waits_for_the_segment() {
         let rate = LinkRate::parse("1250 packets/s").unwrap();
-        assert_eq!(rate.bits(Bytes::new(1000)), Rate::parse("10 Mbit/s").unwrap());
+        assert_eq!(rate.bits(1000.0), Rate::parse("10 Mbit/s").unwrap());
     }
 
     #[test]

@@ -213,6 +213,17 @@ fn keys_of_tcp_and_of_udp_do_not_mix() {
 }
 
 #[test]
+fn datagrams_fit_their_access_link() {
+    let udp = LEAST.replace("[[flows]]", "[[flows]]\napp = \"cbr\"\nrate = \"101 Mbit/s\"");
+    assert_eq!(
+        parse(&udp).unwrap_err().lines(),
+        [
+            "f.toml:8: flows[0].rate: 101 Mbit/s is more than its access link carries; legal: at most 100 Mbit/s"
+        ]
+    );
+}
+
+#[test]
 fn unknown_words_are_told_with_the_list() {
     told(
         12,
