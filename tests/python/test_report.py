@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from scipy.stats import ttest_rel
 
 import sojourn as sj
+from sojourn import catalogue
 from sojourn.plot import bands, style
 from sojourn.report import columns as packing
 from sojourn.report import setting, verdicts
@@ -152,6 +153,31 @@ def test_the_line_is_the_mean_of_the_seeds_and_the_band_their_range(made):
     assert found.low[0] == pytest.approx(means.min())
     assert found.high[0] == pytest.approx(means.max())
     assert np.all(found.low[1:] <= found.high[1:])
+
+
+@pytest.mark.parametrize("law", [entry["name"] for entry in catalogue.entries("laws")])
+def test_bins_of_drops_and_marks_are_shares_of_the_packets_offered(folder, law):
+    changed = {"sample": "10 ms", "bottleneck.buffer": "150 packets", "flows.0.count": "25"}
+    result = sj.run(sj.load(folder / "small.toml", changed), discs=law)
+    (run,) = result.runs
+    warmup, step = 1.0, 0.25
+    rows = result.series.filter((pl.col("name") == "offered_packets") & (pl.col("time") > warmup + 1e-9))
+    edges = np.arange(warmup, 6 + step, step) + 1e-6  # a step belongs to the bin in which it ends
+    packets = np.histogram(rows["time"], edges, weights=rows["value"])[0]
+    assert packets.max() > 1.2 * packets.min(), "or weights would not matter"
+    for ratio in ("drop_ratio", "mark_ratio"):
+        (band,) = bands.binned(bands.samples(result, ratio), step)
+        found = np.nan_to_num(band.mean[band.x > warmup])
+        assert np.average(found, weights=packets) == pytest.approx(run.metrics[ratio], rel=1e-9), ratio
+    assert run.metrics["drop_ratio"] + run.metrics["mark_ratio"] > 0, "a law that does nothing proves nothing"
+
+
+COUNTS = ["offered_packets", "dropped_packets", "marked_packets"]
+
+
+def test_an_older_result_without_the_packets_offered_has_bins_too(made):
+    older = replace(made, series=made.series.filter(~pl.col("name").is_in(COUNTS)))
+    assert np.nanmax(older.plot.drops().get_lines()[0].get_ydata()) > 0
 
 
 def test_the_delay_curve_rises_to_one(made):
