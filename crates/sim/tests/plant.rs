@@ -143,8 +143,8 @@ fn every_packet_is_accounted_for() {
         for cc in ["reno", "newreno"] {
             let Outcome { balance, series, .. } =
                 run(MANY, &[("bottleneck.disc", disc), ("flows.0.cc", cc)], 3);
-            let counted =
-                [&series.offered_packets, &series.dropped_packets].map(|counts| counts.iter().sum());
+            let sum = |counts: &[f64]| counts.iter().sum::<f64>();
+            let counted = [sum(&series.offered_packets), sum(&series.dropped_packets)];
             assert_eq!(counted, [balance.offered as f64, balance.dropped as f64], "{disc}, {cc}");
             assert_eq!(balance.offered, balance.delivered + balance.dropped + balance.held, "{disc}, {cc}");
             assert!(balance.delivered > 5000, "{disc}, {cc}: {balance:?}");

@@ -142,10 +142,9 @@ def _head(result: Result) -> str:
 
 
 def _extent(result: Result) -> str:
-    discs, seeds = len(result.discs), len(result.seeds)
+    discs = len(result.discs)
     law = "law" if discs == 1 else "laws"
-    seed = "seed" if seeds == 1 else "seeds"
-    return f"{discs} {law}, {seeds} {seed}; packet by packet."
+    return f"{discs} {law}, {words.seeds_told(result)}; packet by packet."
 
 
 def _incomplete(result: Result) -> str:
@@ -201,7 +200,7 @@ def _caption(result: Result, chart: live.Chart) -> str:
     live_or_still = f'<span class="step">{step:g}</span><span class="paper">{step:g}</span>'
     notes = [f"Each point averages {live_or_still} {escape(unit)}."]
     if chart is live.CHARTS[0]:
-        notes.insert(0, BAND_NOTE if len(result.seeds) > 1 else "One seed.")
+        notes.insert(0, BAND_NOTE if words.most_seeds(result) > 1 else "One seed.")
     if chart.name == "window" and bands.flows(result):
         notes.append(f"Thin lines: single flows under seed {min(result.seeds)}.")
     if chart is live.CHARTS[0] and result.scenario.get("at"):
