@@ -103,7 +103,8 @@ def many_laws(made):
     """Nine laws with long names, and samples of single flows."""
     base = made.series.filter((pl.col("disc") == "tail_drop") & (pl.col("seed") == 1))
     flow = base.filter(pl.col("name") == "window_packets")
-    base = pl.concat([base, flow.with_columns(pl.lit("window_packets.flow_7").alias("name"))])
+    flow = flow.with_columns(pl.lit("window_packets.flow_7").alias("name"))
+    base = pl.concat([base, flow], how="vertical_relaxed")
     discs = [f"red:min={low} packets,max={low + 90} packets,gentle=false" for low in range(9)]
     return replace(
         made,

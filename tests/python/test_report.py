@@ -68,7 +68,7 @@ def test_drops_and_marks_have_one_scale(made):
 
 
 def test_single_flows_are_thin_lines_under_the_mean(made):
-    alone = ~pl.col("name").str.starts_with("window_packets.flow_")
+    alone = ~pl.col("name").cast(pl.String).str.starts_with("window_packets.flow_")
     made = replace(made, series=made.series.filter(alone))
     flow = made.series.filter((pl.col("name") == "window_packets") & (pl.col("seed") == 1))
     flow = flow.with_columns(pl.lit("window_packets.flow_3").alias("name"), pl.col("value") * 2)
@@ -81,7 +81,7 @@ def test_single_flows_are_thin_lines_under_the_mean(made):
 
 def with_series(result, more):
     """The same result with more samples."""
-    return replace(result, series=pl.concat([result.series, more]))
+    return replace(result, series=pl.concat([result.series, more], how="vertical_relaxed"))
 
 
 def test_28_laws_differ_in_colour_or_dash():
@@ -361,6 +361,42 @@ def test_the_command_to_repeat_it_is_on_the_page(sojourn, folder):
         "sojourn run small.toml \\\n    --disc 'red:min=5 packets,max=15 packets' \\\n"
         "    --seeds 1..2 \\\n    --out out"
     ) in text
+
+
+class Timid(sj.Controller):
+    """Marks one packet in a hundred where there are <b>any</b>."""
+
+    period = "10 ms"
+
+    def update(self, obs):
+        return 0.01 if obs.backlog_packets > 0 else 0.0
+
+
+def test_a_result_of_python_says_how_to_call_it_and_shows_its_laws(scenario, tmp_path):
+    result = sj.run(scenario, discs=["tail_drop", Timid()], seeds=[1, 2, 3])
+    page = result.report(tmp_path / "page.html").read_text()
+    text = "".join(Page(page[page.index('id="repeat"') :]).words)
+    assert (
+        'scenario = sj.load("scenario.toml")  # the one below\n'
+        "law = ...  # Timid: its source is below\n"
+        'result = sj.run(scenario, discs=["tail_drop", law], seeds=range(1, 4))\n'
+    ) in text
+    assert "The law Timid" in text
+    assert "where there are <b>any</b>" in text
+    assert "<b>any" not in page
+    alone = replace(result, provenance={**result.provenance, "laws": {"Timid": None}})
+    assert "Python had no source of it." in alone.report(tmp_path / "page.html").read_text()
+    written = sj.Result.read(result.write(tmp_path / "out"))
+    assert "The law Timid" in written.report(tmp_path / "page.html").read_text()
+
+
+def test_the_calls_are_python_that_gives_the_result_again(made, page, folder, monkeypatch):
+    text = "".join(Page(page[page.index('id="repeat"') :]).words)
+    (folder / "small.toml").rename(folder / "scenario.toml")
+    monkeypatch.chdir(folder)
+    names = {}
+    exec(text[text.index("import sojourn") : text.index("result.report")], names)
+    assert names["result"].runs == made.runs
 
 
 def test_the_report_goes_into_the_folder_unless_told_otherwise(sojourn, folder):

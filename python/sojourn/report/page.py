@@ -222,17 +222,57 @@ def _repeat(result: Result) -> str:
         ("Machine", f"{machine.get('system', 'unknown')} {machine.get('architecture', '')}".strip()),
     ]
     rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in facts)
-    shown = f"<pre><code>{escape(_shell(command))}</code></pre>\n" if command else ""
+    recipe = _shell(command) if command else _calls(result)
     promise = (
         "The same scenario, seeds and version give the same numbers, "
         "on any machine and with any number of workers."
     )
     resolved = json.dumps(result.scenario, indent=1, ensure_ascii=False)
     return (
-        f'<section id="repeat">\n<h2>How to repeat it</h2>\n{shown}<dl>{rows}</dl>\n'
+        '<section id="repeat">\n<h2>How to repeat it</h2>\n'
+        f"<pre><code>{escape(recipe)}</code></pre>\n<dl>{rows}</dl>\n"
         f'<p class="note">{promise}</p>\n'
         "<details><summary>The scenario, with every default</summary>\n"
-        f"<pre><code>{escape(resolved)}</code></pre>\n</details>\n</section>"
+        f"<pre><code>{escape(resolved)}</code></pre>\n</details>\n{_sources(result)}</section>"
+    )
+
+
+def _sources(result: Result) -> str:
+    """The laws that were written in Python, each under its label."""
+    return "".join(
+        f"<details><summary>The law {escape(label)}</summary>\n"
+        f"<pre><code>{escape(source or 'Python had no source of it.')}</code></pre>\n</details>\n"
+        for label, source in _python_laws(result).items()
+    )
+
+
+def _python_laws(result: Result) -> dict[str, str | None]:
+    """Label -> source."""
+    laws = result.provenance.get("laws")
+    if not isinstance(laws, dict):
+        return {}
+    return {str(label): None if source is None else str(source) for label, source in laws.items()}
+
+
+def _calls(result: Result) -> str:
+    """What one writes in Python where there was no command."""
+    laws = list(_python_laws(result))
+    names = {label: "law" if len(laws) == 1 else f"law_{place}" for place, label in enumerate(laws, 1)}
+    told = [
+        f"{name} = ...  # {' '.join(label.split())}: its source is below" for label, name in names.items()
+    ]
+    discs = ", ".join(names.get(disc) or json.dumps(disc, ensure_ascii=False) for disc in result.discs)
+    seeds = result.seeds
+    listed = f"range({seeds[0]}, {seeds[-1] + 1})" if _in_a_row(seeds) else str(seeds)
+    return "\n".join(
+        [
+            "import sojourn as sj",
+            "",
+            'scenario = sj.load("scenario.toml")  # the one below',
+            *told,
+            f"result = sj.run(scenario, discs=[{discs}], seeds={listed})",
+            'result.report("report.html")',
+        ]
     )
 
 
@@ -255,9 +295,13 @@ def _meanings() -> str:
 
 
 def _numbers(seeds: list[int]) -> str:
-    if len(seeds) > 2 and seeds[-1] - seeds[0] == len(seeds) - 1:
+    if _in_a_row(seeds):
         return f"{seeds[0]} to {seeds[-1]}"
     return ", ".join(map(str, seeds))
+
+
+def _in_a_row(seeds: list[int]) -> bool:
+    return len(seeds) > 2 and seeds[-1] - seeds[0] == len(seeds) - 1
 
 
 def _wall(seconds: object) -> str:

@@ -58,8 +58,8 @@ class Result:
 
     `series` has the columns time (s), plant, link, disc, seed, name, value: every sampled quantity over
     steps of a fixed length, each at its end, null where nothing happened. `distributions` has plant,
-    link, disc, seed, name, value, cumulative (0..1). `provenance` says where, when and by which command
-    the result was made.
+    link, disc, seed, name, value, cumulative (0..1). Texts in both are of the type `polars.Enum`.
+    `provenance` says where, when and by which command the result was made.
     """
 
     scenario: dict[str, Any]
