@@ -405,6 +405,16 @@ def test_the_report_goes_into_the_folder_unless_told_otherwise(sojourn, folder):
     assert (folder / "out" / "report.html").is_file()
 
 
+def test_a_page_that_is_renewed_keeps_its_baseline(made, tmp_path):
+    place = made.write(tmp_path / "out")
+    made.report(place / "report.html", baseline=made.discs[1])
+    made.write(place)
+    assert "<h2>Differences to red</h2>" in (place / "report.html").read_text()
+    one = partly(made, {"tail_drop": (1, 2), RED.replace("packets", " packets"): ()})
+    one.write(place)
+    assert "<h2>Differences" not in (place / "report.html").read_text(), "the disc is gone"
+
+
 def test_a_page_is_the_same_each_time(made, page, tmp_path):
     assert made.report(tmp_path / "again.html").read_text() == page
 

@@ -80,13 +80,14 @@ def page(result: Result, baseline: str | None = None) -> str:
     Without scripts its pictures stand still. Differences are taken to `baseline`, a disc of the result; the
     first one where none is named.
     """
+    chosen = result.baseline(baseline)
     plots = Plots(result, STILL)
     axes = {chart.name: chart.draw(plots) for chart in live.CHARTS}
     body = [
         _head(result),
         _tools(result),
         comparison.summary(result),
-        comparison.differences(result, result.baseline(baseline)),
+        comparison.differences(result, chosen),
         *(_chapter(result, chapter, axes) for chapter in CHAPTERS),
         _repeat(result),
         _meanings(),
@@ -96,10 +97,16 @@ def page(result: Result, baseline: str | None = None) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n<meta name="generator" content="Sojourn">\n'
+        f"{baseline_mark(chosen)}\n"
         f"<title>{escape(result.title)}</title>\n<style>\n{_sheet()}</style>\n</head>\n<body>\n<main>\n"
         + "\n".join(body)
         + f"\n</main>\n{_scripts(result, axes)}</body>\n</html>\n"
     )
+
+
+def baseline_mark(disc: str) -> str:
+    """What a page says of its baseline, for the page that may come in its place."""
+    return f'<meta name="sojourn-baseline" content="{escape(disc)}">'
 
 
 def _sheet() -> str:
@@ -199,6 +206,10 @@ def _caption(result: Result, chart: live.Chart) -> str:
     step = bands.step_s(result, STILL.points // (COARSE if chart.coarse else 1)) * times
     live_or_still = f'<span class="step">{step:g}</span><span class="paper">{step:g}</span>'
     notes = [f"Each point averages {live_or_still} {escape(unit)}."]
+    finest, sample = live.finest_s(result, chart), bands.sample_s(result)
+    if finest > sample * (1 + 1e-9):
+        fine = f"finest here {words.short_time(finest)}; series.parquet has {words.short_time(sample)}"
+        notes[0] = notes[0].removesuffix(".") + f'<span class="live-only"> ({escape(fine)})</span>.'
     if chart is live.CHARTS[0]:
         notes.insert(0, BAND_NOTE if words.most_seeds(result) > 1 else "One seed.")
     if chart.name == "window" and bands.flows(result):

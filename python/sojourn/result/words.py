@@ -81,6 +81,16 @@ def unit_for(largest: float, choices: Sequence[tuple[str, float]]) -> tuple[str,
     return next((choice for choice in choices if largest * choice[1] >= 1 - 1e-9), choices[-1])
 
 
+def short_time(seconds: float) -> str:
+    """A time in the unit that fits it.
+
+    >>> short_time(0.0005)
+    '500 µs'
+    """
+    unit, scale = unit_for(seconds, TIMES)
+    return f"{seconds * scale:.4g} {unit}"
+
+
 def short_names(discs: Sequence[str]) -> dict[str, str]:
     """What to call each disc where there is little room: its law, and how it differs from its likes.
 
