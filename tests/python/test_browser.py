@@ -35,7 +35,7 @@ def page(made, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def long_page(made, tmp_path_factory):
-    """The page of one law and one seed with 200 000 samples of everything."""
+    """The page of one law and one seed with 200 000 samples of everything, four single flows among it."""
     rng = np.random.default_rng(1)
     time = (np.arange(LONG) + 1) * 6.0 / LONG
     names = ("queue_packets", "sojourn_s", "drop_ratio", "mark_ratio", "utilization", "window_packets")
@@ -45,9 +45,20 @@ def long_page(made, tmp_path_factory):
         .with_columns(pl.lit(1, dtype=pl.UInt64).alias("seed"), pl.lit("tail_drop").alias("disc"))
         for name in names
     )
+    series = pl.concat([series, *(saw_tooth(time, flow) for flow in range(4))])
     run = next(run for run in made.runs if run.disc == "tail_drop" and run.seed == 1)
     result = replace(made, runs=(run,), series=series)
     return result.report(tmp_path_factory.mktemp("long") / "report.html")
+
+
+def saw_tooth(time, flow):
+    """A congestion window that grows by a packet each round trip of 20 ms and falls to half of forty."""
+    window = 20 + np.floor((time / 0.02 + 5 * flow) % 20)
+    return pl.DataFrame({"time": time, "value": window}).with_columns(
+        pl.lit(f"window_packets.flow_{flow}").alias("name"),
+        pl.lit(1, dtype=pl.UInt64).alias("seed"),
+        pl.lit("tail_drop").alias("disc"),
+    )
 
 
 def chart(browser, name, what):
@@ -103,7 +114,8 @@ def many_laws(made):
     """Nine laws with long names, and samples of single flows."""
     base = made.series.filter((pl.col("disc") == "tail_drop") & (pl.col("seed") == 1))
     flow = base.filter(pl.col("name") == "window_packets")
-    base = pl.concat([base, flow.with_columns(pl.lit("window_packets.flow_7").alias("name"))])
+    flow = flow.with_columns(pl.lit("window_packets.flow_7").alias("name"))
+    base = pl.concat([base, flow], how="vertical_relaxed")
     discs = [f"red:min={low} packets,max={low + 90} packets,gentle=false" for low in range(9)]
     return replace(
         made,
@@ -231,13 +243,21 @@ def test_without_scripts_the_still_pictures_remain(browser, page, tmp_path):
     browser.open(bare)
     shown = "[...document.querySelectorAll('%s')].filter((one) => one.checkVisibility()).length"
     assert browser.ask(shown % ".still > svg") == len(CHARTS)
-    assert browser.ask(shown % ".chart, .tools") == 0
+    assert browser.ask(shown % ".chart, .tools, .live-only") == 0
+    left = "new Set([...document.querySelectorAll('.charts > figure')].map((one) => one.offsetLeft)).size"
+    assert browser.ask(left) == 1, "one column"
 
 
 def test_200_000_points_stay_smooth_in_some_megabytes(browser, long_page):
-    assert long_page.stat().st_size < 2.6e6
+    assert long_page.stat().st_size < 4e6
     browser.open(long_page)
-    assert chart(browser, "queue", "finest") == LONG
+    assert chart(browser, "queue", "finest") == chart(browser, "window", "finest") == LONG
+    flows = "JSON.parse(document.getElementById('data').textContent).charts.at(-1).levels.at(-1).flows.length"
+    assert browser.ask(flows) == 4
+    noted = "document.querySelector('#chart-drops .live-only')"
+    assert browser.ask(f"{noted}.checkVisibility()")
+    assert browser.ask(f"{noted}.textContent") == " (finest here 200 µs; series.parquet has 30 µs)"
+    assert browser.ask("document.querySelector('#chart-queue .live-only')") is None, "it has all"
     first = "performance.getEntriesByName('first picture')[0].duration"
     assert browser.ask(first) < BLINK_MS
     for _ in range(6):

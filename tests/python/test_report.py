@@ -4,10 +4,13 @@ import os
 import re
 import sys
 import threading
+import warnings
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
+import matplotlib
 import numpy as np
 import polars as pl
 import pytest
@@ -15,6 +18,8 @@ from matplotlib.figure import Figure
 from scipy.stats import ttest_rel
 
 import sojourn as sj
+from sojourn import catalogue
+from sojourn.cli import printing
 from sojourn.plot import bands, style
 from sojourn.report import columns as packing
 from sojourn.report import setting, verdicts
@@ -63,7 +68,7 @@ def test_drops_and_marks_have_one_scale(made):
 
 
 def test_single_flows_are_thin_lines_under_the_mean(made):
-    alone = ~pl.col("name").str.starts_with("window_packets.flow_")
+    alone = ~pl.col("name").cast(pl.String).str.starts_with("window_packets.flow_")
     made = replace(made, series=made.series.filter(alone))
     flow = made.series.filter((pl.col("name") == "window_packets") & (pl.col("seed") == 1))
     flow = flow.with_columns(pl.lit("window_packets.flow_3").alias("name"), pl.col("value") * 2)
@@ -76,7 +81,7 @@ def test_single_flows_are_thin_lines_under_the_mean(made):
 
 def with_series(result, more):
     """The same result with more samples."""
-    return replace(result, series=pl.concat([result.series, more]))
+    return replace(result, series=pl.concat([result.series, more], how="vertical_relaxed"))
 
 
 def test_28_laws_differ_in_colour_or_dash():
@@ -152,6 +157,31 @@ def test_the_line_is_the_mean_of_the_seeds_and_the_band_their_range(made):
     assert found.low[0] == pytest.approx(means.min())
     assert found.high[0] == pytest.approx(means.max())
     assert np.all(found.low[1:] <= found.high[1:])
+
+
+@pytest.mark.parametrize("law", [entry["name"] for entry in catalogue.entries("laws")])
+def test_bins_of_drops_and_marks_are_shares_of_the_packets_offered(folder, law):
+    changed = {"sample": "10 ms", "bottleneck.buffer": "150 packets", "flows.0.count": "25"}
+    result = sj.run(sj.load(folder / "small.toml", changed), discs=law)
+    (run,) = result.runs
+    warmup, step = 1.0, 0.25
+    rows = result.series.filter((pl.col("name") == "offered_packets") & (pl.col("time") > warmup + 1e-9))
+    edges = np.arange(warmup, 6 + step, step) + 1e-6  # a step belongs to the bin in which it ends
+    packets = np.histogram(rows["time"], edges, weights=rows["value"])[0]
+    assert packets.max() > 1.2 * packets.min(), "or weights would not matter"
+    for ratio in ("drop_ratio", "mark_ratio"):
+        (band,) = bands.binned(bands.samples(result, ratio), step)
+        found = np.nan_to_num(band.mean[band.x > warmup])
+        assert np.average(found, weights=packets) == pytest.approx(run.metrics[ratio], rel=1e-9), ratio
+    assert run.metrics["drop_ratio"] + run.metrics["mark_ratio"] > 0, "a law that does nothing proves nothing"
+
+
+COUNTS = ["offered_packets", "dropped_packets", "marked_packets"]
+
+
+def test_an_older_result_without_the_packets_offered_has_bins_too(made):
+    older = replace(made, series=made.series.filter(~pl.col("name").is_in(COUNTS)))
+    assert np.nanmax(older.plot.drops().get_lines()[0].get_ydata()) > 0
 
 
 def test_the_delay_curve_rises_to_one(made):
@@ -259,6 +289,30 @@ def test_differences_are_paired_by_seed(made, page):
     assert "Differences to tail_drop" in text
 
 
+def test_differences_of_percentages_are_percentage_points(made, page):
+    assert made.plot.differences("utilization").get_xlabel() == "utilisation, pp more than tail_drop"
+    assert (
+        made.plot.differences("queue_mean_packets").get_xlabel() == "queue mean, packets more than tail_drop"
+    )
+    start = page.index('id="differences"')
+    before, after = page[:start], page[start : page.index('id="queue"')]
+    assert 'utilisation<span class="unit">pp</span>' in after
+    assert 'data-name="drops, pp"' in after
+    assert "pp: percentage points." in after
+    assert ">pp<" not in before
+
+
+def test_intervals_end_where_the_metric_does():
+    wide = columns(0.02, 0.0, 0.99)
+    wide |= {"utilization": [0.9, 0.99, 0.999], "drop_ratio": [0.0, 0.0, 0.02]}
+    result = invented({"red": wide, "pi": columns(0.02, 0.01)})
+    assert words.scaled(result, "red", words.UTILIZATION).high > 100
+    assert words.scaled(result, "red", words.DROPS).low < 0
+    assert result.plot.summary("utilization").get_xlim()[1] == 100
+    assert result.plot.summary("drop_ratio").get_xlim()[0] == 0
+    assert result.plot.differences("utilization", baseline="pi").get_xlim()[0] < 0
+
+
 def test_differences_may_be_taken_to_another_law(sojourn, refused, folder):
     sojourn("run", "small.toml", "--disc", "tail_drop", "--disc", RED, "--seeds", "1..2", "--out", "out")
     assert sojourn("report", "out", "--baseline", "red").returncode == 0
@@ -309,10 +363,56 @@ def test_the_command_to_repeat_it_is_on_the_page(sojourn, folder):
     ) in text
 
 
+class Timid(sj.Controller):
+    """Marks one packet in a hundred where there are <b>any</b>."""
+
+    period = "10 ms"
+
+    def update(self, obs):
+        return 0.01 if obs.backlog_packets > 0 else 0.0
+
+
+def test_a_result_of_python_says_how_to_call_it_and_shows_its_laws(scenario, tmp_path):
+    result = sj.run(scenario, discs=["tail_drop", Timid()], seeds=[1, 2, 3])
+    page = result.report(tmp_path / "page.html").read_text()
+    text = "".join(Page(page[page.index('id="repeat"') :]).words)
+    assert (
+        'scenario = sj.load("scenario.toml")  # the one below\n'
+        "law = ...  # Timid: its source is below\n"
+        'result = sj.run(scenario, discs=["tail_drop", law], seeds=range(1, 4))\n'
+    ) in text
+    assert "The law Timid" in text
+    assert "where there are <b>any</b>" in text
+    assert "<b>any" not in page
+    alone = replace(result, provenance={**result.provenance, "laws": {"Timid": None}})
+    assert "Python had no source of it." in alone.report(tmp_path / "page.html").read_text()
+    written = sj.Result.read(result.write(tmp_path / "out"))
+    assert "The law Timid" in written.report(tmp_path / "page.html").read_text()
+
+
+def test_the_calls_are_python_that_gives_the_result_again(made, page, folder, monkeypatch):
+    text = "".join(Page(page[page.index('id="repeat"') :]).words)
+    (folder / "small.toml").rename(folder / "scenario.toml")
+    monkeypatch.chdir(folder)
+    names = {}
+    exec(text[text.index("import sojourn") : text.index("result.report")], names)
+    assert names["result"].runs == made.runs
+
+
 def test_the_report_goes_into_the_folder_unless_told_otherwise(sojourn, folder):
     sojourn("run", "small.toml", "--out", "out")
     assert sojourn("report", "out").stdout == "out/report.html\n"
     assert (folder / "out" / "report.html").is_file()
+
+
+def test_a_page_that_is_renewed_keeps_its_baseline(made, tmp_path):
+    place = made.write(tmp_path / "out")
+    made.report(place / "report.html", baseline=made.discs[1])
+    made.write(place)
+    assert "<h2>Differences to red</h2>" in (place / "report.html").read_text()
+    one = partly(made, {"tail_drop": (1, 2), RED.replace("packets", " packets"): ()})
+    one.write(place)
+    assert "<h2>Differences" not in (place / "report.html").read_text(), "the disc is gone"
 
 
 def test_a_page_is_the_same_each_time(made, page, tmp_path):
@@ -384,6 +484,36 @@ def test_the_headline_claims_no_difference_that_the_seeds_do_not_show():
     assert "one seed does not tell" in verdicts.headline(invented({"red": one, "pi": two}))
 
 
+def partly(made, kept):
+    """The result with some of its runs, as after Ctrl-C: disc -> seeds."""
+    runs = tuple(run for run in made.runs if run.seed in kept[run.disc])
+    return replace(made, runs=runs)
+
+
+def test_a_partial_result_claims_no_more_seeds_than_its_laws_have_in_common(made, tmp_path):
+    tail, red = made.discs
+    part = partly(made, {tail: (1, 2, 3), red: (1,)})
+    assert "one seed does not tell" in verdicts.headline(part)
+    page = part.report(tmp_path / "page.html").read_text()
+    assert "Mean over up to 3 seeds, and half the width" in page
+    assert "2&nbsp;laws, up to 3&nbsp;seeds; packet by packet." in page
+    assert "One seed: no intervals, so that no difference is shown to be more than chance." in page
+    assert "up to 3 seeds; mean ±" in printing.summary(part)
+    apart = partly(made, {tail: (1, 2), red: (3,)})
+    assert "no seed has run under both" in verdicts.headline(apart)
+    assert words.seeds_told(apart) == "up to 2 seeds"
+    assert "No seed has run under both laws." in apart.report(tmp_path / "page.html").read_text()
+    assert words.seeds_told(made) == "3 seeds"
+
+
+def test_a_law_that_is_busier_than_all_others_is_called_so():
+    said = verdicts.headline(invented({"tiny": columns(0.001, 0.2, 0.5), "red": columns(0.02, 0.06)}))
+    assert said.startswith(
+        "red keeps the link busier than every other law, by more than one percentage point, "
+        "at a mean delay of 21 ms."
+    )
+
+
 def test_verdicts_do_not_round_a_few_drops_to_none():
     said = verdicts.marks(invented({"red": columns(0.02, 0.00001), "pi": columns(0.02, 0.0)}))
     assert said == "pi drops none; red drops less than 0.01 %, of the packets offered."
@@ -398,6 +528,29 @@ def test_a_link_that_is_always_busy_is_called_so():
     half = columns(0.02, 0.0, 0.5)
     said = verdicts.utilization(invented({"a": full, "b": half}))
     assert said == "The link is kept busy 50.0 % of the time under b and 99.99 % of the time under a."
+
+
+def test_a_link_on_which_nothing_is_sent_is_not_called_busy():
+    def said(*busy):
+        return verdicts.utilization(
+            invented({f"law{place}": columns(0, 0, share) for place, share in enumerate(busy)})
+        )
+
+    assert said(0.0, 0.0) == said(0.0) == "Nothing was sent after the warm-up."
+    assert (
+        said(0.0004, 0.0) == "Every law leaves the link all but idle: it is busy 0.04 % of the time at most."
+    )
+    assert said(0.5, 0.501) == "Every law keeps the link at least 50.0 % busy."
+
+
+def test_of_many_laws_the_ends_are_named():
+    laws = {f"law{place}": columns(0.02 * (1 + place), 0.01, 0.9 - place / 10) for place in range(6)}
+    assert verdicts.delay(invented(laws)) == (
+        "95 of 100 packets wait no longer than 40 ms (law0) to 240 ms (law5)."
+    )
+    assert verdicts.utilization(invented(laws)) == (
+        "The link is kept busy 40.0 % of the time (law5) to 90.0 % of the time (law0)."
+    )
 
 
 def test_verdicts_of_one_disc_compare_nothing():
@@ -445,6 +598,69 @@ def test_the_setting_tells_the_schedule():
         "The run lasts 60 s.",
         "At 40 s, bottleneck.rate becomes 6 Mbit/s.",
     ]
+
+
+ODD = ["$x^2$", "_hidden", "<script>alert(1)</script>", 'it\'s "so"', "[b]bold[/b]", "队列"]
+
+
+@pytest.fixture(scope="module")
+def odd(made):
+    """A result whose laws have labels that mean something to Matplotlib, HTML or a terminal."""
+    base = made.series.filter((pl.col("disc") == "tail_drop") & (pl.col("seed") == 1))
+    spread = made.distributions.filter((pl.col("disc") == "tail_drop") & (pl.col("seed") == 1))
+    return replace(
+        made,
+        runs=tuple(replace(made.runs[0], disc=disc) for disc in ODD),
+        series=pl.concat([base.with_columns(pl.lit(disc).alias("disc")) for disc in ODD]),
+        distributions=pl.concat([spread.with_columns(pl.lit(disc).alias("disc")) for disc in ODD]),
+    )
+
+
+def test_names_are_shown_as_they_were_written(odd, tmp_path):
+    drawn = odd.plot.queue()
+    drawn.figure.savefig(tmp_path / "queue.svg", metadata={"Date": None})
+    (legend,) = drawn.figure.legends
+    shown = [text.get_text() for text in legend.get_texts()]
+    assert [name.replace("\\$", "$").lstrip("\u200b") for name in shown] == ODD
+    with matplotlib.rc_context({"svg.fonttype": "none"}), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        drawn.figure.savefig(tmp_path / "queue.svg")
+        odd.plot.summary().figure.savefig(tmp_path / "summary.svg")
+    for name in ("queue.svg", "summary.svg"):
+        text = unescape((tmp_path / name).read_text())
+        assert "$x^2$" in text, "letters, no formula"
+        assert "_hidden" in text
+
+
+def test_names_cannot_break_the_page_or_the_table(odd, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)  # a font that lacks a letter is nobody's business
+        page = odd.report(tmp_path / "page.html").read_text()
+    assert "<script>alert" not in page
+    assert page.count("<script") == 3, "the numbers, uPlot and our own"
+    for picture in re.findall(r"<svg (?!class=\"chip\").*?</svg>", page, flags=re.S):
+        ElementTree.fromstring(picture.replace("<svg ", '<svg xmlns:xlink="x" ', 1))
+    told = " ".join(Page(page).words)
+    for name in ODD:
+        assert name in told
+    table = printing.summary(odd)
+    assert "[b]bold[/b]" in table.replace("\n", "")
+
+
+def test_a_list_in_parameters_is_one_parameter():
+    names = words.short_names(["arm_pfc:coincidence=[8,12],target=50 packets", "arm_pfc:coincidence=[8, 20]"])
+    assert list(names.values()) == ["arm_pfc:coincidence=[8,12],target=50", "arm_pfc:coincidence=[8, 20]"]
+    alike = ["pi:a=5 packets", "pi:a=5"]
+    assert list(words.short_names(alike).values()) == alike, "two laws never share a name"
+
+
+def test_bands_keep_how_much_of_them_shows(page):
+    assert f"opacity: {style.BAND_ALPHA}" in page
+
+
+def test_the_caption_on_paper_is_that_of_the_still_picture(made, page):
+    step = bands.step_s(made, 200)
+    assert f'<span class="step">{step:g}</span><span class="paper">{step:g}</span> s.' in page
 
 
 def test_a_pipe_is_written_into_and_stays_a_pipe(made, tmp_path):

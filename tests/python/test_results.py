@@ -144,6 +144,20 @@ def test_an_older_result_without_conservation_is_read(made, tmp_path):
     assert sj.Result.read(place).discs == made.discs
 
 
+def test_texts_in_tables_take_a_byte_a_row(made, scenario, tmp_path):
+    for result in (made, sj.run(scenario)):
+        for table in (result.series, result.distributions):
+            for name in ("plant", "link", "disc", "name"):
+                assert isinstance(table.schema[name], pl.Enum)
+                assert table[name].to_physical().dtype == pl.UInt8
+    assert made.series["disc"].dtype.categories.to_list() == made.discs
+    assert made.series.filter(pl.col("name") == "nobody").is_empty(), "compared as texts are"
+    older = made.write(tmp_path / "out")
+    texts = made.series.with_columns(pl.col(pl.Enum).cast(pl.String))
+    texts.write_parquet(older / "series.parquet")
+    assert_frame_equal(sj.Result.read(older).series, made.series)
+
+
 def test_a_write_that_fails_leaves_the_earlier_result(made, tmp_path, monkeypatch):
     place = made.write(tmp_path / "out")
     before = {path.name: path.read_bytes() for path in place.iterdir()}

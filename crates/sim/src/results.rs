@@ -56,6 +56,12 @@ pub struct Series {
     pub sojourn_s: Vec<f64>,
     /// The law's probability at the end of the step.
     pub p: Vec<f64>,
+    /// Packets offered in the step.
+    pub offered_packets: Vec<f64>,
+    /// Packets dropped in the step; some laws drop what was offered in an earlier one.
+    pub dropped_packets: Vec<f64>,
+    /// Packets marked in the step.
+    pub marked_packets: Vec<f64>,
     /// Drops over offered packets in the step.
     pub drop_ratio: Vec<f64>,
     /// Marks over offered packets in the step.
@@ -86,12 +92,16 @@ impl Series {
 
     pub(crate) fn push(&mut self, step: &Step, (mean, samples): (f64, impl Iterator<Item = f64>)) {
         let Tally { offered, delivered, marked, .. } = step.tally;
+        let (dropped, marked) = (step.tally.dropped() as f64, marked as f64);
         self.time_s.push(step.end_s);
         self.queue_packets.push(step.tally.backlog() / step.length_s);
         self.sojourn_s.push(ratio(step.tally.sojourn(), delivered));
         self.p.push(step.p.unwrap_or(f64::NAN));
-        self.drop_ratio.push(ratio(step.tally.dropped() as f64, offered));
-        self.mark_ratio.push(ratio(marked as f64, offered));
+        self.offered_packets.push(offered as f64);
+        self.dropped_packets.push(dropped);
+        self.marked_packets.push(marked);
+        self.drop_ratio.push(ratio(dropped, offered));
+        self.mark_ratio.push(ratio(marked, offered));
         self.utilization.push(step.utilization);
         self.window_packets.push(mean);
         for ((_, windows), window) in self.flow_windows.iter_mut().zip(samples) {
@@ -101,11 +111,14 @@ impl Series {
 
     /// The columns by name; `time_s` first.
     pub fn columns(&self) -> impl Iterator<Item = (String, &[f64])> {
-        let fixed: [(&str, &[f64]); 8] = [
+        let fixed: [(&str, &[f64]); 11] = [
             ("time_s", &self.time_s),
             ("queue_packets", &self.queue_packets),
             ("sojourn_s", &self.sojourn_s),
             ("p", &self.p),
+            ("offered_packets", &self.offered_packets),
+            ("dropped_packets", &self.dropped_packets),
+            ("marked_packets", &self.marked_packets),
             ("drop_ratio", &self.drop_ratio),
             ("mark_ratio", &self.mark_ratio),
             ("utilization", &self.utilization),

@@ -141,7 +141,11 @@ fn a_run_is_a_function_of_scenario_and_seed() {
 fn every_packet_is_accounted_for() {
     for disc in ["tail_drop", "red", "pi:target=50packets"] {
         for cc in ["reno", "newreno"] {
-            let balance = run(MANY, &[("bottleneck.disc", disc), ("flows.0.cc", cc)], 3).balance;
+            let Outcome { balance, series, .. } =
+                run(MANY, &[("bottleneck.disc", disc), ("flows.0.cc", cc)], 3);
+            let sum = |counts: &[f64]| counts.iter().sum::<f64>();
+            let counted = [sum(&series.offered_packets), sum(&series.dropped_packets)];
+            assert_eq!(counted, [balance.offered as f64, balance.dropped as f64], "{disc}, {cc}");
             assert_eq!(balance.offered, balance.delivered + balance.dropped + balance.held, "{disc}, {cc}");
             assert!(balance.delivered > 5000, "{disc}, {cc}: {balance:?}");
         }

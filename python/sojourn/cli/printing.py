@@ -91,14 +91,14 @@ def deliver(result: Result, asked: Asked) -> None:
 
 def summary(result: Result) -> str:
     """The summary as a table of metrics by discs: mean and half-width of the 95 % interval."""
-    from sojourn.result.words import COLUMNS, cell, fitted
+    from sojourn.result.words import COLUMNS, cell, fitted, most_seeds, seeds_told
 
     width = max(72, shutil.get_terminal_size((110, 24)).columns)
     # Beside the metrics' names there is room for so many discs.
     room = max(1, (width - 22) // 22)
     seeds = result.seeds
-    many = f"{len(seeds)} seeds; mean ± half-width of the 95 % interval"
-    head = f"{result.title}\n{many if len(seeds) > 1 else f'seed {seeds[0]}'}\n"
+    many = f"{seeds_told(result)}; mean ± half-width of the 95 % interval"
+    head = f"{result.title}\n{many if most_seeds(result) > 1 else f'seed {seeds[0]}'}\n"
     discs = result.discs
     columns = [fitted(result, column) for column in COLUMNS]
     tables = []

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +15,22 @@ import polars as pl
 from sojourn.result import Result
 
 Line = npt.NDArray[np.float64]
-#: Disc -> times and values of each of its runs, without the samples in which nothing happened.
-Samples: TypeAlias = dict[str, list[tuple[Line, Line]]]
+#: The ratios of the packets offered, and what each counts.
+COUNTED = {"drop_ratio": "dropped_packets", "mark_ratio": "marked_packets"}
+OFFERED = "offered_packets"
+
+
+class Sampled(NamedTuple):
+    """A quantity sampled in one run, without the samples in which nothing happened."""
+
+    times: Line
+    values: Line
+    #: Where the values are counts, what they are counted of; None: the mean is theirs.
+    whole: Line | None = None
+
+
+#: Disc -> what was sampled in each of its runs.
+Samples: TypeAlias = dict[str, list[Sampled]]
 
 
 @dataclass(frozen=True)
@@ -70,20 +84,20 @@ def over_time(result: Result, name: str, points: int) -> list[Band]:
 
 
 def samples(result: Result, name: str, seeds: Collection[int] | None = None) -> Samples:
-    """A sampled quantity under the given seeds, or under all."""
-    chosen = pl.col("name") == name
-    if seeds is not None:
-        chosen &= pl.col("seed").is_in(seeds)
-    rows = result.series.filter(chosen & pl.col("value").is_not_null())
-    return {
-        disc: [
-            (one["time"].to_numpy(), one["value"].to_numpy())
-            for one in rows.filter(pl.col("disc") == disc)
-            .select("seed", "time", "value")
-            .partition_by("seed", maintain_order=True)
-        ]
-        for disc in result.discs
-    }
+    """A sampled quantity under the given seeds, or under all.
+
+    Ratios of the packets offered are given as counts, so that a bin of several steps has what was dropped or
+    marked of all that was offered in them; a result of an older version has the ratios alone.
+    """
+    counted = COUNTED.get(name)
+    if counted is None or not result.series["name"].is_in([counted]).any():
+        return {disc: list(_by_seed(result, name, disc, seeds).values()) for disc in result.discs}
+    found = {}
+    for disc in result.discs:
+        offered = _by_seed(result, OFFERED, disc, seeds)
+        runs = _by_seed(result, counted, disc, seeds)
+        found[disc] = [run._replace(whole=offered[seed].values) for seed, run in runs.items()]
+    return found
 
 
 def binned(sampled: Samples, step: float) -> list[Band]:
@@ -127,8 +141,20 @@ def _spread(disc: str, rows: pl.DataFrame, grid: Line) -> Band:
     return Band(disc, grid, mean, stack.min(axis=0), stack.max(axis=0))
 
 
-def _band(disc: str, runs: list[tuple[Line, Line]], step: float) -> Band:
-    means = [_means(times, values, step) for times, values in runs]
+def _by_seed(result: Result, name: str, disc: str, seeds: Collection[int] | None) -> dict[int, Sampled]:
+    """What was sampled under each seed of one disc."""
+    chosen = (pl.col("name") == name) & (pl.col("disc") == disc) & pl.col("value").is_not_null()
+    if seeds is not None:
+        chosen &= pl.col("seed").is_in(seeds)
+    rows = result.series.filter(chosen).select("seed", "time", "value")
+    return {
+        one["seed"][0]: Sampled(one["time"].to_numpy(), one["value"].to_numpy())
+        for one in rows.partition_by("seed", maintain_order=True)
+    }
+
+
+def _band(disc: str, runs: list[Sampled], step: float) -> Band:
+    means = [_means(run, step) for run in runs]
     points = max((column.size for column in means), default=0)
     seeds = np.full((max(1, len(means)), points), np.nan)
     for row, column in zip(seeds, means, strict=False):
@@ -140,12 +166,12 @@ def _band(disc: str, runs: list[tuple[Line, Line]], step: float) -> Band:
         return Band(disc, x, mean, np.nanmin(seeds, axis=0), np.nanmax(seeds, axis=0))
 
 
-def _means(times: Line, values: Line, step: float) -> Line:
-    """The mean of each bin; NaN where it is empty."""
+def _means(run: Sampled, step: float) -> Line:
+    """The mean of each bin, or its share of the whole; NaN where it is empty."""
     # A sample's time is the end of its step: one that ends where a bin ends belongs to that bin.
-    places = np.maximum(np.ceil(times / step - 1e-6).astype(np.int64) - 1, 0)
-    counts = np.bincount(places)
-    sums = np.bincount(places, weights=values)
-    found = np.full(counts.size, np.nan)
-    np.divide(sums, counts, out=found, where=counts > 0)
+    places = np.maximum(np.ceil(run.times / step - 1e-6).astype(np.int64) - 1, 0)
+    totals = np.bincount(places, weights=run.whole)
+    sums = np.bincount(places, weights=run.values)
+    found = np.full(totals.size, np.nan)
+    np.divide(sums, totals, out=found, where=totals > 0)
     return found

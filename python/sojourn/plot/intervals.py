@@ -24,16 +24,32 @@ def means(ax: Axes, result: Result, metric: str) -> Axes:
     for row, disc in enumerate(result.discs):
         seeds = [value * column.scale for value in result.values(disc, metric).values()]
         ax.plot(
-            seeds, [row] * len(seeds), linestyle="", marker="o", markersize=3, color=style.MUTED, alpha=0.45
+            seeds,
+            [row] * len(seeds),
+            linestyle="",
+            marker="o",
+            markersize=3,
+            color=style.MUTED,
+            alpha=0.45,
+            clip_on=False,
         )
         _interval(ax, row, row, words.scaled(result, disc, column))
     _rows(ax, result, result.discs)
+    # An interval may reach beyond what can be; the axis does not.
+    low, high = ax.get_xlim()
+    ax.set_xlim(
+        low if column.least is None else max(low, column.least),
+        high if column.most is None else min(high, column.most),
+    )
     style.label(ax, column.long, "")
     return ax
 
 
 def differences(ax: Axes, result: Result, metric: str, baseline: str) -> Axes:
-    """What every other law has more than the baseline; filled where the seeds show it."""
+    """What every other law has more than the baseline; filled where the seeds show it.
+
+    The unit pp is percentage points.
+    """
     column = words.column_of(result, metric)
     others = [disc for disc in result.discs if disc != baseline]
     for row, disc in enumerate(others):
@@ -43,7 +59,7 @@ def differences(ax: Axes, result: Result, metric: str, baseline: str) -> Axes:
     low, high = ax.get_xlim()
     ax.set_xlim(min(low, -0.08 * (high - low)), max(high, 0.08 * (high - low)))
     _rows(ax, result, others)
-    style.label(ax, style.plain(_more_than(column, words.short_names(result.discs)[baseline])), "")
+    style.label(ax, style.plain(_more_than(column.apart, words.short_names(result.discs)[baseline])), "")
     return ax
 
 
@@ -61,6 +77,7 @@ def _interval(ax: Axes, row: int, place: int, found: Estimate | None, *, hollow:
         markersize=7,
         markerfacecolor=style.PAPER if hollow else colour,
         markeredgewidth=1.6,
+        clip_on=False,
     )
 
 

@@ -7,10 +7,24 @@ from contextlib import suppress
 from pathlib import Path
 
 from sojourn.errors import InputError
-from sojourn.report.page import page
+from sojourn.report.page import baseline_mark, page
 from sojourn.result import Result
 
-__all__ = ["page", "write"]
+__all__ = ["baseline_of", "page", "write"]
+
+
+def baseline_of(path: Path, result: Result) -> str | None:
+    """The disc of `result` to which an earlier page takes its differences; None where it has no such disc."""
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            head = file.read(HEAD)
+    except OSError:
+        return None  # a page that nobody may read is replaced all the same
+    return next((disc for disc in result.discs if baseline_mark(disc) in head), None)
+
+
+#: A page names its baseline within so many characters.
+HEAD = 4096
 
 
 def write(result: Result, path: Path, baseline: str | None = None) -> Path:

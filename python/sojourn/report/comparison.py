@@ -27,9 +27,9 @@ def summary(result: Result) -> str:
         (place, disc, [_cell(column, words.cell(result, disc, column)) for column in shown])
         for place, disc in enumerate(result.discs)
     ]
-    many = len(result.seeds) > 1
+    many = words.most_seeds(result) > 1
     note = (
-        f"Mean over {len(result.seeds)} seeds, and half the width of the 95\u00a0% interval (Student's t)."
+        f"Mean over {words.seeds_told(result)}, and half the width of the 95\u00a0% interval (Student's t)."
         if many
         else "One seed: no intervals."
     )
@@ -55,7 +55,9 @@ def differences(result: Result, baseline: str) -> str:
     if not others:
         return ""
     columns = [words.fitted(result, column) for column in words.COLUMNS]
-    shown = [c for c in columns if any(words.difference_to(result, d, baseline, c) for d in others)]
+    gaps = {c.apart: [words.difference_to(result, d, baseline, c) for d in others] for c in columns}
+    shown = [column for column, found in gaps.items() if any(found)]
+    seeds = max((gap.n for found in gaps.values() for gap in found if gap), default=0)
     rows = [
         (result.discs.index(disc), disc, [_difference(result, disc, baseline, c) for c in shown])
         for disc in others
@@ -63,12 +65,16 @@ def differences(result: Result, baseline: str) -> str:
     name = words.short_names(result.discs)[baseline]
     said = f"What each law has more than {name}, seed by seed: under one seed all laws meet the same flows."
     note = (
-        "Mean difference over the seeds, and half the width of its 95\u00a0% interval (paired, Student's t). "
+        "Mean difference over the seeds that both laws have, and half the width of its 95\u00a0% interval "
+        "(paired, Student's t). "
         "Strong, with a full dot: the interval leaves zero out. Where nothing differs, one such interval "
         "in twenty does so by chance."
-        if len(result.seeds) > 1
+        if seeds > 1
         else "One seed: no intervals, so that no difference is shown to be more than chance."
+        if seeds
+        else "No seed has run under both laws."
     )
+    note += " pp: percentage points." if any(column.unit == "pp" for column in shown) else ""
 
     def draw(plots: Plots, metric: str, *, ax: Axes) -> Axes:
         return plots.differences(metric, baseline=baseline, ax=ax)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from html import escape
 
 import matplotlib
@@ -26,7 +27,9 @@ def svg(figure: Figure, name: str, spoken: str) -> str:
 
     `name` makes its ids its own; `spoken` is read to those who cannot see it.
     """
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}), warnings.catch_warnings():
+        # The page has the reader's fonts: that Matplotlib's own lack a letter matters to nobody.
+        warnings.filterwarnings("ignore", r"Glyph .* missing from", UserWarning)
         drawn = io.StringIO()
         figure.savefig(
             drawn, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}

@@ -22,7 +22,8 @@ from sojourn.result import Result, words
 #: How many points the coarsest resolution has, about, and by how much the next ones are finer: close to
 #: each other first, where a reader sees the difference, then farther apart.
 FIRST, FINER, CLOSE, FARTHER = 400, 2, 1600, 5
-#: How many values the finest resolutions of a page have together, at most: some 2 MB with the coarser ones.
+#: How many values the finest resolutions of a page have together, at most, without those of single flows,
+#: of which there are few: some 2 MB with the coarser ones.
 VALUES = 800_000
 
 
@@ -143,6 +144,11 @@ def _level(result: Result, lines: list[Band], step: float) -> dict[str, Any]:
     }
 
 
+def finest_s(result: Result, chart: Chart) -> float:
+    """The shortest step at which the page has the chart, seconds."""
+    return _steps(result, chart)[-1]
+
+
 def _steps(result: Result, chart: Chart) -> list[float]:
     """The steps of the chart's resolutions, seconds, coarsest first; none is finer than the samples."""
     thinner = COARSE if chart.coarse else 1
@@ -160,5 +166,4 @@ def _most_points(result: Result) -> int:
     """How many points each line may have at its finest, so that the page stays small."""
     columns = len(result.discs) * (3 if len(result.seeds) > 1 else 1)
     shares = sum(1 / COARSE if chart.coarse else 1 for chart in CHARTS if chart.series is not None)
-    flows = len(result.discs) * len(bands.flows(result))
-    return int(VALUES / (columns * shares + flows))
+    return int(VALUES / (columns * shares))

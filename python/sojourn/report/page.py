@@ -80,13 +80,14 @@ def page(result: Result, baseline: str | None = None) -> str:
     Without scripts its pictures stand still. Differences are taken to `baseline`, a disc of the result; the
     first one where none is named.
     """
+    chosen = result.baseline(baseline)
     plots = Plots(result, STILL)
     axes = {chart.name: chart.draw(plots) for chart in live.CHARTS}
     body = [
         _head(result),
         _tools(result),
         comparison.summary(result),
-        comparison.differences(result, result.baseline(baseline)),
+        comparison.differences(result, chosen),
         *(_chapter(result, chapter, axes) for chapter in CHAPTERS),
         _repeat(result),
         _meanings(),
@@ -96,10 +97,16 @@ def page(result: Result, baseline: str | None = None) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n<meta name="generator" content="Sojourn">\n'
+        f"{baseline_mark(chosen)}\n"
         f"<title>{escape(result.title)}</title>\n<style>\n{_sheet()}</style>\n</head>\n<body>\n<main>\n"
         + "\n".join(body)
         + f"\n</main>\n{_scripts(result, axes)}</body>\n</html>\n"
     )
+
+
+def baseline_mark(disc: str) -> str:
+    """What a page says of its baseline, for the page that may come in its place."""
+    return f'<meta name="sojourn-baseline" content="{escape(disc)}">'
 
 
 def _sheet() -> str:
@@ -142,10 +149,9 @@ def _head(result: Result) -> str:
 
 
 def _extent(result: Result) -> str:
-    discs, seeds = len(result.discs), len(result.seeds)
+    discs = len(result.discs)
     law = "law" if discs == 1 else "laws"
-    seed = "seed" if seeds == 1 else "seeds"
-    return f"{discs} {law}, {seeds} {seed}; packet by packet."
+    return f"{discs} {law}, {words.seeds_told(result)}; packet by packet."
 
 
 def _incomplete(result: Result) -> str:
@@ -200,8 +206,12 @@ def _caption(result: Result, chart: live.Chart) -> str:
     step = bands.step_s(result, STILL.points // (COARSE if chart.coarse else 1)) * times
     live_or_still = f'<span class="step">{step:g}</span><span class="paper">{step:g}</span>'
     notes = [f"Each point averages {live_or_still} {escape(unit)}."]
+    finest, sample = live.finest_s(result, chart), bands.sample_s(result)
+    if finest > sample * (1 + 1e-9):
+        fine = f"finest here {words.short_time(finest)}; series.parquet has {words.short_time(sample)}"
+        notes[0] = notes[0].removesuffix(".") + f'<span class="live-only"> ({escape(fine)})</span>.'
     if chart is live.CHARTS[0]:
-        notes.insert(0, BAND_NOTE if len(result.seeds) > 1 else "One seed.")
+        notes.insert(0, BAND_NOTE if words.most_seeds(result) > 1 else "One seed.")
     if chart.name == "window" and bands.flows(result):
         notes.append(f"Thin lines: single flows under seed {min(result.seeds)}.")
     if chart is live.CHARTS[0] and result.scenario.get("at"):
@@ -223,17 +233,57 @@ def _repeat(result: Result) -> str:
         ("Machine", f"{machine.get('system', 'unknown')} {machine.get('architecture', '')}".strip()),
     ]
     rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in facts)
-    shown = f"<pre><code>{escape(_shell(command))}</code></pre>\n" if command else ""
+    recipe = _shell(command) if command else _calls(result)
     promise = (
         "The same scenario, seeds and version give the same numbers, "
         "on any machine and with any number of workers."
     )
     resolved = json.dumps(result.scenario, indent=1, ensure_ascii=False)
     return (
-        f'<section id="repeat">\n<h2>How to repeat it</h2>\n{shown}<dl>{rows}</dl>\n'
+        '<section id="repeat">\n<h2>How to repeat it</h2>\n'
+        f"<pre><code>{escape(recipe)}</code></pre>\n<dl>{rows}</dl>\n"
         f'<p class="note">{promise}</p>\n'
         "<details><summary>The scenario, with every default</summary>\n"
-        f"<pre><code>{escape(resolved)}</code></pre>\n</details>\n</section>"
+        f"<pre><code>{escape(resolved)}</code></pre>\n</details>\n{_sources(result)}</section>"
+    )
+
+
+def _sources(result: Result) -> str:
+    """The laws that were written in Python, each under its label."""
+    return "".join(
+        f"<details><summary>The law {escape(label)}</summary>\n"
+        f"<pre><code>{escape(source or 'Python had no source of it.')}</code></pre>\n</details>\n"
+        for label, source in _python_laws(result).items()
+    )
+
+
+def _python_laws(result: Result) -> dict[str, str | None]:
+    """Label -> source."""
+    laws = result.provenance.get("laws")
+    if not isinstance(laws, dict):
+        return {}
+    return {str(label): None if source is None else str(source) for label, source in laws.items()}
+
+
+def _calls(result: Result) -> str:
+    """What one writes in Python where there was no command."""
+    laws = list(_python_laws(result))
+    names = {label: "law" if len(laws) == 1 else f"law_{place}" for place, label in enumerate(laws, 1)}
+    told = [
+        f"{name} = ...  # {' '.join(label.split())}: its source is below" for label, name in names.items()
+    ]
+    discs = ", ".join(names.get(disc) or json.dumps(disc, ensure_ascii=False) for disc in result.discs)
+    seeds = result.seeds
+    listed = f"range({seeds[0]}, {seeds[-1] + 1})" if _in_a_row(seeds) else str(seeds)
+    return "\n".join(
+        [
+            "import sojourn as sj",
+            "",
+            'scenario = sj.load("scenario.toml")  # the one below',
+            *told,
+            f"result = sj.run(scenario, discs=[{discs}], seeds={listed})",
+            'result.report("report.html")',
+        ]
     )
 
 
@@ -256,9 +306,13 @@ def _meanings() -> str:
 
 
 def _numbers(seeds: list[int]) -> str:
-    if len(seeds) > 2 and seeds[-1] - seeds[0] == len(seeds) - 1:
+    if _in_a_row(seeds):
         return f"{seeds[0]} to {seeds[-1]}"
     return ", ".join(map(str, seeds))
+
+
+def _in_a_row(seeds: list[int]) -> bool:
+    return len(seeds) > 2 and seeds[-1] - seeds[0] == len(seeds) - 1
 
 
 def _wall(seconds: object) -> str:

@@ -88,17 +88,19 @@ def marks(result: Result) -> str:
 def utilization(result: Result) -> str:
     """How busy the link is kept."""
     found = _ranking(result, words.UTILIZATION)
-    if not found:
-        return "No utilisation was measured."
+    if not found or found[-1][1].mean == 0:
+        return "Nothing was sent after the warm-up." if found else "No utilisation was measured."
     called = words.short_names(result.discs)
     (worst, low), (_, high) = found[0], found[-1]
     if len(found) == 1:
         return f"{called[worst]} keeps the link {_percent(low)} busy."
     if low.mean >= 99.95:
         return "Every law keeps the link busy all the time."
+    if high.mean < BUSY_MARGIN:
+        return f"Every law leaves the link all but idle: it is busy {_percent(high)} of the time at most."
     if high.mean - low.mean < BUSY_MARGIN:
         return f"Every law keeps the link at least {math.floor(low.mean * 10) / 10:.1f} % busy."
-    return f"The link is kept busy {_listing(found, called, _percent, 'of the time under')}."
+    return f"The link is kept busy {_listing(found, called, lambda one: f'{_percent(one)} of the time')}."
 
 
 def _winner(result: Result, rivals: Ranking, *, everyone: bool) -> str:
@@ -107,7 +109,7 @@ def _winner(result: Result, rivals: Ranking, *, everyone: bool) -> str:
     disc, found = rivals[0]
     if len(rivals) == 1:
         return (
-            f"{called[disc]} alone keeps the link within one percentage point of full use by any law, "
+            f"{called[disc]} keeps the link busier than every other law, by more than one percentage point, "
             f"at a mean delay of {_time(found)}."
         )
     among = (
@@ -118,14 +120,18 @@ def _winner(result: Result, rivals: Ranking, *, everyone: bool) -> str:
     close = [rival for rival in rivals[1:] if not _apart(result, disc, rival[0], words.SOJOURN)]
     if close:
         second, next_found = close[0]
-        seeds = len(result.seeds)
-        many = f"{seeds} seeds do" if seeds > 1 else "one seed does"
-        return (
-            f"{among}{many} not tell {called[disc]} and {called[second]} apart on delay "
-            f"({_time(found)} and {_time(next_found)} on average)."
-        )
-    others = _listing(rivals[1:], called, _time, "under")
+        both, delays = f"{called[disc]} and {called[second]}", f"{_time(found)} and {_time(next_found)}"
+        return f"{among}{_undecided(result, disc, second)} tell {both} apart on delay ({delays} on average)."
+    others = _listing(rivals[1:], called, _time)
     return f"{among}{called[disc]} has the lowest delay: {_time(found)} on average, against {others}."
+
+
+def _undecided(result: Result, disc: str, other: str) -> str:
+    """How many seeds, which both laws have run under, do not show who is ahead."""
+    common = words.difference_to(result, disc, other, words.SOJOURN)
+    if common is None:
+        return "no seed has run under both, so that none can"
+    return f"{common.n} seeds do not" if common.n > 1 else "one seed does not"
 
 
 def _price(result: Result, rivals: Ranking) -> str:
@@ -164,16 +170,12 @@ def _apart(result: Result, left: str, right: str, column: Column) -> bool:
     return words.shown(words.difference_to(result, left, right, column))
 
 
-def _listing(
-    ranking: Ranking, called: dict[str, str], say: Callable[[Estimate], str], between: str = "under"
-) -> str:
-    """Such as ``149 ms under red, 220 ms under pi and 286 ms under tail_drop``."""
-    chosen = ranking if len(ranking) <= NAMED else [ranking[0], ranking[-1]]
-    parts = [f"{say(found)} {between} {called[disc]}" for disc, found in chosen]
-    if len(parts) == 1:
-        return parts[0]
-    joint = " and " if len(ranking) <= NAMED else " to "
-    return f"{', '.join(parts[:-1])}{joint}{parts[-1]}"
+def _listing(ranking: Ranking, called: dict[str, str], say: Callable[[Estimate], str]) -> str:
+    """Such as ``149 ms under red and 220 ms under pi``; of many ``127 ms (pi) to 300 ms (tail_drop)``."""
+    if len(ranking) > NAMED:
+        return " to ".join(f"{say(found)} ({called[disc]})" for disc, found in (ranking[0], ranking[-1]))
+    parts = [f"{say(found)} under {called[disc]}" for disc, found in ranking]
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 def _plain(found: Estimate) -> str:

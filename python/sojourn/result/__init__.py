@@ -58,8 +58,8 @@ class Result:
 
     `series` has the columns time (s), plant, link, disc, seed, name, value: every sampled quantity over
     steps of a fixed length, each at its end, null where nothing happened. `distributions` has plant,
-    link, disc, seed, name, value, cumulative (0..1). `provenance` says where, when and by which command
-    the result was made.
+    link, disc, seed, name, value, cumulative (0..1). Texts in both are of the type `polars.Enum`.
+    `provenance` says where, when and by which command the result was made.
     """
 
     scenario: dict[str, Any]
@@ -180,8 +180,9 @@ class Result:
     def write(self, folder: str | Path) -> Path:
         """Write the result folder, whole or not at all; an earlier result there is replaced.
 
-        Where the earlier result had its report in the folder, the new one gets its own. Raises
-        `InputError` when the folder holds anything else or cannot be written.
+        Where the earlier result had its report in the folder, the new one gets its own, with the same
+        baseline where it has that disc. Raises `InputError` when the folder holds anything else or cannot
+        be written.
 
         >>> import tempfile
         >>> import sojourn as sj
@@ -194,10 +195,16 @@ class Result:
 
         page = Path(folder) / folders.REPORT
         had_page = page.is_file()
+        baseline = self._baseline_of(page) if had_page else None
         folders.write(self, Path(folder))
         if had_page:
-            self.report(page)
+            self.report(page, baseline=baseline)
         return Path(folder)
+
+    def _baseline_of(self, page: Path) -> str | None:
+        from sojourn import report
+
+        return report.baseline_of(page, self)
 
     @classmethod
     def read(cls, folder: str | Path) -> Result:

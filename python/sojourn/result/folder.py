@@ -29,6 +29,8 @@ OURS = {RESULT, PROVENANCE, SERIES, DISTRIBUTIONS, REPORT}
 
 SERIES_COLUMNS = ("time", "plant", "link", "disc", "seed", "name", "value")
 DISTRIBUTION_COLUMNS = ("plant", "link", "disc", "seed", "name", "value", "cumulative")
+#: The columns of texts. Few texts stand in many millions of rows: as `polars.Enum` each row has a number.
+TEXTS = ("plant", "link", "disc", "name")
 
 
 def write(result: Result, folder: Path) -> Path:
@@ -193,4 +195,8 @@ def _read_table(path: Path, columns: tuple[str, ...]) -> pl.DataFrame:
     missing = [name for name in columns if name not in table.columns]
     if missing:
         raise InputError(f"{path}: has no column {missing[0]}; legal: {', '.join(columns)}")
-    return table.select(columns)
+    return table.select(columns).with_columns(
+        table[text].cast(pl.Enum(table[text].drop_nulls().unique(maintain_order=True)))
+        for text in TEXTS
+        if table.schema[text] == pl.String  # by an earlier version
+    )

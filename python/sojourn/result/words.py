@@ -28,6 +28,14 @@ class Column:
     short: str
     unit: str
     scale: float = 1.0
+    #: What it cannot be less or more than, in the unit; None: no end.
+    least: float | None = 0
+    most: float | None = None
+
+    @property
+    def apart(self) -> Column:
+        """The column as differences have it: those of percentages are percentage points."""
+        return replace(self, unit="pp") if self.unit == "%" else self
 
     @property
     def long(self) -> str:
@@ -35,15 +43,15 @@ class Column:
         return f"{self.short}, {self.unit}" if self.unit else self.short
 
 
-UTILIZATION = Column("utilization", "utilisation", "%", 100)
+UTILIZATION = Column("utilization", "utilisation", "%", 100, most=100)
 QUEUE = Column("queue_mean_packets", "queue mean", "packets")
 QUEUE_STD = Column("queue_std_packets", "queue sd", "packets")
 SOJOURN = Column("sojourn_mean_s", "sojourn mean", "ms", 1e3)
 SOJOURN_P95 = Column("sojourn_p95_s", "sojourn p95", "ms", 1e3)
 DROPS = Column("drop_ratio", "drops", "%", 100)
-MARKS = Column("mark_ratio", "marks", "%", 100)
+MARKS = Column("mark_ratio", "marks", "%", 100, most=100)
 GOODPUT = Column("goodput_bps", "goodput", "Mbit/s", 1e-6)
-JAIN = Column("jain_index", "Jain index", "")
+JAIN = Column("jain_index", "Jain index", "", most=1)
 
 #: What a summary shows, in this order.
 COLUMNS = (UTILIZATION, QUEUE, QUEUE_STD, SOJOURN, SOJOURN_P95, DROPS, MARKS, GOODPUT, JAIN)
@@ -73,6 +81,16 @@ def unit_for(largest: float, choices: Sequence[tuple[str, float]]) -> tuple[str,
     return next((choice for choice in choices if largest * choice[1] >= 1 - 1e-9), choices[-1])
 
 
+def short_time(seconds: float) -> str:
+    """A time in the unit that fits it.
+
+    >>> short_time(0.0005)
+    '500 µs'
+    """
+    unit, scale = unit_for(seconds, TIMES)
+    return f"{seconds * scale:.4g} {unit}"
+
+
 def short_names(discs: Sequence[str]) -> dict[str, str]:
     """What to call each disc where there is little room: its law, and how it differs from its likes.
 
@@ -92,6 +110,10 @@ def short_names(discs: Sequence[str]) -> dict[str, str]:
     return {disc: name if list(found.values()).count(name) == 1 else disc for disc, name in found.items()}
 
 
+def _seeds_by_disc(result: Result) -> list[int]:
+    return [sum(run.disc == disc for run in result.runs) for disc in result.discs]
+
+
 def _settings(text: str) -> list[str]:
     """Such as ``a=1`` and ``b=[2, 3]``: a comma inside of a list divides nothing."""
     return re.split(r",(?![^\[]*\])", text)
@@ -106,7 +128,19 @@ def scaled(result: Result, disc: str, column: Column) -> Estimate | None:
 def column_of(result: Result, metric: str) -> Column:
     """How the summary shows a metric; one that it does not show has its own name and no other unit."""
     known = next((column for column in COLUMNS if column.metric == metric), None)
-    return Column(metric, metric, "") if known is None else fitted(result, known)
+    return Column(metric, metric, "", least=None) if known is None else fitted(result, known)
+
+
+def most_seeds(result: Result) -> int:
+    """Under how many seeds a law has run, at most: of a result that is not whole, not all have all."""
+    return max(_seeds_by_disc(result))
+
+
+def seeds_told(result: Result) -> str:
+    """Such as ``5 seeds``; where some law has run under fewer, ``up to 5 seeds``."""
+    most = most_seeds(result)
+    told = "1 seed" if most == 1 else f"{most} seeds"
+    return told if min(_seeds_by_disc(result)) == len(result.seeds) else f"up to {told}"
 
 
 def difference_to(result: Result, disc: str, baseline: str, column: Column) -> Estimate | None:

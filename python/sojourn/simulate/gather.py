@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 
 from sojourn import _core
 from sojourn.errors import RunFailed
 from sojourn.result import Result, Run
-from sojourn.result.folder import DISTRIBUTION_COLUMNS, SERIES_COLUMNS
+from sojourn.result.folder import DISTRIBUTION_COLUMNS, SERIES_COLUMNS, TEXTS
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ def gather(scenario: dict[str, Any], finished: Sequence[Finished], origin: Origi
     return Result(
         scenario=scenario,
         runs=tuple(_record(one) for one in finished),
-        series=pl.concat([_series(one) for one in finished]),
-        distributions=pl.concat([_distributions(one) for one in finished]),
+        series=_table(finished, _series, SERIES_COLUMNS),
+        distributions=_table(finished, _distributions, DISTRIBUTION_COLUMNS),
         provenance=_provenance(origin),
     )
 
@@ -75,31 +75,38 @@ def _record(one: Finished) -> Run:
     )
 
 
-def _series(one: Finished) -> pl.DataFrame:
-    columns = one.run.series
-    time = columns["time_s"]
-    parts = [
-        pl.DataFrame({"time": time, "value": values}).with_columns(pl.lit(name).alias("name"))
-        for name, values in columns.items()
-        if name != "time_s"
+#: Numbers by their name, in columns.
+Parts: TypeAlias = Iterator[tuple[str, pl.DataFrame]]
+
+
+def _series(run: _core.Run) -> Parts:
+    columns = run.series
+    time = columns.pop("time_s")
+    for name, values in columns.items():
+        yield name, pl.DataFrame({"time": time, "value": values}).with_columns(pl.col("value").fill_nan(None))
+
+
+def _distributions(run: _core.Run) -> Parts:
+    for name, (values, cumulative) in run.distributions.items():
+        yield name, pl.DataFrame({"value": values, "cumulative": cumulative})
+
+
+def _table(
+    finished: Sequence[Finished], parts: Callable[[_core.Run], Parts], columns: Sequence[str]
+) -> pl.DataFrame:
+    """The numbers of all runs in one table, each with the names of where it belongs."""
+    rows = [
+        ({"plant": one.plant, "link": one.run.link, "disc": one.disc, "name": name}, one.seed, numbers)
+        for one in finished
+        for name, numbers in parts(one.run)
     ]
-    return _placed(pl.concat(parts).with_columns(pl.col("value").fill_nan(None)), one).select(SERIES_COLUMNS)
-
-
-def _distributions(one: Finished) -> pl.DataFrame:
-    parts = [
-        pl.DataFrame({"value": values, "cumulative": cumulative}).with_columns(pl.lit(name).alias("name"))
-        for name, (values, cumulative) in one.run.distributions.items()
-    ]
-    return _placed(pl.concat(parts), one).select(DISTRIBUTION_COLUMNS)
-
-
-def _placed(table: pl.DataFrame, one: Finished) -> pl.DataFrame:
-    return table.with_columns(
-        pl.lit(one.plant).alias("plant"),
-        pl.lit(one.run.link).alias("link"),
-        pl.lit(one.disc).alias("disc"),
-        pl.lit(one.seed, dtype=pl.UInt64).alias("seed"),
+    kinds = {text: pl.Enum(list(dict.fromkeys(texts[text] for texts, _, _ in rows))) for text in TEXTS}
+    return pl.concat(
+        numbers.with_columns(
+            pl.lit(seed, dtype=pl.UInt64).alias("seed"),
+            *(pl.lit(texts[text], dtype=kind).alias(text) for text, kind in kinds.items()),
+        ).select(columns)
+        for texts, seed, numbers in rows
     )
 
 
