@@ -654,7 +654,11 @@ def test_ctrl_c_ends_laws_in_python_even_those_that_never_come_back(folder, law)
     assert not (folder / "out").exists()
 
 
-def test_a_law_that_never_comes_back_does_not_hold_up_the_failure_of_another(scenario):
+def test_a_law_that_never_comes_back_does_not_hold_up_the_failure_of_another(scenario, monkeypatch):
+    from sojourn.simulate import pool
+
+    monkeypatch.setattr(pool, "STILL_S", 0.5)
+
     class Waiting(sj.Controller):
         period = "10 ms"
 

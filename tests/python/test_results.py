@@ -3,6 +3,7 @@
 import json
 import math
 import threading
+import time
 
 import polars as pl
 import pytest
@@ -226,6 +227,27 @@ def test_a_failing_run_names_itself_and_keeps_the_others(scenario, monkeypatch):
         sj.run(scenario, seeds=[1, 2, 3], jobs=1)
     # The third may have been done before the failure was noticed.
     assert [one.seed for one in caught.value.result.runs] in ([1], [1, 3])
+
+
+def test_the_failure_told_is_the_first_in_order_not_in_time(scenario, monkeypatch):
+    from sojourn import _core
+
+    real, last = _core.run, threading.Event()
+
+    def run(one, seed, ticket):
+        if seed == 3:
+            last.set()
+            raise RuntimeError("late in order, early in time")
+        assert last.wait(10)
+        time.sleep(0.3)  # Long enough for the failure of the third to be noticed.
+        if seed == 2:
+            raise RuntimeError("early in order")
+        return real(one, seed, ticket)
+
+    monkeypatch.setattr(_core, "run", run)
+    with pytest.raises(sj.RunFailed, match="tail_drop, seed 2: the run failed: early in order") as caught:
+        sj.run(scenario, seeds=[1, 2, 3, 4], jobs=3)
+    assert [one.seed for one in caught.value.result.runs] == [1]
 
 
 def test_progress_is_told_and_ends_at_one(scenario):
