@@ -447,6 +447,17 @@ def test_an_unexpected_fault_is_one_line_and_exit_1(folder, capsys, monkeypatch)
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("/dev/zero", "/dev/zero: is too large; legal: a scenario file (TOML) of at most 10 MB"),
+        ("", "\"\": is no file name; legal: a scenario file (TOML), or a name from 'sojourn list scenarios'"),
+    ],
+)
+def test_what_cannot_be_a_scenario_is_refused_before_it_is_read(refused, name, says):
+    assert refused("check", name) == [says]
+
+
 def test_a_missing_compiled_part_is_exit_3(sojourn, folder):
     blocker = folder / "block"
     blocker.mkdir()

@@ -206,6 +206,41 @@ def test_one_disc_needs_no_list(scenario):
     assert sj.run(scenario, discs="tail_drop").discs == sj.run(scenario, discs=sj.laws.TailDrop()).discs
 
 
+def test_overrides_are_numbers_flags_or_text(folder):
+    import numpy as np
+
+    given = {"flows[0].count": 20, "flows[0].ecn": False, "duration": "5 s"}
+    told = json.loads(sj.load(folder / "small.toml", given).to_json())
+    assert (told["flows"][0]["count"], told["flows"][0]["ecn"], told["duration"]) == (20, False, "5 s")
+    sj.load(folder / "small.toml", {"flows[0].count": np.int64(3)})
+    disc = {"bottleneck.disc.law": "red", "bottleneck.disc.max_p": 0.25, "bottleneck.disc.max": "30 packets"}
+    assert "max_p=0.25" in sj.load(folder / "small.toml", disc).disc
+
+
+@pytest.mark.parametrize(
+    ("overrides", "says"),
+    [
+        ({"flows[0].count": None}, r"^flows\[0\]\.count: None is not a value; legal: a number"),
+        ({"flows[0].count": [20]}, r"^flows\[0\]\.count: \[20\] is not a value"),
+        ({"flows[0].count": 2.5}, r"flows\[0\]\.count: "),
+        ({"flows[0].count": float("nan")}, r"flows\[0\]\.count: "),
+        ({"flows[0].count": True}, r"flows\[0\]\.count: "),
+        ({"duration": 20}, r"duration: "),
+        ({3: "x"}, r"^overrides: 3 is not a key; legal: "),
+        (["duration"], r"^overrides: \['duration'\] is no dict; legal: "),
+    ],
+)
+def test_an_override_that_is_none_names_its_key(folder, overrides, says):
+    with pytest.raises(sj.InputError, match=says):
+        sj.load(folder / "small.toml", overrides)
+
+
+@pytest.mark.parametrize("path", [3, None, "", " ", "a\0b", b"small.toml"])
+def test_what_is_no_file_name_is_an_input_error(path):
+    with pytest.raises(sj.InputError, match=r"is no file name; legal: a scenario file"):
+        sj.load(path)
+
+
 def test_an_input_error_is_a_value_error(folder):
     with pytest.raises(ValueError, match="no such file"):
         sj.load(folder / "nowhere.toml")
