@@ -130,6 +130,8 @@ def explanation(entry: dict[str, Any]) -> str:
     if entry.get("fields"):
         heading = "Keys" if entry["kind"] == "scenario" else "Parameters"
         parts.append(f"{heading}\n" + "\n".join(_field(field) for field in entry["fields"]))
+    elif entry.get("keys"):
+        parts.append(_wrapped(f"Keys of its group: {', '.join(entry['keys'])}", ""))
     elif entry["kind"] != "scenario":
         parts.append("No parameters.")
     if entry.get("source"):
