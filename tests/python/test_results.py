@@ -169,12 +169,18 @@ def test_discs_are_texts_or_parameter_classes(scenario):
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        ({"seeds": []}, "--seeds: no seed is given"),
-        ({"seeds": [1, 1]}, "--seeds: 1 is given twice"),
-        ({"seeds": [-1]}, "--seeds: -1 is not a seed"),
-        ({"seeds": range(200_000)}, "--seeds: more than 100000 seeds"),
-        ({"jobs": 0}, "--jobs: 0 is not a number of workers"),
-        ({"discs": ["nonsense"]}, "--disc: "),
+        ({"seeds": []}, "^seeds: no seed is given"),
+        ({"seeds": [1, 1]}, "^seeds: 1 is given twice"),
+        ({"seeds": [-1]}, "^seeds: -1 is not a seed"),
+        ({"seeds": range(200_000)}, "^seeds: more than 100000 seeds"),
+        ({"jobs": 0}, "^jobs: 0 is not a number of workers"),
+        ({"jobs": "2"}, "^jobs: '2' is not a number of workers"),
+        ({"jobs": 1.5}, "^jobs: 1.5 is not a number of workers"),
+        ({"discs": ["nonsense"]}, "^discs: "),
+        ({"discs": []}, "^discs: the list is empty; legal: "),
+        ({"discs": 3}, "^discs: 3 is no list of discs; legal: "),
+        ({"discs": [3]}, "^discs: 3 is not a disc; legal: "),
+        ({"discs": ["tail_drop", "tail_drop"]}, "^discs: tail_drop is given twice"),
     ],
 )
 def test_wrong_arguments_are_input_errors(scenario, more, says):
@@ -187,7 +193,7 @@ def test_wrong_arguments_are_input_errors(scenario, more, says):
     [
         ({"seeds": [1.5]}, "1.5 is not a seed"),
         ({"seeds": [True]}, "True is not a seed"),
-        ({"seeds": 5}, "5 is no list of seeds"),
+        ({"seeds": 5}, "^seeds: 5 is no list of seeds"),
         ({"seeds": "1..5"}, "'1..5' is no list of seeds"),
         ({"discs": [sj.laws.Pi]}, "is not a disc"),
     ],
