@@ -564,3 +564,24 @@ def test_a_disc_that_is_replaced_need_not_fit(sojourn):
     assert done.returncode == 2
     assert "above the buffer" in done.stderr
     assert sojourn("run", *small, "--disc", "tail_drop", "--quiet").returncode == 0
+
+
+def test_a_disc_that_does_not_fit_is_told_where_it_was_named(refused):
+    small = ["dumbbell", "--set", "flows[0].count=100000"]
+    (line,) = refused("check", *small)
+    assert line.startswith("dumbbell:11: bottleneck.disc.rate: ")
+    for command in ("check", "run"):
+        (line,) = refused(command, *small, "--disc", "pi")
+        assert line.startswith(f"sojourn {command}: --disc: pi.rate: "), line
+
+
+def test_a_default_target_above_the_buffer_is_called_the_default(refused):
+    (line,) = refused("check", "small.toml", "--disc", "pi")
+    assert line.startswith("sojourn check: --disc: pi.target: 100 packets (the default) is above the buffer")
+
+
+@pytest.mark.parametrize("app", ["cbr", "poisson"])
+def test_explain_names_the_keys_of_an_app(sojourn, app):
+    told = sojourn("explain", app).stdout
+    assert "Keys of its group: rate (required), ecn, segment, start, stop\n" in told
+    assert "No parameters" not in told

@@ -262,19 +262,19 @@ def _run(asked: options.Asked) -> None:
 def _load(file: str, overrides: dict[str, str], discs: Sequence[str]) -> Scenario:
     """The scenario; where --disc replaces its own disc, that one need not fit what --set has changed."""
     from sojourn.controller.files import names_a_file
-    from sojourn.scenario import load
+    from sojourn.scenario import load, with_disc
 
     try:
         return load(file, overrides)
     except errors.InputError as fault:
         if not discs:
             raise
-        # A law in Python stands in no scenario; one that fits everywhere keeps its place.
-        instead = "tail_drop" if names_a_file(discs[0]) else discs[0]
+        # What is wrong without any law is no fault of a disc; a law in Python stands in no scenario.
         try:
-            return load(file, overrides | {"bottleneck.disc": instead})
+            bare = load(file, overrides | {"bottleneck.disc": "tail_drop"})
         except errors.InputError:
             raise fault from None
+        return bare if names_a_file(discs[0]) else with_disc(bare, discs[0])
 
 
 def _described(scenario: Scenario, disc: str) -> str:
