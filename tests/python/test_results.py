@@ -112,14 +112,13 @@ def test_differences_are_taken_seed_by_seed():
         ("result.json", "", "result.json: is not JSON ("),
         ("result.json", "[1]", "result.json: is not a JSON object"),
         ("result.json", "\x00\x01", "result.json: is not JSON ("),
-        ("result.json", "{}", "result.json: schema: None is no schema number; legal: 1 to 1"),
-        ("result.json", '{"schema": true}', "result.json: schema: True is no schema number"),
-        ("result.json", '{"schema": 7}', "result.json: schema: 7 is newer than this Sojourn knows"),
-        ("result.json", '{"schema": 1}', "result.json: is not whole ("),
-        ("result.json", '{"schema": 1, "scenario": {}, "runs": []}', "result.json: is not whole ("),
-        ("result.json", '{"schema": 1, "scenario": {}, "runs": [3]}', "result.json: is not whole ("),
+        ("result.json", "{}", "result.json: schema: nothing is no schema number; legal: 1"),
+        ("result.json", '{"schema": true}', "result.json: schema: true is no schema number"),
+        ("result.json", '{"schema": 7}', "result.json: schema: 7 is of a newer Sojourn; this version reads schema 1:"),
+        ("result.json", '{"schema": 1}', "result.json: scenario: is missing; legal: an object"),
+        ("result.json", '{"schema": 1, "scenario": {}}', "result.json: scenario.title: is missing; legal: text"),
         ("provenance.json", None, "provenance.json: is missing; legal: "),
-        ("provenance.json", '{"schema": 1, "versions": "x"}', "provenance.json: versions: 'x' is damaged"),
+        ("provenance.json", '{"schema": 1, "versions": "x"}', "provenance.json: versions: \"x\" is damaged"),
         ("provenance.json", '{"schema": 1, "command": 5}', "provenance.json: command: 5 is damaged"),
         ("series.parquet", None, "series.parquet: is missing; legal: "),
         ("series.parquet", "not parquet", "series.parquet: is not Parquet ("),
@@ -134,6 +133,96 @@ def test_a_broken_folder_is_refused_with_one_line(scenario, refused, folder, nam
     (line,) = refused("report", "out")
     assert line.startswith(f"out/{says}"), line
     assert not (folder / "out" / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        *(
+            ("runs.0.metrics.utilization", value, "runs[0].metrics.utilization: ")
+            for value in (math.nan, math.inf, 1e308, "x", [1.0], {}, -1.0, True)
+        ),
+        ("runs.0.metrics.settling_s", [1.0, "x"], "runs[0].metrics.settling_s: [1.0, "),
+        ("runs.1.metrics.jain_index", type(None), "runs[1].metrics.jain_index: is missing; legal: "),
+        ("runs.1.seed", 1, "runs[1]: tail_drop, seed 1 is runs[0] too; legal: each disc and seed once"),
+        ("runs.1.disc", None, "runs[1].disc: null is damaged; legal: a name"),
+        ("runs.1.seed", -1, "runs[1].seed: -1 is damaged; legal: a whole number from 0"),
+        ("runs.1", 3, "runs[1]: 3 is damaged; legal: an object"),
+        ("runs", [], "runs: [] is damaged; legal: a list of runs"),
+        ("scenario", {}, "scenario.title: is missing; legal: text"),
+        ("scenario.duration", "soon", 'scenario.duration: "soon" is damaged; legal: a time'),
+        ("scenario.flows.0.count", "x", 'scenario.flows[0].count: "x" is damaged'),
+        ("scenario.flows", [3], "scenario.flows[0]: 3 is damaged; legal: an object"),
+        ("schema", 2, "schema: 2 is of a newer Sojourn; this version reads schema 1: update Sojourn"),
+    ],
+)
+def test_a_damaged_result_names_the_key(made, refused, folder, key, value, says):
+    assert says in _damaged(made.write(folder / "out") / "result.json", key, value, refused)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("machine", "x", 'machine: "x" is damaged; legal: an object'),
+        ("command", [1], "command: [1] is damaged; legal: a list of words"),
+        ("wall_s", math.nan, "wall_s: NaN is damaged; legal: a number from 0"),
+        ("cost", "x", 'cost: "x" is damaged; legal: a list'),
+        ("cost.0", 3, "cost[0]: 3 is damaged; legal: an object"),
+        ("cost.0.disc", None, "cost[0].disc: null is damaged; legal: a name"),
+    ],
+)
+def test_a_damaged_provenance_names_the_key(made, refused, folder, key, value, says):
+    assert says in _damaged(made.write(folder / "out") / "provenance.json", key, value, refused)
+
+
+def _damaged(path, key, value, refused):
+    """What `sojourn report` says when the file has another value at a key; a type there: none at all."""
+    document = json.loads(path.read_text())
+    *above, last = (int(part) if part.isdigit() else part for part in key.split("."))
+    holder = document
+    for part in above:
+        holder = holder[part]
+    if isinstance(value, type):
+        del holder[last]
+    else:
+        holder[last] = value
+    path.write_text(json.dumps(document))
+    (line,) = refused("report", "out")
+    assert line.startswith(f"out/{path.name}: "), line
+    assert "; " in line
+    assert not any(word in line for word in ("Error", "None", "internal")), line
+    return line
+
+
+@pytest.mark.parametrize("name", ["series.parquet", "distributions.parquet"])
+def test_a_table_of_another_run_is_refused(made, scenario, refused, folder, name):
+    place = made.write(folder / "out")
+    other = sj.run(scenario, discs="tail_drop", seeds=[1, 2, 3, 4]).write(folder / "other")
+    (other / name).rename(place / name)
+    (line,) = refused("report", "out")
+    assert line == f"out/{name}: tail_drop, seed 4 is no run of result.json; legal: as 'sojourn run' wrote it"
+    sj.run(scenario, discs="tail_drop", seeds=[1, 2, 3]).write(folder / "other")
+    (other / name).rename(place / name)
+    (line,) = refused("report", "out")
+    assert line.startswith(f"out/{name}: red:min=5 packets,max=15 packets, seed 1, ")
+    assert ": is missing; legal: " in line
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "says"),
+    [
+        ("series.parquet", pl.col("seed").cast(pl.String), "column seed: is String; legal: UInt64"),
+        ("series.parquet", pl.col("value") * math.inf, "column value: "),
+        ("series.parquet", pl.col("time") + 100, "column time: "),
+        ("series.parquet", pl.lit(None, pl.String).alias("disc"), "column disc: has no value in some row"),
+        ("distributions.parquet", pl.col("cumulative") * -1, "column cumulative: "),
+    ],
+)
+def test_a_table_of_other_values_is_refused(made, refused, folder, name, change, says):
+    path = made.write(folder / "out") / name
+    pl.read_parquet(path).with_columns(change).write_parquet(path)
+    (line,) = refused("report", "out")
+    assert line.startswith(f"out/{name}: {says}"), line
 
 
 def test_an_older_result_without_conservation_is_read(made, tmp_path):
