@@ -10,8 +10,14 @@ def main() -> int:
 
         return command()
     except KeyboardInterrupt:
-        print("sojourn: interrupted", file=sys.stderr)
+        print(f"{_named()}: interrupted; nothing was written", file=sys.stderr)
         return 130
+
+
+def _named() -> str:
+    """The command, where there is one."""
+    word = sys.argv[1] if len(sys.argv) > 1 else "-"
+    return "sojourn" if word.startswith("-") else f"sojourn {word}"
 
 
 if __name__ == "__main__":

@@ -401,6 +401,43 @@ def test_a_reader_that_goes_away_is_no_fault(folder):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], [], ["list", "laws"]])
+def test_a_full_disk_behind_stdout_is_one_line(folder, arguments):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "sojourn", *arguments],
+            cwd=folder,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("sojourn")
+    assert line.endswith(": No space left on device")
+    assert done.returncode == 1
+
+
+def test_ctrl_c_in_the_first_moments_is_told(folder, capsys, monkeypatch):
+    import typer.core
+
+    import sojourn.__main__ as start
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    said = ["sojourn report: interrupted; nothing was written"]
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "argv", ["sojourn", "report", "out"])
+    with monkeypatch.context() as while_it_parses:
+        while_it_parses.setattr(typer.core.TyperGroup, "parse_args", interrupt)
+        assert start.main() == 130
+        assert capsys.readouterr().err.splitlines() == said
+    monkeypatch.setattr("sojourn.cli.main", interrupt)
+    assert start.main() == 130
+    assert capsys.readouterr().err.splitlines() == said
+
+
 def test_a_terminal_without_the_letters_gets_others(sojourn):
     done = sojourn("run", "small.toml", "--seeds", "1..2", env={"PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0, done.stderr

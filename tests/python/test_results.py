@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import threading
 import time
 
@@ -56,6 +57,17 @@ def test_a_result_reads_back_as_it_was_written(scenario, tmp_path):
     assert_frame_equal(again.series, result.series)
     assert_frame_equal(again.distributions, result.distributions)
     assert again.to_json() == result.to_json()
+
+
+def test_a_result_shows_itself_in_a_line_a_disc(made):
+    head, *lines = str(made).splitlines()
+    assert head == "Result: Eight flows on a small link; 6 runs"
+    assert [line.split(": ")[0] for line in lines] == ["  tail_drop", "  red:min=5 packets,max=15 packets"]
+    assert re.search(
+        r": utilisation [0-9.]+ ± <?[0-9.]+ %, queue mean .* packets, sojourn mean .* ms$", lines[0]
+    )
+    assert repr(made) == str(made)
+    assert str(sj.Result({}, (), pl.DataFrame(), pl.DataFrame())) == "Result: Untitled scenario; 0 runs"
 
 
 def test_the_summary_has_student_t_intervals(made):
@@ -114,11 +126,19 @@ def test_differences_are_taken_seed_by_seed():
         ("result.json", "\x00\x01", "result.json: is not JSON ("),
         ("result.json", "{}", "result.json: schema: nothing is no schema number; legal: 1"),
         ("result.json", '{"schema": true}', "result.json: schema: true is no schema number"),
-        ("result.json", '{"schema": 7}', "result.json: schema: 7 is of a newer Sojourn; this version reads schema 1:"),
+        (
+            "result.json",
+            '{"schema": 7}',
+            "result.json: schema: 7 is of a newer Sojourn; this version reads schema 1:",
+        ),
         ("result.json", '{"schema": 1}', "result.json: scenario: is missing; legal: an object"),
-        ("result.json", '{"schema": 1, "scenario": {}}', "result.json: scenario.title: is missing; legal: text"),
+        (
+            "result.json",
+            '{"schema": 1, "scenario": {}}',
+            "result.json: scenario.title: is missing; legal: text",
+        ),
         ("provenance.json", None, "provenance.json: is missing; legal: "),
-        ("provenance.json", '{"schema": 1, "versions": "x"}', "provenance.json: versions: \"x\" is damaged"),
+        ("provenance.json", '{"schema": 1, "versions": "x"}', 'provenance.json: versions: "x" is damaged'),
         ("provenance.json", '{"schema": 1, "command": 5}', "provenance.json: command: 5 is damaged"),
         ("series.parquet", None, "series.parquet: is missing; legal: "),
         ("series.parquet", "not parquet", "series.parquet: is not Parquet ("),

@@ -27,21 +27,25 @@ _LAST_SEED = 2**64 - 1
 
 # What tells runs apart.
 _PLACE = ("plant", "disc", "seed", "link")
-_KINDS = {"seed": pl.UInt64, "time": pl.Float64, "value": pl.Float64, "cumulative": pl.Float64}
+_KINDS: dict[str, Any] = {
+    "seed": pl.UInt64,
+    "time": pl.Float64,
+    "value": pl.Float64,
+    "cumulative": pl.Float64,
+}
 
 Rule = Callable[[Any], bool]
 
 
 def check_schema(path: Path, document: dict[str, Any]) -> None:
     """Raise `InputError` for a document of a later Sojourn, or one without a schema number."""
-    schema = document.get("schema")
+    schema: Any = document.get("schema")
     legal = "1" if SCHEMA == 1 else f"1 to {SCHEMA}"
     if not _is_whole(schema) or schema < 1:
         raise InputError(f"{path}: schema: {_told(document, 'schema')} is no schema number; legal: {legal}")
     if schema > SCHEMA:
-        raise InputError(
-            f"{path}: schema: {schema} is of a newer Sojourn; this version reads schema {legal}: update Sojourn"
-        )
+        what = f"is of a newer Sojourn; this version reads schema {legal}"
+        raise InputError(f"{path}: schema: {schema} {what}: update Sojourn")
 
 
 def check_result(path: Path, document: dict[str, Any]) -> None:
@@ -85,7 +89,7 @@ def check_provenance(path: Path, document: dict[str, Any]) -> None:
         _need(path, {at: row}, at, _AN_OBJECT)
         for key in {*_PLACE, *row}:
             either = (lambda value: value is None or _is_number(value), "a number from 0, or null")
-            _need(path, row, key, _PLACES.get(key, either), f"{at}.")
+            _need(path, row, key, _PLACES.get(key, either), at=f"{at}.")
 
 
 def check_table(path: Path, table: pl.DataFrame, scenario: dict[str, Any]) -> None:
@@ -101,7 +105,9 @@ def check_table(path: Path, table: pl.DataFrame, scenario: dict[str, Any]) -> No
         if name in table.columns:
             wrong = table[name].drop_nulls().filter(~table[name].drop_nulls().is_between(0, most))
             if len(wrong):
-                legal = "within the run" if name == "time" else f"0 to {1 if name == 'cumulative' else _MOST:g}"
+                legal = (
+                    "within the run" if name == "time" else f"0 to {1 if name == 'cumulative' else _MOST:g}"
+                )
                 raise InputError(f"{path}: column {name}: {wrong[0]} is out of range; legal: {legal}")
 
 
@@ -134,7 +140,7 @@ def _check_scenario(path: Path, document: dict[str, Any]) -> None:
         ("flows", objects),
         ("at", (_is_list, "a list of objects")),
     ):
-        _need(path, scenario, key, rule, "scenario.")
+        _need(path, scenario, key, rule, at="scenario.")
     for key, inner, rule in (
         ("flows", "count", (_is_count, "a whole number")),
         ("flows", "access", _AN_OBJECT),
@@ -144,32 +150,36 @@ def _check_scenario(path: Path, document: dict[str, Any]) -> None:
         for place, item in enumerate(scenario[key]):
             at = f"scenario.{key}[{place}]"
             _need(path, {at: item}, at, _AN_OBJECT)
-            _need(path, item, inner, rule, f"{at}.")
+            _need(path, item, inner, rule, at=f"{at}.")
 
 
 def _check_run(path: Path, run: Any, at: str) -> None:
     _need(path, {at: run}, at, _AN_OBJECT)
     for key, rule in _PLACES.items():
-        _need(path, run, key, rule, f"{at}.")
-    _need(path, run, "metrics", _AN_OBJECT, f"{at}.")
+        _need(path, run, key, rule, at=f"{at}.")
+    _need(path, run, "metrics", _AN_OBJECT, at=f"{at}.")
     for name in run["metrics"]:
-        _need(path, run["metrics"], name, _LISTED if name in _LISTS else _SINGLE, f"{at}.metrics.")
+        _need(path, run["metrics"], name, _LISTED if name in _LISTS else _SINGLE, at=f"{at}.metrics.")
     # The first results were written without it.
     if "conservation" in run:
-        _need(path, run, "conservation", _AN_OBJECT, f"{at}.")
+        _need(path, run, "conservation", _AN_OBJECT, at=f"{at}.")
         for name in run["conservation"]:
             _need(
-                path, run["conservation"], name, (_is_count, "a whole number from 0"), f"{at}.conservation."
+                path,
+                run["conservation"],
+                name,
+                (_is_count, "a whole number from 0"),
+                at=f"{at}.conservation.",
             )
 
 
-def _need(path: Path, holder: dict[str, Any], key: str, rule: tuple[Rule, str], before: str = "") -> None:
+def _need(path: Path, holder: dict[str, Any], key: str, rule: tuple[Rule, str], *, at: str = "") -> None:
     """Raise `InputError` unless `holder` has the key, with a value that follows the rule."""
     follows, legal = rule
     if key not in holder:
-        raise InputError(f"{path}: {before}{key}: is missing; legal: {legal}")
+        raise InputError(f"{path}: {at}{key}: is missing; legal: {legal}")
     if not follows(holder[key]):
-        raise InputError(f"{path}: {before}{key}: {_told(holder, key)} is damaged; legal: {legal}")
+        raise InputError(f"{path}: {at}{key}: {_told(holder, key)} is damaged; legal: {legal}")
 
 
 def _told(holder: dict[str, Any], key: str) -> str:
