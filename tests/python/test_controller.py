@@ -385,8 +385,14 @@ class Labelled(TenLines):
             rf"^discs: BadProperty cannot be set up .*{HERE}:\d+: ZeroDivisionError: division by zero",
         ),
         (BadLabel(), r"^discs: BadLabel: label: 'two\\nlines' is not a name; legal: text on one line"),
-        (Labelled("x" * 61), r"^discs: Labelled: label: 'x+'\.\.\. has 61 letters; legal: .* at most 60 letters"),
-        (TenLines(gain="y" * 60), r"^discs: TenLines: its name and parameters: .* has 74 letters; legal: label"),
+        (
+            Labelled("x" * 61),
+            r"^discs: Labelled: label: 'x+'\.\.\. has 61 letters; legal: .* at most 60 letters",
+        ),
+        (
+            TenLines(gain="y" * 60),
+            r"^discs: TenLines: its name and parameters: .* has 74 letters; legal: label",
+        ),
         (TenLines, r"^discs: TenLines is a class; legal: an object of it, TenLines\(\)"),
         (NoUpdate(), r"^discs: NoUpdate has no update; legal: def update\(self, seen\)"),
         (

@@ -85,7 +85,7 @@ def make_room(page: Path) -> None:
         page.parent.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as fault:
         why = getattr(fault, "strerror", None) or str(fault)
-        raise InputError(f"--output: {page.parent} cannot be made ({why}); legal: a writable place") from None
+        raise InputError(f"{page}: cannot be written ({why}); legal: a file in a writable folder") from None
 
 
 def listed(kind: str) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import os
 import shutil
 import sys
@@ -23,7 +24,11 @@ class ReaderGone(Exception):
 
 
 def prepare() -> None:
-    """Letters that the terminal does not have are replaced, never a fault."""
+    """Letters that the terminal does not have are replaced, never a fault; stderr is for our own lines.
+
+    Matplotlib warns where it cannot keep its cache in the user's home; it then does without.
+    """
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

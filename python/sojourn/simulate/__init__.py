@@ -79,7 +79,7 @@ def run(
     >>> sj.run(sc, discs=["tail_drop", "pi"], seeds=[1]).discs[0]
     'tail_drop'
     """
-    if discs is not None and not _is_one(discs):
+    if discs is not None and not isinstance(discs, str | DiscSpec | Controller | type):
         discs = _listed(discs)
     try:
         return carry_out(Request(scenario, () if discs is None else discs, seeds, jobs))
@@ -131,10 +131,6 @@ def _in_python(line: str) -> str:
     return line
 
 
-def _is_one(discs: object) -> bool:
-    return isinstance(discs, str | DiscSpec | Controller | type)
-
-
 def _listed(discs: object) -> list[Disc]:
     """The discs of a list that holds any."""
     legal = 'legal: a disc such as "pi", or a list of them'
@@ -159,7 +155,7 @@ def _placed_discs(request: Request) -> list[_Placed]:
     if not isinstance(request.scenario, Scenario):
         raise InputError(f"scenario: {request.scenario!r} is not a scenario; legal: what sj.load(FILE) gives")
     given = request.discs
-    discs: list[Disc] = [given] if _is_one(given) else list(given)
+    discs = [given] if isinstance(given, str | DiscSpec | Controller | type) else list(given)
     own = _Placed(request.scenario.disc, request.scenario)
     placed = [_placed(request.scenario, disc) for disc in discs] or [own]
     labels = [disc.label for disc in placed]
