@@ -13,7 +13,7 @@ def main() -> int:
         _leave_laws_behind(code)
         return code
     except KeyboardInterrupt:
-        print("sojourn: interrupted", file=sys.stderr)
+        print(f"{_named()}: interrupted; nothing was written", file=sys.stderr)
         return 130
 
 
@@ -25,6 +25,12 @@ def _leave_laws_behind(code: int) -> None:
             if stream is not None:
                 stream.flush()
         os._exit(code)
+
+
+def _named() -> str:
+    """The command, where there is one."""
+    word = sys.argv[1] if len(sys.argv) > 1 else "-"
+    return "sojourn" if word.startswith("-") else f"sojourn {word}"
 
 
 if __name__ == "__main__":

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Mapping
+from operator import index
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Protocol, SupportsIndex, runtime_checkable
 
 from sojourn.errors import InputError, missing_core
 
@@ -14,9 +16,15 @@ try:
 except ImportError as fault:
     raise missing_core(fault) from fault
 
-__all__ = ["DiscSpec", "Scenario", "gallery", "load", "with_disc"]
+__all__ = ["DiscSpec", "Scenario", "Setting", "gallery", "load", "with_disc"]
+
+#: What an override may be: TOML as text, or a plain value.
+Setting = str | float | bool
 
 _GALLERY = Path(__file__).parent / "gallery"
+# The largest scenario file, bytes; a device or a pipe may never end.
+_MOST_BYTES = 10_000_000
+_A_FILE = "legal: a scenario file (TOML), or a name from 'sojourn list scenarios'"
 
 
 @runtime_checkable
@@ -27,12 +35,12 @@ class DiscSpec(Protocol):
         """The disc as text, such as ``red:min=50packets,max=150packets``."""
 
 
-def load(path: str | Path, overrides: Mapping[str, str] | None = None) -> Scenario:
+def load(path: str | Path, overrides: Mapping[str, Setting] | None = None) -> Scenario:
     """Read and check a scenario file, or one of the `gallery` by its name.
 
-    `overrides` maps dotted keys to TOML values as text (a bare word is a string), such as
-    ``{"bottleneck.rate": "6 Mbit/s", "flows.0.count": "20"}``. Raises `InputError` with one line
-    for each fault. The file format is described by ``sojourn explain scenario``.
+    `overrides` maps dotted keys to numbers, True or False, or TOML values as text (a bare word is a
+    string), such as ``{"bottleneck.rate": "6 Mbit/s", "flows[0].count": 20}``. Raises `InputError` with
+    one line for each fault. The file format is described by ``sojourn explain scenario``.
 
     >>> import sojourn as sj
     >>> sj.load("scenarios/dumbbell.toml", {"duration": "50 s"}).duration_s
@@ -40,14 +48,12 @@ def load(path: str | Path, overrides: Mapping[str, str] | None = None) -> Scenar
     >>> sj.load("dumbbell").title
     'Fifty long flows on a 10 Mbit/s link'
     """
-    try:
-        text = _place(path).read_bytes()
-    except OSError as fault:
-        raise InputError(_unreadable(path, fault)) from None
+    settings = _settings({} if overrides is None else overrides)
+    text = _read(path)
     try:
         # A name that is not UTF-8 shows with marks of replacement.
         name = str(path).encode("utf-8", "replace").decode()
-        return Scenario.parse(text, name, list((overrides or {}).items()))
+        return Scenario.parse(text, name, settings)
     except ScenarioError as fault:
         raise InputError(*fault.faults) from None
 
@@ -79,6 +85,47 @@ def with_disc(scenario: Scenario, disc: str | DiscSpec) -> Scenario:
         return scenario.with_disc(spec)
     except ScenarioError as fault:
         raise InputError(*fault.faults) from None
+
+
+def _settings(overrides: Mapping[str, Setting]) -> list[tuple[str, str]]:
+    """Keys and TOML values as text."""
+    if not isinstance(overrides, Mapping):
+        raise InputError(f'overrides: {overrides!r} is no dict; legal: such as {{"duration": "60 s"}}')
+    return [(_key(key), _toml(key, value)) for key, value in overrides.items()]
+
+
+def _key(key: object) -> str:
+    if not isinstance(key, str):
+        raise InputError(f'overrides: {key!r} is not a key; legal: text such as "flows[0].count"')
+    return key
+
+
+def _toml(key: str, value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return repr(float(value))
+    if isinstance(value, SupportsIndex):
+        return str(index(value))
+    raise InputError(f"{key}: {value!r} is not a value; legal: a number, True or False, or TOML as text")
+
+
+def _read(path: str | Path) -> bytes:
+    """The bytes of the file. Raises `InputError`."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"{path!r}: is no file name; {_A_FILE}")
+    if not str(path).strip() or "\0" in str(path):
+        raise InputError(f'"{str(path).encode("unicode_escape").decode()}": is no file name; {_A_FILE}')
+    try:
+        with _place(path).open("rb") as file:
+            text = file.read(_MOST_BYTES + 1)
+    except OSError as fault:
+        raise InputError(_unreadable(path, fault)) from None
+    if len(text) > _MOST_BYTES:
+        raise InputError(f"{path}: is too large; legal: a scenario file (TOML) of at most 10 MB")
+    return text
 
 
 def _place(path: str | Path) -> Path:

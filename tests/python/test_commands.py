@@ -401,6 +401,43 @@ def test_a_reader_that_goes_away_is_no_fault(folder):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], [], ["list", "laws"]])
+def test_a_full_disk_behind_stdout_is_one_line(folder, arguments):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "sojourn", *arguments],
+            cwd=folder,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("sojourn")
+    assert line.endswith(": No space left on device")
+    assert done.returncode == 1
+
+
+def test_ctrl_c_in_the_first_moments_is_told(folder, capsys, monkeypatch):
+    import typer.core
+
+    import sojourn.__main__ as start
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    said = ["sojourn report: interrupted; nothing was written"]
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "argv", ["sojourn", "report", "out"])
+    with monkeypatch.context() as while_it_parses:
+        while_it_parses.setattr(typer.core.TyperGroup, "parse_args", interrupt)
+        assert start.main() == 130
+        assert capsys.readouterr().err.splitlines() == said
+    monkeypatch.setattr("sojourn.cli.main", interrupt)
+    assert start.main() == 130
+    assert capsys.readouterr().err.splitlines() == said
+
+
 def test_a_terminal_without_the_letters_gets_others(sojourn):
     done = sojourn("run", "small.toml", "--seeds", "1..2", env={"PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0, done.stderr
@@ -445,6 +482,17 @@ def test_an_unexpected_fault_is_one_line_and_exit_1(folder, capsys, monkeypatch)
     assert capsys.readouterr().err.splitlines() == [
         "sojourn check: internal fault: RuntimeError: boom with two lines (SOJOURN_TRACEBACK=1 shows where)"
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("/dev/zero", "/dev/zero: is too large; legal: a scenario file (TOML) of at most 10 MB"),
+        ("", "\"\": is no file name; legal: a scenario file (TOML), or a name from 'sojourn list scenarios'"),
+    ],
+)
+def test_what_cannot_be_a_scenario_is_refused_before_it_is_read(refused, name, says):
+    assert refused("check", name) == [says]
 
 
 def test_a_missing_compiled_part_is_exit_3(sojourn, folder):
@@ -553,3 +601,24 @@ def test_a_disc_that_is_replaced_need_not_fit(sojourn):
     assert done.returncode == 2
     assert "above the buffer" in done.stderr
     assert sojourn("run", *small, "--disc", "tail_drop", "--quiet").returncode == 0
+
+
+def test_a_disc_that_does_not_fit_is_told_where_it_was_named(refused):
+    small = ["dumbbell", "--set", "flows[0].count=100000"]
+    (line,) = refused("check", *small)
+    assert line.startswith("dumbbell:11: bottleneck.disc.rate: ")
+    for command in ("check", "run"):
+        (line,) = refused(command, *small, "--disc", "pi")
+        assert line.startswith(f"sojourn {command}: --disc: pi.rate: "), line
+
+
+def test_a_default_target_above_the_buffer_is_called_the_default(refused):
+    (line,) = refused("check", "small.toml", "--disc", "pi")
+    assert line.startswith("sojourn check: --disc: pi.target: 100 packets (the default) is above the buffer")
+
+
+@pytest.mark.parametrize("app", ["cbr", "poisson"])
+def test_explain_names_the_keys_of_an_app(sojourn, app):
+    told = sojourn("explain", app).stdout
+    assert "Keys of its group: rate (required), ecn, segment, start, stop\n" in told
+    assert "No parameters" not in told

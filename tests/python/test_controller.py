@@ -373,29 +373,42 @@ class BadLabel(TenLines):
     label = "two\nlines"
 
 
+class Labelled(TenLines):
+    def __init__(self, label):
+        self.label = label
+
+
 @pytest.mark.parametrize(
     ("law", "says"),
     [
         (
             BadProperty(),
-            rf"--disc: BadProperty cannot be set up .*{HERE}:\d+: ZeroDivisionError: division by zero",
+            rf"^discs: BadProperty cannot be set up .*{HERE}:\d+: ZeroDivisionError: division by zero",
         ),
-        (BadLabel(), r"--disc: BadLabel: label: 'two\\nlines' is not a name; legal: text on one line"),
-        (TenLines, r"--disc: TenLines is a class; legal: an object of it, TenLines\(\)"),
-        (NoUpdate(), r"--disc: NoUpdate has no update; legal: def update\(self, seen\)"),
+        (BadLabel(), r"^discs: BadLabel: label: 'two\\nlines' is not a name; legal: text on one line"),
+        (
+            Labelled("x" * 61),
+            r"^discs: Labelled: label: 'x+'\.\.\. has 61 letters; legal: .* at most 60 letters",
+        ),
+        (
+            TenLines(gain="y" * 60),
+            r"^discs: TenLines: its name and parameters: .* has 74 letters; legal: label",
+        ),
+        (TenLines, r"^discs: TenLines is a class; legal: an object of it, TenLines\(\)"),
+        (NoUpdate(), r"^discs: NoUpdate has no update; legal: def update\(self, seen\)"),
         (
             NoPeriod(),
-            r"--disc: NoPeriod: period: is missing; legal: a time of 1 us or more such as \"10 ms\"",
+            r"^discs: NoPeriod: period: is missing; legal: a time of 1 us or more such as \"10 ms\"",
         ),
-        (TenLines(period=10), r"--disc: TenLines: period: 10 is not a time with a unit; legal: a time"),
-        (TenLines(period="10"), r'--disc: TenLines: period: "10" needs a unit: ns, us, ms'),
-        (TenLines(period="10 packets"), r"--disc: TenLines: period: \"packets\" is not a unit of a time"),
+        (TenLines(period=10), r"^discs: TenLines: period: 10 is not a time with a unit; legal: a time"),
+        (TenLines(period="10"), r'^discs: TenLines: period: "10" needs a unit: ns, us, ms'),
+        (TenLines(period="10 packets"), r"^discs: TenLines: period: \"packets\" is not a unit of a time"),
         (
             TenLines(period="999 ns"),
-            r"--disc: TenLines: period: \"999 ns\" is too short; legal: a time of 1 us",
+            r"^discs: TenLines: period: \"999 ns\" is too short; legal: a time of 1 us",
         ),
-        (TenLines(period="0 s"), r"--disc: TenLines: period: \"0 s\" is too short"),
-        (TenLines(period="-1 ms"), r"--disc: TenLines: period: \"-1 ms\" is negative"),
+        (TenLines(period="0 s"), r"^discs: TenLines: period: \"0 s\" is too short"),
+        (TenLines(period="-1 ms"), r"^discs: TenLines: period: \"-1 ms\" is negative"),
         (
             TenLines(target_packets="20 packets"),
             r"target_packets: '20 packets' is not a number of packets; legal",
@@ -404,12 +417,12 @@ class BadLabel(TenLines):
         (TenLines(target_packets=-1), "target_packets: -1 is not a number of packets"),
         (
             Locked(),
-            r"^--disc: Locked cannot be copied for each run "
+            r"^discs: Locked cannot be copied for each run "
             r"\(TypeError: cannot pickle '_thread.lock' object\); legal: what copy.deepcopy can copy$",
         ),
         (
             BadReset(),
-            rf"--disc: BadReset cannot be set up .*{HERE}:\d+: KeyError: 'gain', in \"raise KeyError",
+            rf"^discs: BadReset cannot be set up .*{HERE}:\d+: KeyError: 'gain', in \"raise KeyError",
         ),
         (object(), "is not a disc; legal: "),
     ],
@@ -705,7 +718,11 @@ def test_a_second_ctrl_c_leaves_a_law_behind_that_cannot_be_woken(folder):
     assert sj.Result.read(folder / "out").discs == ["tail_drop"]
 
 
-def test_a_law_that_never_comes_back_does_not_hold_up_the_failure_of_another(scenario):
+def test_a_law_that_never_comes_back_does_not_hold_up_the_failure_of_another(scenario, monkeypatch):
+    from sojourn.simulate import pool
+
+    monkeypatch.setattr(pool, "STILL_S", 0.5)
+
     class Waiting(sj.Controller):
         period = "10 ms"
 

@@ -399,6 +399,21 @@ def test_the_calls_are_python_that_gives_the_result_again(made, page, folder, mo
     assert names["result"].runs == made.runs
 
 
+def test_a_home_that_cannot_be_written_is_no_matter(made, sojourn, folder):
+    made.write(folder / "out")
+    nowhere = {"HOME": "/proc/nowhere", "XDG_CONFIG_HOME": "", "XDG_CACHE_HOME": "", "MPLCONFIGDIR": ""}
+    done = sojourn("report", "out", env=nowhere)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_page_may_go_into_a_new_folder(made, sojourn, refused, folder):
+    made.write(folder / "out")
+    assert sojourn("report", "out", "-o", "deep/er/x.html").returncode == 0
+    assert (folder / "deep" / "er" / "x.html").is_file()
+    refused("report", "out", "-o", "other/x.html", "--baseline", "codel")
+    assert not (folder / "other").exists()
+
+
 def test_the_report_goes_into_the_folder_unless_told_otherwise(sojourn, folder):
     sojourn("run", "small.toml", "--out", "out")
     assert sojourn("report", "out").stdout == "out/report.html\n"
@@ -419,7 +434,7 @@ def test_a_page_is_the_same_each_time(made, page, tmp_path):
     assert made.report(tmp_path / "again.html").read_text() == page
 
 
-@pytest.mark.parametrize("place", ["out", "nowhere/page.html", "small.toml/page.html"])
+@pytest.mark.parametrize("place", ["out", "small.toml/page.html", "small.toml/deeper/page.html"])
 def test_an_unwritable_page_is_one_line(sojourn, refused, place):
     sojourn("run", "small.toml", "--out", "out")
     (line,) = refused("report", "out", "-o", place)

@@ -2,7 +2,9 @@
 
 import json
 import math
+import re
 import threading
+import time
 
 import polars as pl
 import pytest
@@ -55,6 +57,17 @@ def test_a_result_reads_back_as_it_was_written(scenario, tmp_path):
     assert_frame_equal(again.series, result.series)
     assert_frame_equal(again.distributions, result.distributions)
     assert again.to_json() == result.to_json()
+
+
+def test_a_result_shows_itself_in_a_line_a_disc(made):
+    head, *lines = str(made).splitlines()
+    assert head == "Result: Eight flows on a small link; 6 runs"
+    assert [line.split(": ")[0] for line in lines] == ["  tail_drop", "  red:min=5 packets,max=15 packets"]
+    assert re.search(
+        r": utilisation [0-9.]+ ± <?[0-9.]+ %, queue mean .* packets, sojourn mean .* ms$", lines[0]
+    )
+    assert repr(made) == str(made)
+    assert str(sj.Result({}, (), pl.DataFrame(), pl.DataFrame())) == "Result: Untitled scenario; 0 runs"
 
 
 def test_the_summary_has_student_t_intervals(made):
@@ -111,14 +124,21 @@ def test_differences_are_taken_seed_by_seed():
         ("result.json", "", "result.json: is not JSON ("),
         ("result.json", "[1]", "result.json: is not a JSON object"),
         ("result.json", "\x00\x01", "result.json: is not JSON ("),
-        ("result.json", "{}", "result.json: schema: None is no schema number; legal: 1 to 1"),
-        ("result.json", '{"schema": true}', "result.json: schema: True is no schema number"),
-        ("result.json", '{"schema": 7}', "result.json: schema: 7 is newer than this Sojourn knows"),
-        ("result.json", '{"schema": 1}', "result.json: is not whole ("),
-        ("result.json", '{"schema": 1, "scenario": {}, "runs": []}', "result.json: is not whole ("),
-        ("result.json", '{"schema": 1, "scenario": {}, "runs": [3]}', "result.json: is not whole ("),
+        ("result.json", "{}", "result.json: schema: nothing is no schema number; legal: 1"),
+        ("result.json", '{"schema": true}', "result.json: schema: true is no schema number"),
+        (
+            "result.json",
+            '{"schema": 7}',
+            "result.json: schema: 7 is of a newer Sojourn; this version reads schema 1:",
+        ),
+        ("result.json", '{"schema": 1}', "result.json: scenario: is missing; legal: an object"),
+        (
+            "result.json",
+            '{"schema": 1, "scenario": {}}',
+            "result.json: scenario.title: is missing; legal: text",
+        ),
         ("provenance.json", None, "provenance.json: is missing; legal: "),
-        ("provenance.json", '{"schema": 1, "versions": "x"}', "provenance.json: versions: 'x' is damaged"),
+        ("provenance.json", '{"schema": 1, "versions": "x"}', 'provenance.json: versions: "x" is damaged'),
         ("provenance.json", '{"schema": 1, "command": 5}', "provenance.json: command: 5 is damaged"),
         ("series.parquet", None, "series.parquet: is missing; legal: "),
         ("series.parquet", "not parquet", "series.parquet: is not Parquet ("),
@@ -133,6 +153,96 @@ def test_a_broken_folder_is_refused_with_one_line(scenario, refused, folder, nam
     (line,) = refused("report", "out")
     assert line.startswith(f"out/{says}"), line
     assert not (folder / "out" / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        *(
+            ("runs.0.metrics.utilization", value, "runs[0].metrics.utilization: ")
+            for value in (math.nan, math.inf, 1e308, "x", [1.0], {}, -1.0, True)
+        ),
+        ("runs.0.metrics.settling_s", [1.0, "x"], "runs[0].metrics.settling_s: [1.0, "),
+        ("runs.1.metrics.jain_index", type(None), "runs[1].metrics.jain_index: is missing; legal: "),
+        ("runs.1.seed", 1, "runs[1]: tail_drop, seed 1 is runs[0] too; legal: each disc and seed once"),
+        ("runs.1.disc", None, "runs[1].disc: null is damaged; legal: a name"),
+        ("runs.1.seed", -1, "runs[1].seed: -1 is damaged; legal: a whole number from 0"),
+        ("runs.1", 3, "runs[1]: 3 is damaged; legal: an object"),
+        ("runs", [], "runs: [] is damaged; legal: a list of runs"),
+        ("scenario", {}, "scenario.title: is missing; legal: text"),
+        ("scenario.duration", "soon", 'scenario.duration: "soon" is damaged; legal: a time'),
+        ("scenario.flows.0.count", "x", 'scenario.flows[0].count: "x" is damaged'),
+        ("scenario.flows", [3], "scenario.flows[0]: 3 is damaged; legal: an object"),
+        ("schema", 2, "schema: 2 is of a newer Sojourn; this version reads schema 1: update Sojourn"),
+    ],
+)
+def test_a_damaged_result_names_the_key(made, refused, folder, key, value, says):
+    assert says in _damaged(made.write(folder / "out") / "result.json", key, value, refused)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("machine", "x", 'machine: "x" is damaged; legal: an object'),
+        ("command", [1], "command: [1] is damaged; legal: a list of words"),
+        ("wall_s", math.nan, "wall_s: NaN is damaged; legal: a number from 0"),
+        ("cost", "x", 'cost: "x" is damaged; legal: a list'),
+        ("cost.0", 3, "cost[0]: 3 is damaged; legal: an object"),
+        ("cost.0.disc", None, "cost[0].disc: null is damaged; legal: a name"),
+    ],
+)
+def test_a_damaged_provenance_names_the_key(made, refused, folder, key, value, says):
+    assert says in _damaged(made.write(folder / "out") / "provenance.json", key, value, refused)
+
+
+def _damaged(path, key, value, refused):
+    """What `sojourn report` says when the file has another value at a key; a type there: none at all."""
+    document = json.loads(path.read_text())
+    *above, last = (int(part) if part.isdigit() else part for part in key.split("."))
+    holder = document
+    for part in above:
+        holder = holder[part]
+    if isinstance(value, type):
+        del holder[last]
+    else:
+        holder[last] = value
+    path.write_text(json.dumps(document))
+    (line,) = refused("report", "out")
+    assert line.startswith(f"out/{path.name}: "), line
+    assert "; " in line
+    assert not any(word in line for word in ("Error", "None", "internal")), line
+    return line
+
+
+@pytest.mark.parametrize("name", ["series.parquet", "distributions.parquet"])
+def test_a_table_of_another_run_is_refused(made, scenario, refused, folder, name):
+    place = made.write(folder / "out")
+    other = sj.run(scenario, discs="tail_drop", seeds=[1, 2, 3, 4]).write(folder / "other")
+    (other / name).rename(place / name)
+    (line,) = refused("report", "out")
+    assert line == f"out/{name}: tail_drop, seed 4 is no run of result.json; legal: as 'sojourn run' wrote it"
+    sj.run(scenario, discs="tail_drop", seeds=[1, 2, 3]).write(folder / "other")
+    (other / name).rename(place / name)
+    (line,) = refused("report", "out")
+    assert line.startswith(f"out/{name}: red:min=5 packets,max=15 packets, seed 1, ")
+    assert ": is missing; legal: " in line
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "says"),
+    [
+        ("series.parquet", pl.col("seed").cast(pl.String), "column seed: is String; legal: UInt64"),
+        ("series.parquet", pl.col("value") * math.inf, "column value: "),
+        ("series.parquet", pl.col("time") + 100, "column time: "),
+        ("series.parquet", pl.lit(None, pl.String).alias("disc"), "column disc: has no value in some row"),
+        ("distributions.parquet", pl.col("cumulative") * -1, "column cumulative: "),
+    ],
+)
+def test_a_table_of_other_values_is_refused(made, refused, folder, name, change, says):
+    path = made.write(folder / "out") / name
+    pl.read_parquet(path).with_columns(change).write_parquet(path)
+    (line,) = refused("report", "out")
+    assert line.startswith(f"out/{name}: {says}"), line
 
 
 def test_an_older_result_without_conservation_is_read(made, tmp_path):
@@ -182,12 +292,18 @@ def test_discs_are_texts_or_parameter_classes(scenario):
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        ({"seeds": []}, "--seeds: no seed is given"),
-        ({"seeds": [1, 1]}, "--seeds: 1 is given twice"),
-        ({"seeds": [-1]}, "--seeds: -1 is not a seed"),
-        ({"seeds": range(200_000)}, "--seeds: more than 100000 seeds"),
-        ({"jobs": 0}, "--jobs: 0 is not a number of workers"),
-        ({"discs": ["nonsense"]}, "--disc: "),
+        ({"seeds": []}, "^seeds: no seed is given"),
+        ({"seeds": [1, 1]}, "^seeds: 1 is given twice"),
+        ({"seeds": [-1]}, "^seeds: -1 is not a seed"),
+        ({"seeds": range(200_000)}, "^seeds: more than 100000 seeds"),
+        ({"jobs": 0}, "^jobs: 0 is not a number of workers"),
+        ({"jobs": "2"}, "^jobs: '2' is not a number of workers"),
+        ({"jobs": 1.5}, "^jobs: 1.5 is not a number of workers"),
+        ({"discs": ["nonsense"]}, "^discs: "),
+        ({"discs": []}, "^discs: the list is empty; legal: "),
+        ({"discs": 3}, "^discs: 3 is no list of discs; legal: "),
+        ({"discs": [3]}, "^discs: 3 is not a disc; legal: "),
+        ({"discs": ["tail_drop", "tail_drop"]}, "^discs: tail_drop is given twice"),
     ],
 )
 def test_wrong_arguments_are_input_errors(scenario, more, says):
@@ -200,7 +316,7 @@ def test_wrong_arguments_are_input_errors(scenario, more, says):
     [
         ({"seeds": [1.5]}, "1.5 is not a seed"),
         ({"seeds": [True]}, "True is not a seed"),
-        ({"seeds": 5}, "5 is no list of seeds"),
+        ({"seeds": 5}, "^seeds: 5 is no list of seeds"),
         ({"seeds": "1..5"}, "'1..5' is no list of seeds"),
         ({"discs": [sj.laws.Pi]}, "is not a disc"),
     ],
@@ -217,6 +333,41 @@ def test_a_file_name_is_not_a_scenario():
 
 def test_one_disc_needs_no_list(scenario):
     assert sj.run(scenario, discs="tail_drop").discs == sj.run(scenario, discs=sj.laws.TailDrop()).discs
+
+
+def test_overrides_are_numbers_flags_or_text(folder):
+    import numpy as np
+
+    given = {"flows[0].count": 20, "flows[0].ecn": False, "duration": "5 s"}
+    told = json.loads(sj.load(folder / "small.toml", given).to_json())
+    assert (told["flows"][0]["count"], told["flows"][0]["ecn"], told["duration"]) == (20, False, "5 s")
+    sj.load(folder / "small.toml", {"flows[0].count": np.int64(3)})
+    disc = {"bottleneck.disc.law": "red", "bottleneck.disc.max_p": 0.25, "bottleneck.disc.max": "30 packets"}
+    assert "max_p=0.25" in sj.load(folder / "small.toml", disc).disc
+
+
+@pytest.mark.parametrize(
+    ("overrides", "says"),
+    [
+        ({"flows[0].count": None}, r"^flows\[0\]\.count: None is not a value; legal: a number"),
+        ({"flows[0].count": [20]}, r"^flows\[0\]\.count: \[20\] is not a value"),
+        ({"flows[0].count": 2.5}, r"flows\[0\]\.count: "),
+        ({"flows[0].count": float("nan")}, r"flows\[0\]\.count: "),
+        ({"flows[0].count": True}, r"flows\[0\]\.count: "),
+        ({"duration": 20}, r"duration: "),
+        ({3: "x"}, r"^overrides: 3 is not a key; legal: "),
+        (["duration"], r"^overrides: \['duration'\] is no dict; legal: "),
+    ],
+)
+def test_an_override_that_is_none_names_its_key(folder, overrides, says):
+    with pytest.raises(sj.InputError, match=says):
+        sj.load(folder / "small.toml", overrides)
+
+
+@pytest.mark.parametrize("path", [3, None, "", " ", "a\0b", b"small.toml"])
+def test_what_is_no_file_name_is_an_input_error(path):
+    with pytest.raises(sj.InputError, match=r"is no file name; legal: a scenario file"):
+        sj.load(path)
 
 
 def test_an_input_error_is_a_value_error(folder):
@@ -240,6 +391,27 @@ def test_a_failing_run_names_itself_and_keeps_the_others(scenario, monkeypatch):
         sj.run(scenario, seeds=[1, 2, 3], jobs=1)
     # The third may have been done before the failure was noticed.
     assert [one.seed for one in caught.value.result.runs] in ([1], [1, 3])
+
+
+def test_the_failure_told_is_the_first_in_order_not_in_time(scenario, monkeypatch):
+    from sojourn import _core
+
+    real, last = _core.run, threading.Event()
+
+    def run(one, seed, ticket):
+        if seed == 3:
+            last.set()
+            raise RuntimeError("late in order, early in time")
+        assert last.wait(10)
+        time.sleep(0.3)  # Long enough for the failure of the third to be noticed.
+        if seed == 2:
+            raise RuntimeError("early in order")
+        return real(one, seed, ticket)
+
+    monkeypatch.setattr(_core, "run", run)
+    with pytest.raises(sj.RunFailed, match="tail_drop, seed 2: the run failed: early in order") as caught:
+        sj.run(scenario, seeds=[1, 2, 3, 4], jobs=3)
+    assert [one.seed for one in caught.value.result.runs] == [1]
 
 
 def test_progress_is_told_and_ends_at_one(scenario):

@@ -16,7 +16,7 @@ pub(crate) fn catalogue_json(kind: &str) -> PyResult<String> {
         "laws" => aqm::LAWS.iter().map(|entry| told("law", &entry.page)).collect(),
         "discs" => aqm::DISCS.iter().map(|page| told("disc", page)).collect(),
         "ccs" => tcp::CCS.iter().map(|page| told("cc", page)).collect(),
-        "apps" => App::PAGES.iter().map(|page| told("app", page)).collect(),
+        "apps" => App::PAGES.iter().map(told_app).collect(),
         other => {
             return Err(PyValueError::new_err(format!(
                 "\"{other}\" is no kind; legal: laws, discs, ccs, apps"
@@ -34,7 +34,7 @@ pub(crate) fn explain_json(name: &str) -> Option<String> {
     let scenario = || (name == "scenario").then(scenario_page);
     law.or_else(|| of("disc", aqm::DISCS))
         .or_else(|| of("cc", tcp::CCS))
-        .or_else(|| of("app", App::PAGES))
+        .or_else(|| App::PAGES.iter().find(|page| page.stem == name).map(told_app))
         .or_else(scenario)
         .map(|page| page.to_string())
 }
@@ -55,6 +55,13 @@ fn told(kind: &str, page: &Page) -> Value {
         "source": page.source,
         "fields": (page.fields)().iter().map(field).collect::<Vec<Value>>(),
     })
+}
+
+/// An application has no parameters of its own but keys of its group of flows.
+fn told_app(page: &Page) -> Value {
+    let mut app = told("app", page);
+    app["keys"] = App::keys(page.stem).into();
+    app
 }
 
 fn scenario_page() -> Value {

@@ -1,6 +1,7 @@
 //! What flows send.
 
-use crate::keys::word;
+use crate::keys::{keys_of, word};
+use crate::read::TCP_KEYS;
 use sojourn_units::param::{Kind, Quantity};
 use sojourn_units::{Page, Rate, Value};
 
@@ -50,6 +51,16 @@ impl App {
     /// Their names.
     pub const NAMES: &[&'static str] = &["bulk", "cbr", "poisson"];
 
+    /// The keys that its group of flows has because of it, what must be given first: `"rate (required)"`.
+    pub fn keys(name: &str) -> Vec<String> {
+        let is_tcp = name == "bulk";
+        let own = keys_of("flows")
+            .map(|key| key.name)
+            .filter(|key| !ANY_APP.contains(key) && *key != "rate" && (is_tcp || !TCP_KEYS.contains(key)));
+        let rate = (!is_tcp).then(|| "rate (required)".to_string());
+        rate.into_iter().chain(own.map(String::from)).collect()
+    }
+
     /// Its name in files.
     pub fn name(self) -> &'static str {
         match self {
@@ -72,6 +83,9 @@ impl App {
         self.rate().is_none()
     }
 }
+
+/// Keys of a group of flows that say nothing of what it sends.
+const ANY_APP: &[&str] = &["app", "count", "access"];
 
 /// The name of an application.
 pub(crate) struct AppName(pub(crate) &'static str);
@@ -96,5 +110,14 @@ mod tests {
     fn the_applications_and_their_names_agree() {
         let names: Vec<&str> = App::PAGES.iter().map(|page| page.stem).collect();
         assert_eq!(names, App::NAMES);
+    }
+
+    #[test]
+    fn what_is_not_tcp_has_a_rate_and_no_key_of_tcp() {
+        for name in ["cbr", "poisson"] {
+            assert_eq!(App::keys(name).join(", "), "rate (required), ecn, segment, start, stop");
+        }
+        let bulk = App::keys("bulk");
+        assert!(bulk.contains(&"cc".to_string()) && !bulk.iter().any(|key| key.starts_with("rate")));
     }
 }

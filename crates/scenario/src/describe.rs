@@ -34,15 +34,16 @@ impl Scenario {
         let shown = self.flows.len().min(MOST_GROUPS);
         let left: Vec<String> = self.flows[..shown].iter().map(sources).collect();
         let width = left.iter().map(String::len).max().unwrap_or_default();
-        let buffer = self.bottleneck.buffer.unwrap_or(Limit::Unlimited);
+        let buffer = buffer_in_words(self.bottleneck.buffer);
         let link = format!("[ {law} | {buffer} ]== {}, {} ==", self.bottleneck.rate, self.bottleneck.delay);
         let middle = (shown - 1) / 2;
         for (place, (group, left)) in self.flows.iter().zip(&left).enumerate() {
             let link = if place == middle { link.clone() } else { " ".repeat(link.len()) };
-            let _ = writeln!(out, "  {left:-<width$}--+{link}+-- {} sinks", group.count);
+            let _ = writeln!(out, "  {left:-<width$}--+{link}+-- {}", counted(group.count, "sink"));
         }
         if self.flows.len() > shown {
-            let _ = writeln!(out, "  and {} more groups of flows", self.flows.len() - shown);
+            let more = self.flows.len() - shown;
+            let _ = writeln!(out, "  and {more} more group{} of flows", if more == 1 { "" } else { "s" });
         }
     }
 
@@ -50,16 +51,21 @@ impl Scenario {
         let site = self.site();
         let mean = site.base_rtt.unwrap_or_default();
         let (shortest, longest) = self.base_rtts();
+        let base_rtt = if shortest == longest {
+            shortest.to_string()
+        } else {
+            format!("{shortest} to {longest}, mean {mean}")
+        };
         let product = site.capacity() * mean.seconds();
         let mut facts = vec![
             ("bottleneck", format!("{}, {} one way", self.bottleneck.rate, self.bottleneck.delay)),
-            ("buffer", self.bottleneck.buffer.unwrap_or(Limit::Unlimited).to_string()),
+            ("buffer", buffer_in_words(self.bottleneck.buffer)),
             ("disc", disc),
             (
                 "flows",
                 self.flows.iter().take(MOST_GROUPS).map(|group| group_in_words(group) + "\n").collect(),
             ),
-            ("base RTT", format!("{shortest} to {longest}, mean {mean}")),
+            ("base RTT", base_rtt),
             ("rate x RTT", format!("{product:.1} packets of {} B", site.packet)),
             ("changes", self.schedule()),
         ];
@@ -127,7 +133,20 @@ impl Gauges for Derived {
 }
 
 fn sources(group: &Flows) -> String {
-    format!("{} sources --- {}, {} ", group.count, group.access.rate, group.access.delay)
+    format!("{} --- {}, {} ", counted(group.count, "source"), group.access.rate, group.access.delay)
+}
+
+/// Such as `1 source` and `50 sources`.
+fn counted(count: u32, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// The buffer, as people say it.
+fn buffer_in_words(buffer: Option<Limit>) -> String {
+    match buffer.unwrap_or(Limit::Unlimited) {
+        Limit::Packets(most) => counted(most, "packet"),
+        limit => limit.to_string(),
+    }
 }
 
 fn group_in_words(group: &Flows) -> String {

@@ -85,12 +85,12 @@ impl DiscSpec {
         let mut faults: Vec<Fault> = Vec::new();
         // A law tells its first fault. Without the key that it names it may tell another;
         // a fault of a key that is no longer there would only follow from those told.
-        while let Err(fault) = left.law_at(site) {
+        while let Err(mut fault) = left.law_at(site) {
             let given = left.params.iter().position(|(key, _)| *key == fault.key);
             match given {
                 Some(place) => drop(left.params.remove(place)),
                 None if !faults.is_empty() => break,
-                None => {}
+                None => self.name_default(&mut fault),
             }
             faults.push(fault);
             if given.is_none() {
@@ -98,6 +98,15 @@ impl DiscSpec {
             }
         }
         faults
+    }
+
+    /// Says of a value that nobody wrote that it is the default.
+    fn name_default(&self, fault: &mut Fault) {
+        let fields = catalogue::law(&self.law).map(|entry| (entry.page.fields)()).unwrap_or_default();
+        let Some(field) = fields.iter().find(|field| field.key == fault.key) else { return };
+        if let Some(rest) = fault.what.strip_prefix(&plain(&field.default)) {
+            fault.what = format!("{} (the default){rest}", plain(&field.default));
+        }
     }
 }
 
@@ -259,5 +268,16 @@ mod tests {
         let disc = DiscSpec::parse("pi:a=1").unwrap();
         assert_eq!(disc.faults(&site())[0].key, "b");
         assert!(DiscSpec::default().faults(&site()).is_empty());
+    }
+
+    #[test]
+    fn a_default_that_does_not_fit_is_called_the_default() {
+        let small = Site { limit: 50.0, ..site() };
+        for law in ["pi", "arm_pfc"] {
+            let told = |spec: &str| DiscSpec::parse(spec).unwrap().faults(&small)[0].what.clone();
+            let rest = "is above the buffer of 50 packets; legal: within the buffer";
+            assert_eq!(told(law), format!("100 packets (the default) {rest}"));
+            assert_eq!(told(&format!("{law}:target=100packets")), format!("100 packets {rest}"));
+        }
     }
 }

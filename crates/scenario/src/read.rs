@@ -479,7 +479,7 @@ fn somewhere() -> Site {
 }
 
 /// Keys of a group of flows that speak of TCP.
-const TCP_KEYS: &[&str] =
+pub(crate) const TCP_KEYS: &[&str] =
     &["cc", "profile", "sack", "timestamps", "initial_window", "delayed_ack", "min_rto"];
 /// Flows of all groups.
 const MOST_FLOWS: u64 = 1_000_000;

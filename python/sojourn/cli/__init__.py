@@ -45,8 +45,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         code = app(arguments, prog_name="sojourn", standalone_mode=False, obj=arguments)
     except Exception as fault:
+        return _close(fault, arguments)
+    if code == errors.INTERRUPTED and not isinstance(code, Told):
+        # Ctrl-C before the command began: typer makes an exit code of it and says nothing.
+        code, lines = errors.settle(KeyboardInterrupt(), " ".join(["sojourn", *arguments[:1]]))
+        printing.complain(lines, "sojourn")
+    return int(code) if isinstance(code, int) else errors.DONE
+
+
+class Told(int):
+    """An exit code whose lines have been printed."""
+
+
+def _close(fault: Exception, arguments: Sequence[str]) -> int:
+    """What typer raised: a command line that it cannot read, or its help that cannot be printed."""
+    try:
         return options.explain_usage(fault, arguments)
-    return code if isinstance(code, int) else errors.DONE
+    except printing.ReaderGone:
+        return errors.DONE
+    except OSError as unprinted:
+        printing.drop_stdout()
+        code, lines = errors.settle(unprinted, "sojourn")
+        printing.complain(lines, "sojourn")
+        return code
 
 
 def door(command: Callable[P, None]) -> Callable[P, int]:
@@ -62,7 +83,7 @@ def door(command: Callable[P, None]) -> Callable[P, int]:
         except BaseException as error:
             code, lines = errors.settle(error, name)
             printing.complain(lines, name)
-            return code
+            return Told(code)
         return errors.DONE
 
     return guarded
@@ -187,7 +208,10 @@ def report(
     from sojourn.result import Result
 
     page = Path(output) if output is not None else Path(folder) / "report.html"
-    printing.say(str(Result.read(folder).report(page, baseline=baseline)))
+    result = Result.read(folder)
+    result.baseline(baseline)
+    options.make_room(page)
+    printing.say(str(result.report(page, baseline=baseline)))
 
 
 @app.command("list", epilog="\b\nExample:\n  sojourn list laws --json")
@@ -262,19 +286,19 @@ def _run(asked: options.Asked) -> None:
 def _load(file: str, overrides: dict[str, str], discs: Sequence[str]) -> Scenario:
     """The scenario; where --disc replaces its own disc, that one need not fit what --set has changed."""
     from sojourn.controller.files import names_a_file
-    from sojourn.scenario import load
+    from sojourn.scenario import load, with_disc
 
     try:
         return load(file, overrides)
     except errors.InputError as fault:
         if not discs:
             raise
-        # A law in Python stands in no scenario; one that fits everywhere keeps its place.
-        instead = "tail_drop" if names_a_file(discs[0]) else discs[0]
+        # What is wrong without any law is no fault of a disc; a law in Python stands in no scenario.
         try:
-            return load(file, overrides | {"bottleneck.disc": instead})
+            bare = load(file, overrides | {"bottleneck.disc": "tail_drop"})
         except errors.InputError:
             raise fault from None
+        return bare if names_a_file(discs[0]) else with_disc(bare, discs[0])
 
 
 def _described(scenario: Scenario, disc: str) -> str:

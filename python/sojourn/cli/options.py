@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sojourn.cli import printing
 from sojourn.errors import BAD_INPUT, DONE, InputError
 
 #: What `sojourn list` lists.
@@ -78,6 +79,15 @@ def folder(text: str) -> Path:
     return Path(text)
 
 
+def make_room(page: Path) -> None:
+    """Make the folders above the page of --output."""
+    try:
+        page.parent.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as fault:
+        why = getattr(fault, "strerror", None) or str(fault)
+        raise InputError(f"{page}: cannot be written ({why}); legal: a file in a writable folder") from None
+
+
 def listed(kind: str) -> list[dict[str, Any]]:
     """What `sojourn list KIND` lists: objects with at least `name` and `summary`."""
     if kind not in LISTS:
@@ -97,7 +107,7 @@ def explain_usage(fault: Exception, arguments: Sequence[str]) -> int:
     named = arguments[0] if arguments and not arguments[0].startswith("-") else ""
     place = context.command_path if context is not None else f"sojourn {named}".rstrip()
     if type(fault).__name__ == "NoArgsIsHelpError":
-        print(fault.format_message())
+        printing.say(fault.format_message())
         return DONE
     print(f"{place}: {_usage(fault, context, place)}", file=sys.stderr)
     return BAD_INPUT

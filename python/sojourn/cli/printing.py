@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import os
 import shutil
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
@@ -23,7 +24,11 @@ class ReaderGone(Exception):
 
 
 def prepare() -> None:
-    """Letters that the terminal does not have are replaced, never a fault."""
+    """Letters that the terminal does not have are replaced, never a fault; stderr is for our own lines.
+
+    Matplotlib warns where it cannot keep its cache in the user's home; it then does without.
+    """
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -42,9 +47,14 @@ def say(text: str) -> None:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         sys.stdout.flush()
     except BrokenPipeError:
-        # The interpreter flushes stdout once more at its end: give it somewhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_stdout()
         raise ReaderGone from None
+
+
+def drop_stdout() -> None:
+    """The interpreter flushes stdout once more at its end: give it somewhere to go."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def note(text: str) -> None:
@@ -130,6 +140,8 @@ def explanation(entry: dict[str, Any]) -> str:
     if entry.get("fields"):
         heading = "Keys" if entry["kind"] == "scenario" else "Parameters"
         parts.append(f"{heading}\n" + "\n".join(_field(field) for field in entry["fields"]))
+    elif entry.get("keys"):
+        parts.append(_wrapped(f"Keys of its group: {', '.join(entry['keys'])}", ""))
     elif entry["kind"] != "scenario":
         parts.append("No parameters.")
     if entry.get("source"):

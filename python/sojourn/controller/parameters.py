@@ -5,7 +5,12 @@ from __future__ import annotations
 import inspect
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 
-__all__ = ["Parameter", "data_of", "defaults_of", "label_of", "parameters_of"]
+from sojourn.errors import InputError
+
+__all__ = ["LONGEST_LABEL", "Parameter", "data_of", "defaults_of", "label_of", "parameters_of"]
+
+#: Letters of a label: longer ones leave no room in a table or beside a picture.
+LONGEST_LABEL = 60
 
 
 @dataclass(frozen=True)
@@ -18,10 +23,21 @@ class Parameter:
 
 
 def label_of(law: object) -> str:
-    """The law's name in results: its own choice, or its class and what is not at its default."""
+    """The law's name in results: its own choice, or its class and what is not at its default.
+
+    Raises `InputError` where that is too long.
+    """
     chosen = getattr(law, "label", None)
-    if chosen is not None:
-        return str(chosen)
+    label = _built_label(law) if chosen is None else str(chosen)
+    if len(label) > LONGEST_LABEL:
+        what = "label" if chosen is not None else "its name and parameters"
+        told = f"{what}: {label[:20]!r}... has {len(label)} letters"
+        legal = f"legal: label = text of at most {LONGEST_LABEL} letters"
+        raise InputError(f"--disc: {type(law).__name__}: {told}; {legal}")
+    return label
+
+
+def _built_label(law: object) -> str:
     changed = [f"{one.name}={one.value}" for one in parameters_of(law) if not one.default]
     name = type(law).__name__
     return f"{name}:{','.join(changed)}" if changed else name

@@ -68,6 +68,18 @@ class Result:
     distributions: pl.DataFrame
     provenance: dict[str, Any] = field(default_factory=dict, compare=False)
 
+    def __repr__(self) -> str:
+        """The title and a line for each disc."""
+        from sojourn.result.words import QUEUE, SOJOURN, UTILIZATION, cell, fitted
+
+        lines = [f"Result: {self.title}; {len(self.runs)} run{'' if len(self.runs) == 1 else 's'}"]
+        columns = [fitted(self, column) for column in (UTILIZATION, QUEUE, SOJOURN)]
+        for disc in self.discs:
+            told = [(column, cell(self, disc, column)) for column in columns]
+            facts = (f"{column.short} {text} {column.unit}" for column, text in told if text)
+            lines.append(f"  {disc}: {', '.join(facts) or 'nothing was measured'}")
+        return "\n".join(lines)
+
     @property
     def discs(self) -> list[str]:
         """The discs, in the order in which they were given.

@@ -12,7 +12,8 @@ from typing import Any
 import polars as pl
 
 from sojourn.errors import InputError
-from sojourn.result import SCHEMA, Result, Run
+from sojourn.result import SCHEMA, Result, Run, checks
+from sojourn.result.checks import AS_WRITTEN
 
 RESULT = "result.json"
 PROVENANCE = "provenance.json"
@@ -20,7 +21,6 @@ SERIES = "series.parquet"
 DISTRIBUTIONS = "distributions.parquet"
 REPORT = "report.html"
 
-AS_WRITTEN = "legal: as 'sojourn run' wrote it"
 A_RESULT = "legal: a folder that 'sojourn run --out' wrote"
 FREE_PLACE = "legal: a new folder, an empty one or an earlier result"
 
@@ -71,22 +71,24 @@ def read(folder: Path) -> Result:
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no such folder; {A_RESULT}")
     document = _read_json(folder / RESULT)
-    _check_schema(folder / RESULT, document)
+    checks.check_schema(folder / RESULT, document)
+    checks.check_result(folder / RESULT, document)
     provenance = _read_json(folder / PROVENANCE)
-    for key, kind in (("versions", dict), ("command", list)):
-        if not isinstance(provenance.get(key, kind()), kind):
-            raise InputError(f"{folder / PROVENANCE}: {key}: {provenance[key]!r} is damaged; {AS_WRITTEN}")
-    try:
-        runs = _runs(document, provenance)
-        scenario = dict(document["scenario"])
-    except (KeyError, TypeError, ValueError, AttributeError) as fault:
-        why = f"{type(fault).__name__}: {fault}"
-        raise InputError(f"{folder / RESULT}: is not whole ({why}); {AS_WRITTEN}") from None
+    checks.check_provenance(folder / PROVENANCE, provenance)
+    runs, scenario = _runs(document, provenance), document["scenario"]
+    tables = {}
+    for name, columns, series in (
+        (SERIES, SERIES_COLUMNS, checks.SAMPLED),
+        (DISTRIBUTIONS, DISTRIBUTION_COLUMNS, ("sojourn_s",)),
+    ):
+        tables[name] = _read_table(folder / name, columns)
+        checks.check_table(folder / name, tables[name], scenario)
+        checks.check_agreement(folder / name, tables[name], runs, series)
     return Result(
         scenario=scenario,
         runs=runs,
-        series=_read_table(folder / SERIES, SERIES_COLUMNS),
-        distributions=_read_table(folder / DISTRIBUTIONS, DISTRIBUTION_COLUMNS),
+        series=tables[SERIES],
+        distributions=tables[DISTRIBUTIONS],
         provenance=provenance,
     )
 
@@ -149,16 +151,6 @@ def _read_json(path: Path) -> dict[str, Any]:
     return document
 
 
-def _check_schema(path: Path, document: dict[str, Any]) -> None:
-    schema = document.get("schema")
-    if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
-        raise InputError(f"{path}: schema: {schema!r} is no schema number; legal: 1 to {SCHEMA}")
-    if schema > SCHEMA:
-        raise InputError(
-            f"{path}: schema: {schema} is newer than this Sojourn knows; legal: 1 to {SCHEMA}, or a newer one"
-        )
-
-
 def _runs(document: dict[str, Any], provenance: dict[str, Any]) -> tuple[Run, ...]:
     costs = {}
     for given in provenance.get("cost", []):
@@ -170,17 +162,15 @@ def _runs(document: dict[str, Any], provenance: dict[str, Any]) -> tuple[Run, ..
         key = (row["plant"], row["disc"], row["seed"], row["link"])
         runs.append(
             Run(
-                plant=str(row["plant"]),
-                disc=str(row["disc"]),
-                seed=int(row["seed"]),
-                link=str(row["link"]),
-                metrics=dict(row["metrics"]),
-                conservation=dict(row.get("conservation", {})),
+                plant=row["plant"],
+                disc=row["disc"],
+                seed=row["seed"],
+                link=row["link"],
+                metrics=row["metrics"],
+                conservation=row.get("conservation", {}),
                 cost=costs.get(key, {}),
             )
         )
-    if not runs:
-        raise ValueError("no runs")
     return tuple(runs)
 
 

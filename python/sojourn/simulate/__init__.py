@@ -60,14 +60,14 @@ class Request:
 
 def run(
     scenario: Scenario,
-    discs: Sequence[Disc] | Disc = (),
+    discs: Sequence[Disc] | Disc | None = None,
     seeds: Iterable[int] = (1,),
     jobs: int | None = None,
 ) -> Result:
     """Run a scenario for every disc and seed.
 
     `discs` are texts such as ``"red:min=50packets,max=150packets"`` or ``"mylaw.py:MyLaw"``, objects of
-    `sojourn.laws`, or laws written in Python (`sojourn.Controller`), or one such; none means the scenario's
+    `sojourn.laws`, or laws written in Python (`sojourn.Controller`), or one such; None means the scenario's
     own disc. `seeds` are whole numbers from 0 to 2**64 - 1, each once. `jobs` is the number of worker
     threads (default: one a processor); it never changes the result.
 
@@ -79,7 +79,12 @@ def run(
     >>> sj.run(sc, discs=["tail_drop", "pi"], seeds=[1]).discs[0]
     'tail_drop'
     """
-    return carry_out(Request(scenario, discs, seeds, jobs))
+    if discs is not None and not isinstance(discs, str | DiscSpec | Controller | type):
+        discs = _listed(discs)
+    try:
+        return carry_out(Request(scenario, () if discs is None else discs, seeds, jobs))
+    except InputError as fault:
+        raise InputError(*map(_in_python, fault.lines)) from fault.__cause__
 
 
 def carry_out(
@@ -118,6 +123,25 @@ def check_plants(plants: Sequence[str]) -> None:
         raise InputError(f"--plant: each plant once; legal: {', '.join(PLANTS)}")
 
 
+def _in_python(line: str) -> str:
+    """A fault's line with the names of the arguments in place of those of the options."""
+    for option, argument in (("--disc:", "discs:"), ("--seeds:", "seeds:"), ("--jobs:", "jobs:")):
+        if line.startswith(option):
+            return argument + line.removeprefix(option)
+    return line
+
+
+def _listed(discs: object) -> list[Disc]:
+    """The discs of a list that holds any."""
+    legal = 'legal: a disc such as "pi", or a list of them'
+    if not isinstance(discs, Iterable):
+        raise InputError(f"discs: {discs!r} is no list of discs; {legal}")
+    found = list(discs)
+    if not found:
+        raise InputError(f"discs: the list is empty; {legal}, or None for the scenario's own")
+    return found
+
+
 @dataclass(frozen=True)
 class _Placed:
     """A disc in front of the bottleneck; `controller` stands for the scenario's law where it is not None."""
@@ -154,10 +178,11 @@ def _placed(scenario: Scenario, disc: Disc) -> _Placed:
 
 
 def _workers(jobs: int | None) -> int:
-    workers = jobs if jobs is not None else os.cpu_count() or 1
-    if workers < 1:
-        raise InputError(f"--jobs: {workers} is not a number of workers; legal: 1 or more")
-    return workers
+    if jobs is None:
+        return os.cpu_count() or 1
+    if isinstance(jobs, bool) or not isinstance(jobs, SupportsIndex) or index(jobs) < 1:
+        raise InputError(f"--jobs: {jobs!r} is not a number of workers; legal: 1 or more")
+    return index(jobs)
 
 
 def _checked_seeds(seeds: Iterable[int], most: int) -> list[int]:

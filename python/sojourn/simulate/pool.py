@@ -5,10 +5,12 @@ from __future__ import annotations
 import ctypes
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from types import FrameType
 
 from sojourn import _core
@@ -25,6 +27,8 @@ LOOK_S = 0.1
 PATIENCE_S = 0.5
 # What the names of the worker threads begin with.
 WORKER = "sojourn-run"
+# Seconds that runs before a failed one may stand still; then the failure is told without them.
+STILL_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,10 @@ class Outcome:
 def drive(
     jobs: Sequence[Job], workers: int, watch: Watch | None, settled: Callable[[], None] | None = None
 ) -> Outcome:
-    """Run all jobs on `workers` threads; stop all of them on Ctrl-C or when one fails.
+    """Run all jobs on `workers` threads; stop all of them on Ctrl-C, and those after one that fails.
+
+    The jobs before a failed one go on: the failure that is told is the first in the order of jobs, whichever
+    came first in time.
 
     A law that cannot be stopped, asleep in a call of its own, is left behind on a second Ctrl-C.
     `settled` is called when no other run is at work any more, while Ctrl-C is still only noted.
@@ -96,18 +103,18 @@ def drive(
     futures: list[Future[_core.Run]] = []
     laws = LawsAtWork()
 
-    def stop_the_others(future: Future[_core.Run]) -> None:
+    def stop_the_later(place: int, future: Future[_core.Run]) -> None:
         """At once and in the failed run's own thread: a single worker finishes none after it."""
         if not future.cancelled() and future.exception() is not None:
-            for ticket in tickets:
+            for ticket in tickets[place + 1 :]:
                 ticket.cancel()
 
     with _interrupts_noted() as interrupts:
         pool = ThreadPoolExecutor(workers, thread_name_prefix=WORKER)
         try:
-            for job, ticket in zip(jobs, tickets, strict=True):
+            for place, (job, ticket) in enumerate(zip(jobs, tickets, strict=True)):
                 futures.append(pool.submit(job.carry_out, ticket, laws))
-                futures[-1].add_done_callback(stop_the_others)
+                futures[-1].add_done_callback(partial(stop_the_later, place))
             _watch(futures, tickets, watch, interrupts)
         finally:
             for ticket in tickets:
@@ -160,14 +167,24 @@ def _watch(
     watch: Watch | None,
     interrupts: Interrupts,
 ) -> None:
-    """Return when all runs are done, or as soon as one has failed or Ctrl-C was noted."""
+    """Return when all runs are done, or those before the first that failed, or when Ctrl-C was noted."""
+    awaited = len(futures)
     pending = set(futures)
+    moved, before = time.monotonic(), (-1, 0.0)
     while pending and not interrupts.number:
-        done, pending = wait(pending, timeout=LOOK_S, return_when=FIRST_COMPLETED)
+        done, _ = wait(pending, timeout=LOOK_S, return_when=FIRST_COMPLETED)
+        for place, future in enumerate(futures[:awaited]):
+            if future in done and future.exception() is not None:
+                awaited = place
+                break
+        pending = {future for future in futures[:awaited] if not future.done()}
         if watch is not None:
-            finished = len(futures) - len(pending)
+            finished = sum(future.done() for future in futures)
             watch(finished, sum(ticket.progress for ticket in tickets) / len(tickets))
-        if any(future.exception() is not None for future in done):
+        now = (len(pending), sum(ticket.progress for ticket in tickets[:awaited]))
+        if now != before:
+            moved, before = time.monotonic(), now
+        elif awaited < len(futures) and time.monotonic() - moved > STILL_S:
             return
 
 

@@ -252,6 +252,19 @@ fn the_description_tells_what_would_run() {
 }
 
 #[test]
+fn one_is_told_as_one_and_like_round_trips_once() {
+    let one = [("flows[0].count", "1"), ("bottleneck.buffer", "1 packet"), ("flows[0].access.delay", "5 ms")];
+    let more = one.map(|(key, value)| (key.to_string(), value.to_string()));
+    let small = b"title = \"small\"\nduration = \"9 s\"\n[bottleneck]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n[[flows]]\n";
+    let said = Scenario::parse(small, "small.toml", &more).unwrap().describe();
+    for part in ["  1 source --- ", "[ tail_drop | 1 packet ]", "+-- 1 sink\n", "buffer      1 packet\n"] {
+        assert!(said.contains(part), "{part:?} is not in:\n{said}");
+    }
+    let line = said.lines().find(|line| line.starts_with("base RTT")).unwrap();
+    assert_eq!(line, "base RTT    22 ms");
+}
+
+#[test]
 fn every_key_is_explained_and_in_the_schema() {
     let schema = schema();
     for key in explain() {
