@@ -103,7 +103,7 @@ def _panels(result: Result, kind: str, draw: Callable[..., Axes], discs: list[st
     called = words.short_names(result.discs)
     width, across = INTERVALS[kind]
     size = (width, intervals.height_in([called[disc] for disc in discs]) * len(COMPARED) / across)
-    _, axes = style.figure(size, len(COMPARED) // across, across, apart=0.06)
+    _, axes = style.figure(size, len(COMPARED) // across, across, apart=0.1)
     for place, (ax, column) in enumerate(zip(axes, COMPARED, strict=True)):
         draw(Plots(result), column.metric, ax=ax)
         if place % across:
