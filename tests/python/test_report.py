@@ -482,6 +482,15 @@ def test_the_headline_names_the_lowest_delay_and_its_price():
     )
 
 
+def test_the_headline_tells_where_nearly_all_packets_wait_less():
+    low = {**columns(0.02, 0.01), "sojourn_p95_s": [0.2, 0.21, 0.2]}
+    said = verdicts.headline(invented({"red": low, "pi": columns(0.05, 0.01)}))
+    assert (
+        "red has the lowest delay: 21 ms on average, against 51 ms under pi. Nearly all packets wait " in said
+    )
+    assert "least under pi: 95 of 100 no longer than 100 ms, against 203 ms under red." in said
+
+
 def test_the_headline_leaves_out_laws_that_starve_the_link():
     said = verdicts.headline(
         invented({"tiny": columns(0.001, 0.2, 0.5), "red": columns(0.02, 0.06), "pi": columns(0.05, 0.06)})

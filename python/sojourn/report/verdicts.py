@@ -34,7 +34,8 @@ def headline(result: Result) -> str:
     level = {disc for disc, found in busy if found.mean >= most - BUSY_MARGIN}
     rivals = [(disc, found) for disc, found in delay if disc in level]
     first = _winner(result, rivals, everyone=len(level) == len(delay))
-    return f"{first} {_price(result, rivals)}".strip()
+    parts = (first, _tail(result, rivals), _price(result, rivals))
+    return " ".join(part for part in parts if part)
 
 
 def queue(result: Result) -> str:
@@ -132,6 +133,20 @@ def _undecided(result: Result, disc: str, other: str) -> str:
     if common is None:
         return "no seed has run under both, so that none can"
     return f"{common.n} seeds do not" if common.n > 1 else "one seed does not"
+
+
+def _tail(result: Result, rivals: Ranking) -> str:
+    """Under whom nearly all packets wait less, where that is not the law with the lowest mean."""
+    disc = rivals[0][0]
+    level = {name for name, _ in rivals}
+    found = [pair for pair in _ranking(result, words.SOJOURN_P95) if pair[0] in level]
+    if len(found) < 2 or found[0][0] == disc or not _apart(result, disc, found[0][0], words.SOJOURN_P95):
+        return ""
+    (best, least), own = found[0], dict(found).get(disc)
+    called = words.short_names(result.discs)
+    against = f", against {_time(own)} under {called[disc]}" if own is not None else ""
+    most = f"95 of 100 no longer than {_time(least)}{against}"
+    return f"Nearly all packets wait least under {called[best]}: {most}."
 
 
 def _price(result: Result, rivals: Ranking) -> str:
