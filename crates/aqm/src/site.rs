@@ -1,6 +1,6 @@
 //! Where a law is put: what it may know of its link and its traffic when it is built.
 
-use sojourn_units::{Amount, Rate, Span};
+use sojourn_units::{Amount, Fault, Rate, Span};
 
 /// The place of a law.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,5 +37,16 @@ impl Site {
     /// A length of queue, in packets.
     pub fn packets(&self, amount: Amount) -> f64 {
         amount.packets(self.packet, self.rate)
+    }
+
+    /// A target of a law, in packets; refused where the buffer cannot hold it.
+    pub fn target(&self, amount: Amount) -> Result<f64, Fault> {
+        let target = self.packets(amount);
+        if target <= self.limit {
+            return Ok(target);
+        }
+        let what =
+            format!("{amount} is above the buffer of {} packets; legal: within the buffer", self.limit);
+        Err(Fault::new("target", what))
     }
 }

@@ -3,36 +3,14 @@
 //! A spy stands in for the law: it answers what the test says and writes down
 //! what it was told.
 
+mod common;
+
+use common::Parcel;
 use proptest::prelude::*;
 use sojourn_aqm::discs::Fifo;
-use sojourn_aqm::{
-    Arrival, Cause, Departure, Disc, FlowId, Law, Limit, Observation, Packet, Sampled, Sink, Site, Verdict,
-};
+use sojourn_aqm::{Arrival, Cause, Departure, Disc, Law, Limit, Observation, Sampled, Sink, Site, Verdict};
 use sojourn_units::{Ecn, Rate, Span, Stream, Time};
 use std::sync::{Arc, Mutex};
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Parcel {
-    number: u64,
-    len: u32,
-    ecn: Ecn,
-}
-
-impl Packet for Parcel {
-    fn len(&self) -> u32 {
-        self.len
-    }
-    fn ecn(&self) -> Ecn {
-        self.ecn
-    }
-    fn set_ce(&mut self) {
-        assert!(self.ecn.is_capable(), "marked a packet that is not ECN-capable");
-        self.ecn = Ecn::Ce;
-    }
-    fn flow(&self) -> FlowId {
-        FlowId(self.number as u32 % 7)
-    }
-}
 
 /// What became of packets.
 #[derive(Default)]
@@ -120,7 +98,7 @@ fn site() -> Site {
 }
 
 fn parcel(number: u64, len: u32, ecn: Ecn) -> Parcel {
-    Parcel { number, len, ecn }
+    Parcel { number, len, ecn, flow: number as u32 % 7 }
 }
 
 #[derive(Clone, Debug)]

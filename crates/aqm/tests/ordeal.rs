@@ -9,11 +9,12 @@
 //! `ORDEAL_OPERATIONS` sets the number of operations for each law; every case
 //! has a number, which a failure names and `ORDEAL_FIRST` begins with.
 
+mod common;
+
+use common::Parcel;
 use sojourn_aqm::catalogue::{self, Entry};
 use sojourn_aqm::discs::Fifo;
-use sojourn_aqm::{
-    Arrival, Cause, Departure, Disc, FlowId, Gauges, Law, Limit, Observation, Packet, Sink, Site, Verdict,
-};
+use sojourn_aqm::{Arrival, Cause, Departure, Disc, Gauges, Law, Limit, Observation, Sink, Site, Verdict};
 use sojourn_units::param::{Field, Kind};
 use sojourn_units::{Ecn, Rate, Span, Stream, Time, Value};
 use std::collections::BTreeSet;
@@ -293,30 +294,6 @@ impl Law for Watched {
     }
     fn gauges(&self, out: &mut dyn Gauges) {
         self.law.gauges(out);
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Parcel {
-    number: u64,
-    len: u32,
-    ecn: Ecn,
-    flow: u32,
-}
-
-impl Packet for Parcel {
-    fn len(&self) -> u32 {
-        self.len
-    }
-    fn ecn(&self) -> Ecn {
-        self.ecn
-    }
-    fn set_ce(&mut self) {
-        assert!(self.ecn.is_capable(), "marked a packet that is not ECN-capable");
-        self.ecn = Ecn::Ce;
-    }
-    fn flow(&self) -> FlowId {
-        FlowId(self.flow)
     }
 }
 

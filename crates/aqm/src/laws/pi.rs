@@ -68,14 +68,7 @@ pub struct Pi {
 impl Pi {
     /// PI in front of the link at `site`, from p = 0 and an empty queue.
     pub fn new(params: &Params, site: &Site) -> Result<Pi, Fault> {
-        let target = site.packets(params.target);
-        if target > site.limit {
-            let what = format!(
-                "{} is above the buffer of {} packets; legal: within the buffer",
-                params.target, site.limit
-            );
-            return Err(Fault::new("target", what));
-        }
+        let target = site.target(params.target)?;
         let period = params.rate.period();
         let gains = match (params.a, params.b) {
             (Some(a), Some(b)) if a > b => Gains { a, b },

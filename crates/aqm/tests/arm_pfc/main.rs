@@ -4,7 +4,8 @@ mod fluid;
 
 use fluid::{Fluid, Network, Tcp};
 use serde_json::Value;
-use sojourn_aqm::laws::arm_pfc::{ArmPfc, Form, Model, Params, Plant, Predictor};
+use sojourn_aqm::laws::arm_pfc::{ArmPfc, Form, Params};
+use sojourn_aqm::parts::prediction::{Model, Plant, Predictor};
 use sojourn_aqm::{Controller, Site};
 use sojourn_units::{Rate, Span, math};
 

@@ -1,0 +1,3 @@
+//! What laws are made of.
+
+pub mod prediction;

@@ -1,0 +1,144 @@
+//! A model of TCP and a queue, sampled, and what it says of the time to come.
+//!
+//! The equations are numbered as in the ARM-PFC paper, which [`crate::laws::arm_pfc`] names.
+
+use crate::site::Network;
+use sojourn_units::math;
+
+/// TCP and queue about an operating point, equation (11): the gain is -k_t.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plant {
+    /// Marking probability at rest, p_0.
+    pub p: f64,
+    /// k_t, packets.
+    pub gain: f64,
+    /// tau_1, the queue's, s.
+    pub tau1: f64,
+    /// tau_2, the windows', s.
+    pub tau2: f64,
+}
+
+/// The plant sampled every period, equation (12) without its delay.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Model {
+    /// exp(-T / tau_i).
+    pub alpha: [f64; 2],
+    /// n_1 and n_2.
+    pub n: [f64; 2],
+    /// m_1 and m_2, packets.
+    pub m: [f64; 2],
+}
+
+/// Equation (21): the output h periods ahead.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Predictor {
+    /// h.
+    pub horizon: u64,
+    /// beta_1 and beta_2, on the present and the last output.
+    pub beta: [f64; 2],
+    /// G, on this period's input where it is kept.
+    pub gain: f64,
+    /// On what the input rises by each period after this one.
+    pub slope: f64,
+    /// c_1 to c_d, on the inputs of the last d periods, the latest first.
+    pub past: Vec<f64>,
+    /// eta, on the input before those.
+    pub eta: f64,
+}
+
+impl Plant {
+    /// About the equilibrium of `network`: W_0 = R C / N, p_0 = 2 / W_0^2.
+    pub fn of(network: Network) -> Plant {
+        let window = network.rtt * network.capacity / network.flows;
+        Plant::at(2.0 / (window * window), network.capacity, network.rtt)
+    }
+
+    /// About the equilibrium where the probability is `p`, on a link of `capacity` packets/s.
+    pub fn at(p: f64, capacity: f64, rtt: f64) -> Plant {
+        Plant { p, gain: rtt * capacity / (2.0 * p), tau1: rtt, tau2: rtt / (2.0 * p).sqrt() }
+    }
+
+    /// The size of both time constants, s.
+    pub fn time(&self) -> f64 {
+        math::hypot(self.tau1, self.tau2)
+    }
+
+    /// Response to a unit step after `period`, without delay and gain.
+    fn step(&self, period: f64) -> f64 {
+        let (tau1, tau2) = (self.tau1, self.tau2);
+        let difference = tau1 - tau2;
+        if difference.abs() >= NEAR * tau1.max(tau2) {
+            let [left, right] = [tau1, tau2].map(|tau| tau * math::exp(-period / tau));
+            return 1.0 - (left - right) / difference;
+        }
+        // The divided difference of tau e^(-T/tau), as a series about the middle.
+        let middle = f64::midpoint(tau1, tau2);
+        let x = period / middle;
+        let third = x * x * (x - 3.0) / (middle * middle);
+        1.0 - math::exp(-x) * (1.0 + x + third * difference * difference / 24.0)
+    }
+}
+
+impl Model {
+    /// Equations (12) and (13): zero-order hold with this period, s.
+    pub fn sampled(plant: &Plant, period: f64) -> Model {
+        let alpha = [plant.tau1, plant.tau2].map(|tau| math::exp(-period / tau));
+        let n = [-(alpha[0] + alpha[1]), alpha[0] * alpha[1]];
+        let first = -plant.gain * plant.step(period);
+        let sum = -plant.gain * (1.0 - alpha[0]) * (1.0 - alpha[1]);
+        Model { alpha, n, m: [first, sum - first] }
+    }
+}
+
+impl Predictor {
+    /// Of `model` with its delay, `horizon` periods ahead.
+    pub fn new(model: &Model, delay: u64, horizon: u64) -> Predictor {
+        let mut predictor = Predictor { horizon, ..Predictor::default() };
+        predictor.fill(model, delay);
+        predictor
+    }
+
+    /// The coefficients of (21) from the impulse response f_i = m_1 S_i + m_2 S_(i-1), where
+    /// S_0 = 0, S_1 = 1, S_(i+1) = -n_1 S_i - n_2 S_(i-1).
+    pub(crate) fn fill(&mut self, model: &Model, delay: u64) {
+        let (mut before, mut s) = (0.0, 1.0);
+        let free = self.horizon - delay;
+        (self.gain, self.slope) = (0.0, 0.0);
+        self.past.clear();
+        for i in 1..=self.horizon {
+            let impulse = model.m[0] * s + model.m[1] * before;
+            if i <= free {
+                self.gain += impulse;
+                self.slope += (free - i) as f64 * impulse;
+            } else {
+                self.past.push(impulse);
+            }
+            if i == self.horizon {
+                self.eta = model.m[1] * s;
+                self.beta[1] = -model.n[1] * s;
+            }
+            (before, s) = (s, -model.n[0] * s - model.n[1] * before);
+        }
+        self.beta[0] = s;
+    }
+}
+
+/// Time constants that differ by a smaller share than this are taken as near.
+const NEAR: f64 = 1e-3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_time_constants_are_as_good_as_equal_ones() {
+        let m = |p: f64| Model::sampled(&Plant { gain: 1.0, ..Plant::at(p, 1250.0, 0.28) }, 0.056).m[0];
+        let equal = -(1.0 - 1.2 * math::exp(-0.2));
+        assert!((m(0.5) - equal).abs() < 1e-15, "{} {equal}", m(0.5));
+        // On both sides of the border between formula and series.
+        for near in [0.4991, 0.4989] {
+            let slope = (m(near) - equal) / (near - 0.5);
+            assert!((slope / ((m(0.49) - equal) / -0.01) - 1.0).abs() < 0.02, "{near}: {slope}");
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! What several tests of discs need.
+
+use sojourn_aqm::{FlowId, Packet};
+use sojourn_units::Ecn;
+
+/// A packet that knows its number, and that it may only be marked where it is ECN-capable.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Parcel {
+    pub(crate) number: u64,
+    pub(crate) len: u32,
+    pub(crate) ecn: Ecn,
+    pub(crate) flow: u32,
+}
+
+impl Packet for Parcel {
+    fn len(&self) -> u32 {
+        self.len
+    }
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+    fn set_ce(&mut self) {
+        assert!(self.ecn.is_capable(), "marked a packet that is not ECN-capable");
+        self.ecn = Ecn::Ce;
+    }
+    fn flow(&self) -> FlowId {
+        FlowId(self.flow)
+    }
+}
