@@ -75,13 +75,13 @@ impl<P: Probe> Simulation<P> {
         let gap = links.iter().map(|link| link.transmitter.gap()).min();
         let mut events = EventQueue::new(gap.unwrap_or_default());
         for (number, change) in network.changes.iter_mut().enumerate() {
-            events.push(change.time, Event::change(number as u32));
+            events.push(change.time, Event::new(Kind::Change, number as u32));
             change.link = place(&links, change.link).expect("a link that changes is shared") as u32;
         }
         for (number, flow) in network.flows.iter().enumerate() {
-            events.push(flow.start, Event::start(number as u32));
+            events.push(flow.start, Event::new(Kind::Start, number as u32));
             if let Some(stop) = flow.stop {
-                events.push(stop, Event::stop(number as u32));
+                events.push(stop, Event::new(Kind::Stop, number as u32));
             }
         }
         let flows = network.flows.into_iter().zip(first).enumerate();
@@ -265,8 +265,8 @@ impl<P: Probe> Simulation<P> {
         let next = at.inbox.first().min(at.next_departure(stepwise));
         let wait = if stepwise { Span::ZERO } else { at.transmitter.delay() };
         if let Some(time) = at.drain.needs((next < Time::NEVER).then(|| next + wait)) {
-            let event = if at.is_endpoint { Event::arrive(link) } else { Event::drain(link) };
-            self.events.push(time, event);
+            let kind = if at.is_endpoint { Kind::Arrive } else { Kind::Drain };
+            self.events.push(time, Event::new(kind, link));
         }
     }
 
@@ -285,7 +285,7 @@ impl<P: Probe> Simulation<P> {
         let Queue::Managed(managed) = &mut self.links[link as usize].queue else { return };
         if let Some(due) = managed.disc.next_update() {
             managed.update = due;
-            self.events.push(due, Event::update(link));
+            self.events.push(due, Event::new(Kind::Update, link));
         }
     }
 
@@ -339,7 +339,7 @@ impl<P: Probe> Simulation<P> {
         let answer = receiver.on_segment(at, &self.pool.take(packet));
         let delivered = receiver.delivered() - before;
         if let Some(time) = flow.receiver_timer.needs(receiver.next_timeout()) {
-            self.events.push(time, Event::receiver(number));
+            self.events.push(time, Event::new(Kind::Receiver, number));
         }
         self.probe.received(at, number, delivered);
         if let Some((due, ack)) = late {
@@ -381,7 +381,7 @@ impl<P: Probe> Simulation<P> {
             let Source::Tcp(connection) = &mut flow.source else { return };
             let Some(segment) = connection.sender.poll_transmit(at) else {
                 if let Some(time) = flow.sender_timer.needs(connection.sender.next_timeout()) {
-                    self.events.push(time, Event::sender(number));
+                    self.events.push(time, Event::new(Kind::Sender, number));
                 }
                 if flow.state == State::Sending {
                     self.probe.window(at, number, connection.window());
@@ -414,7 +414,7 @@ impl<P: Probe> Simulation<P> {
                 self.pump(self.now, number);
             }
             Source::Datagrams(datagrams) => {
-                self.events.push(datagrams.first(), Event::sender(number));
+                self.events.push(datagrams.first(), Event::new(Kind::Sender, number));
             }
         }
     }
@@ -442,7 +442,7 @@ impl<P: Probe> Simulation<P> {
                     if due.is_some_and(|due| due <= now) {
                         self.expire(now, number);
                     } else if let Some(time) = flow.sender_timer.needs(due) {
-                        self.events.push(time, Event::sender(number));
+                        self.events.push(time, Event::new(Kind::Sender, number));
                     }
                 }
             }
@@ -451,7 +451,7 @@ impl<P: Probe> Simulation<P> {
                     return;
                 }
                 let (len, ecn, next) = datagrams.send(now);
-                self.events.push(next, Event::sender(number));
+                self.events.push(next, Event::new(Kind::Sender, number));
                 let packet = Pool::datagram(number, len, ecn, flow.forward);
                 self.travel(now, packet);
             }
@@ -467,7 +467,7 @@ impl<P: Probe> Simulation<P> {
         }
         let answer = connection.receiver.on_timeout(now);
         if let Some(time) = flow.receiver_timer.needs(connection.receiver.next_timeout()) {
-            self.events.push(time, Event::receiver(number));
+            self.events.push(time, Event::new(Kind::Receiver, number));
         }
         if let Some(ack) = answer {
             let packet = self.pool.of_segment(ack, number, flow.reverse);

@@ -33,32 +33,8 @@ pub(crate) enum Kind {
 }
 
 impl Event {
-    pub(crate) const fn change(number: u32) -> Event {
-        Event::new(Kind::Change, number)
-    }
-    pub(crate) const fn update(link: u32) -> Event {
-        Event::new(Kind::Update, link)
-    }
-    pub(crate) const fn arrive(link: u32) -> Event {
-        Event::new(Kind::Arrive, link)
-    }
-    pub(crate) const fn receiver(flow: u32) -> Event {
-        Event::new(Kind::Receiver, flow)
-    }
-    pub(crate) const fn sender(flow: u32) -> Event {
-        Event::new(Kind::Sender, flow)
-    }
-    pub(crate) const fn start(flow: u32) -> Event {
-        Event::new(Kind::Start, flow)
-    }
-    pub(crate) const fn stop(flow: u32) -> Event {
-        Event::new(Kind::Stop, flow)
-    }
-    pub(crate) const fn drain(link: u32) -> Event {
-        Event::new(Kind::Drain, link)
-    }
-
-    const fn new(kind: Kind, number: u32) -> Event {
+    /// This, to the component with this number among those of its kind.
+    pub(crate) const fn new(kind: Kind, number: u32) -> Event {
         debug_assert!(number >> NUMBER_BITS == 0);
         Event((kind as u32) << NUMBER_BITS | number)
     }

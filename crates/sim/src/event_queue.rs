@@ -202,7 +202,7 @@ const LEVELS: usize = (64 - FINEST).div_ceil(SLOT_BITS) as usize;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Event;
+    use crate::event::{Event, Kind};
     use sojourn_units::Stream;
     use std::cmp::Reverse;
     use std::collections::BinaryHeap;
@@ -211,12 +211,17 @@ mod tests {
     fn order_is_time_then_event() {
         let (early, late) = (Time::from_nanos(1), Time::from_nanos(2));
         let mut queue = EventQueue::new(Span::ZERO);
-        let at_once =
-            [Event::change(0), Event::update(0), Event::sender(0), Event::drain(1), Event::drain(2)];
+        let at_once = [
+            Event::new(Kind::Change, 0),
+            Event::new(Kind::Update, 0),
+            Event::new(Kind::Sender, 0),
+            Event::new(Kind::Drain, 1),
+            Event::new(Kind::Drain, 2),
+        ];
         at_once.iter().rev().for_each(|event| queue.push(late, *event));
-        queue.push(early, Event::start(0));
+        queue.push(early, Event::new(Kind::Start, 0));
         assert_eq!(queue.pop_by(Time::ZERO), None);
-        assert_eq!(queue.pop_by(late), Some((early, Event::start(0))));
+        assert_eq!(queue.pop_by(late), Some((early, Event::new(Kind::Start, 0))));
         let rest: Vec<Event> = std::iter::from_fn(|| queue.pop_by(late)).map(|(_, event)| event).collect();
         assert_eq!(rest, at_once);
     }
@@ -246,7 +251,8 @@ mod tests {
                 let width = draw(f64::from(scale) + 1.0);
                 let ahead = draw((1_u64 << width) as f64);
                 if draw(2.0) == 0 {
-                    let (time, event) = (now.saturating_add(ahead), Event::drain(draw(5.0) as u32));
+                    let (time, event) =
+                        (now.saturating_add(ahead), Event::new(Kind::Drain, draw(5.0) as u32));
                     queue.push(Time::from_nanos(time), event);
                     heap.0.push(Reverse((time, event)));
                 } else {
