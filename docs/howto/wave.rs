@@ -9,10 +9,25 @@
 //!
 //! Source: none; a triangle.
 
+use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Observation};
 use crate::sampled::Sampled;
 use crate::site::Site;
-use sojourn_units::{Fault, Frequency, Prob, Span};
+use sojourn_units::param::Described;
+use sojourn_units::{Fault, Frequency, Page, Prob, Span};
+
+/// What the catalogue tells of it.
+pub const ENTRY: Entry = Entry {
+    page: Page {
+        stem: "wave",
+        summary: "a probability that rises and falls in time, whatever the queue does",
+        idea: "A toy: it shows how a law is written, and how flows answer to marks that come and go.",
+        equation: "p(t) = p_max (1 - |1 - 2 t / L|),  t in [0, L)",
+        source: "none; a triangle",
+        fields: Params::fields,
+    },
+    build: |given, site| Ok(Box::new(Wave::law(&Params::from_values(given)?, site)?)),
+};
 
 sojourn_units::params! {
     /// Parameters of the wave.

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-__all__ = ["ArmPfc", "Codel", "Pi", "Red", "TailDrop"]
+__all__ = ["ArmPfc", "Codel", "HeadDrop", "Pi", "Red", "TailDrop"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +49,20 @@ class TailDrop(_Law):
     """
 
     stem: ClassVar[str] = "tail_drop"
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadDrop(_Law):
+    """Drop the oldest packet when the buffer is full: the same queue, an earlier signal.
+
+    Everything is let in. When a packet does not fit, the one at the head is dropped to make room.
+    Its sender hears of the loss one buffer's delay earlier than under tail drop, and the packet
+    that has waited longest is the one that is worth least.
+
+    Source: T. Lakshman, A. Neidhardt, T. Ott, IEEE INFOCOM, 1996; RFC 7567, section 2.
+    """
+
+    stem: ClassVar[str] = "head_drop"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,8 +212,8 @@ class ArmPfc(_Law):
         capacity: link rate that the model is designed for (rate, such as "8 Mbit/s"; 1 bit/s or
             0.001 packets/s to 1 Tbit/s). Default none: the link's.
         rtt: round-trip time that the model is designed for, queueing at the target included (time,
-            such as "20 ms"; 1 us to 1 h). Default none: the scenario's, and the target's queueing
-            delay.
+            such as "20 ms"; 1 us to 1 h). Default none: the scenario's (100 ms where unknown), and
+            the target's queueing delay.
         delay: periods in a round-trip time; the sampling period is rtt / delay (whole number, such
             as 50; 1 to 100). Default none: the paper's (16): a period of 0.11 of the model's time
             constants, about 5 periods.

@@ -29,7 +29,11 @@ pub struct Arrival {
     pub flow: FlowId,
     /// The backlog without this packet.
     pub backlog: Backlog,
-    /// Two uniform draws from [0, 1), made by the host for this packet alone.
+    /// The flow of the held packet that [`Verdict::DropBoth`] would drop too: one chosen at random,
+    /// each as likely as any other. Only where the law asks for one and a packet is held.
+    pub victim: Option<FlowId>,
+    /// Two uniform draws from [0, 1), made by the host for this packet alone. Where the law asks for a
+    /// victim the second one has chosen it.
     pub u: [f64; 2],
 }
 
@@ -61,6 +65,18 @@ pub enum Verdict {
     Mark,
     /// Discard it.
     Drop,
+    /// Discard it and the victim; only to an arrival that has one.
+    DropBoth,
+}
+
+/// Which packet goes when one does not fit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overflow {
+    /// The one that arrives.
+    #[default]
+    Tail,
+    /// The one at the head, or as many from there as make room.
+    Head,
 }
 
 /// What a controller sees at its sampling instant.
@@ -121,10 +137,18 @@ pub trait Law: DynClone + Send {
     }
     /// The link asked for a packet and there was none.
     fn on_idle(&mut self, _now: Time) {}
-    /// The packet just judged did not fit and was dropped, whatever the verdict.
+    /// A packet was dropped because the one just judged did not fit, whatever the verdict.
     fn on_overflow(&mut self, _now: Time) {}
     /// The link has a new rate.
     fn on_link_change(&mut self, _now: Time, _rate: Rate) {}
+    /// Which packet goes when one does not fit; always the same.
+    fn overflow(&self) -> Overflow {
+        Overflow::Tail
+    }
+    /// Whether arrivals must name a victim; always the same.
+    fn wants_victim(&self) -> bool {
+        false
+    }
     /// When the law wants to be updated next.
     fn next_update(&self) -> Option<Time> {
         None
@@ -185,6 +209,12 @@ impl Law for Box<dyn Law> {
     }
     fn on_link_change(&mut self, now: Time, rate: Rate) {
         (**self).on_link_change(now, rate);
+    }
+    fn overflow(&self) -> Overflow {
+        (**self).overflow()
+    }
+    fn wants_victim(&self) -> bool {
+        (**self).wants_victim()
     }
     fn next_update(&self) -> Option<Time> {
         (**self).next_update()

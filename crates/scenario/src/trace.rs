@@ -135,7 +135,7 @@ impl Call {
         match self {
             Call::Arrival(a) => {
                 let Backlog { packets, bytes } = a.backlog;
-                vec![
+                let mut pairs = vec![
                     ("call", "arrival".into()),
                     ("now_ns", a.now.nanos().into()),
                     ("len", a.len.into()),
@@ -143,8 +143,10 @@ impl Call {
                     ("flow", a.flow.0.into()),
                     ("backlog_packets", packets.into()),
                     ("backlog_bytes", bytes.into()),
-                    ("u", json!(a.u)),
-                ]
+                ];
+                pairs.extend(a.victim.map(|flow| ("victim", flow.0.into())));
+                pairs.push(("u", json!(a.u)));
+                pairs
             }
             Call::Departure(d) => {
                 let Backlog { packets, bytes } = d.backlog;
@@ -304,7 +306,9 @@ impl Object {
         Ok(match self.text("call")? {
             "arrival" => {
                 let (len, ecn, flow) = (self.small("len")?, self.ecn()?, FlowId(self.small("flow")?));
-                Call::Arrival(Arrival { now, len, ecn, flow, backlog: self.backlog()?, u: self.draws()? })
+                let victim = self.optional("victim", Object::small)?.map(FlowId);
+                let (backlog, u) = (self.backlog()?, self.draws()?);
+                Call::Arrival(Arrival { now, len, ecn, flow, backlog, victim, u })
             }
             "departure" => {
                 let (len, ecn, flow) = (self.small("len")?, self.ecn()?, FlowId(self.small("flow")?));
@@ -464,8 +468,12 @@ fn verdict_word(verdict: Verdict) -> &'static str {
 
 const ECN: [(&str, Ecn); 4] =
     [("not_ect", Ecn::NotEct), ("ect0", Ecn::Ect0), ("ect1", Ecn::Ect1), ("ce", Ecn::Ce)];
-const VERDICTS: [(&str, Verdict); 3] =
-    [("pass", Verdict::Pass), ("mark", Verdict::Mark), ("drop", Verdict::Drop)];
+const VERDICTS: [(&str, Verdict); 4] = [
+    ("pass", Verdict::Pass),
+    ("mark", Verdict::Mark),
+    ("drop", Verdict::Drop),
+    ("drop_both", Verdict::DropBoth),
+];
 
 /// Version of the format.
 const VERSION: u32 = 1;
@@ -493,7 +501,15 @@ mod tests {
             ..Observation::default()
         };
         let backlog = Backlog { packets: 170, bytes: 170_000 };
-        let arrival = |u, ecn| Arrival { now, len: 1000, ecn, flow: FlowId(3), backlog, u: [u, 0.1] };
+        let arrival = |u, ecn| Arrival {
+            now,
+            len: 1000,
+            ecn,
+            flow: FlowId(3),
+            backlog,
+            victim: (u > 0.2).then_some(FlowId(9)),
+            u: [u, 0.1],
+        };
         let sojourn = Span::from_millis(170);
         let (ecn, flow, u) = (Ecn::Ce, FlowId(3), [0.1 + 0.2, 1e-17]);
         let calls = [

@@ -3,9 +3,11 @@
 //! The plain queue: a packet that the law lets in and that fits goes to the
 //! tail, the link takes from the head. The law judges every arrival, also one
 //! that then finds the buffer full: RED's average, for example, is of arrivals.
+//! When a packet does not fit, the law has said which one goes: that packet, or
+//! those at the head.
 
 use crate::disc::{Cause, Counts, Disc, Limit, Packet, Sink};
-use crate::law::{Arrival, Backlog, Departure, Gauges, Law, Observation, Verdict};
+use crate::law::{Arrival, Backlog, Departure, Gauges, Law, Observation, Overflow, Verdict};
 use crate::site::Site;
 use sojourn_units::{Prob, Rate, Span, Stream, Time};
 use std::collections::VecDeque;
@@ -15,6 +17,8 @@ use std::collections::VecDeque;
 pub struct Fifo<P, L> {
     law: L,
     limit: Limit,
+    overflow: Overflow,
+    wants_victim: bool,
     site: Site,
     draws: Stream,
     held: VecDeque<(Time, P)>,
@@ -38,12 +42,33 @@ struct Window {
 impl<P: Packet, L: Law> Fifo<P, L> {
     /// An empty queue; `draws` is its own stream of random numbers.
     pub fn new(law: L, limit: Limit, site: Site, draws: Stream) -> Fifo<P, L> {
+        let (overflow, wants_victim) = (law.overflow(), law.wants_victim());
         let (held, counts, window) = (VecDeque::new(), Counts::default(), Window::default());
-        Fifo { law, limit, site, draws, held, bytes: 0, counts, window }
+        Fifo { law, limit, overflow, wants_victim, site, draws, held, bytes: 0, counts, window }
     }
 
     fn uniforms(&mut self) -> [f64; 2] {
         [self.draws.uniform(), self.draws.uniform()]
+    }
+
+    /// Where the packet stands that goes with the arriving one, should the law want that.
+    fn victim(&self, draw: f64) -> Option<usize> {
+        let held = self.held.len();
+        (self.wants_victim && held > 0).then(|| ((draw * held as f64) as usize).min(held - 1))
+    }
+
+    /// Accounts for a packet of `len` bytes that is no longer held.
+    fn released(&mut self, now: Time, len: u32) {
+        self.bytes -= u64::from(len);
+        if self.held.is_empty() {
+            self.window.busy += now.since(self.window.backlog_since);
+        }
+    }
+
+    fn overflowed(&mut self, now: Time, packet: P, out: &mut dyn Sink<P>) {
+        self.counts.overflowed += 1;
+        self.law.on_overflow(now);
+        out.dropped(now, packet, Cause::Overflow);
     }
 
     fn observe(&mut self, now: Time) -> Observation {
@@ -79,15 +104,19 @@ impl<P: Packet, L: Law> Fifo<P, L> {
 
 impl<P: Packet + Send, L: Law> Disc<P> for Fifo<P, L> {
     fn enqueue(&mut self, now: Time, mut packet: P, out: &mut dyn Sink<P>) {
-        let (len, ecn, backlog) = (packet.len(), packet.ecn(), self.backlog());
+        let (len, ecn, flow, backlog) = (packet.len(), packet.ecn(), packet.flow(), self.backlog());
         self.counts.offered += 1;
         self.window.arrived_bytes += u64::from(len);
         let u = self.uniforms();
-        let verdict = self.law.on_arrival(&Arrival { now, len, ecn, flow: packet.flow(), backlog, u });
-        if !self.limit.admits(backlog, len) {
-            self.counts.overflowed += 1;
-            self.law.on_overflow(now);
-            return out.dropped(now, packet, Cause::Overflow);
+        let place = self.victim(u[1]);
+        let victim = place.map(|place| self.held[place].1.flow());
+        let verdict = self.law.on_arrival(&Arrival { now, len, ecn, flow, backlog, victim, u });
+        let before = match self.overflow {
+            Overflow::Tail => backlog,
+            Overflow::Head => Backlog::default(),
+        };
+        if !self.limit.admits(before, len) {
+            return self.overflowed(now, packet, out);
         }
         match verdict {
             Verdict::Mark if ecn.is_capable() => {
@@ -96,10 +125,22 @@ impl<P: Packet + Send, L: Law> Disc<P> for Fifo<P, L> {
                 out.marked(now, &packet);
             }
             Verdict::Pass | Verdict::Mark => {}
-            Verdict::Drop => {
+            Verdict::Drop | Verdict::DropBoth => {
                 self.counts.dropped_by_law += 1;
-                return out.dropped(now, packet, Cause::Law);
+                out.dropped(now, packet, Cause::Law);
+                if let (Verdict::DropBoth, Some(place)) = (verdict, place) {
+                    self.counts.dropped_by_law += 1;
+                    let (_, victim) = self.held.remove(place).expect("a packet that is held");
+                    self.released(now, victim.len());
+                    out.dropped(now, victim, Cause::Law);
+                }
+                return;
             }
+        }
+        while !self.limit.admits(self.backlog(), len) {
+            let (_, oldest) = self.held.pop_front().expect("what does not fit an empty buffer is gone");
+            self.released(now, oldest.len());
+            self.overflowed(now, oldest, out);
         }
         if self.held.is_empty() {
             self.window.backlog_since = now;
@@ -111,14 +152,11 @@ impl<P: Packet + Send, L: Law> Disc<P> for Fifo<P, L> {
     fn dequeue(&mut self, now: Time, out: &mut dyn Sink<P>) -> Option<(P, Span)> {
         while let Some((since, mut packet)) = self.held.pop_front() {
             let (len, ecn, sojourn) = (packet.len(), packet.ecn(), now.since(since));
-            self.bytes -= u64::from(len);
-            if self.held.is_empty() {
-                self.window.busy += now.since(self.window.backlog_since);
-            }
+            self.released(now, len);
             let (backlog, u) = (self.backlog(), self.uniforms());
             let departure = Departure { now, len, ecn, flow: packet.flow(), sojourn, backlog, u };
             match self.law.on_departure(&departure) {
-                Verdict::Drop => {
+                Verdict::Drop | Verdict::DropBoth => {
                     self.counts.dropped_by_law += 1;
                     out.dropped(now, packet, Cause::Law);
                     continue;

@@ -31,11 +31,14 @@
 //! p is clamped to [0, 1] and the clamped value drives the model, so nothing
 //! winds up. After a stall the model runs through the periods that were missed.
 
+use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Observation};
+use crate::parts::load::{Load, Path, are_flows, is_capacity, is_rtt, unknown};
 use crate::parts::prediction::{Model, Plant, Predictor};
 use crate::sampled::Sampled;
 use crate::site::{Network, Site};
-use sojourn_units::{Amount, Fault, LinkRate, Prob, Rate, Span, math};
+use sojourn_units::param::Described;
+use sojourn_units::{Amount, Fault, LinkRate, Page, Prob, Rate, Span, math};
 use std::collections::VecDeque;
 
 sojourn_units::choice! {
@@ -58,6 +61,23 @@ sojourn_units::choice! {
     }
 }
 
+/// What the catalogue tells of it.
+pub const ENTRY: Entry = Entry {
+    page: Page {
+        stem: "arm_pfc",
+        summary: "predictive functional control of the backlog with a model of TCP and its delay",
+        idea: "Every period a linear model of TCP and queue predicts the backlog two round-trip times ahead, \
+               where marks of today are felt in full. The probability is chosen such that the prediction \
+               meets an exponential that leads to the target. The model runs by itself, driven by what was \
+               applied, so the target is met although the model is never right; it follows the load by \
+               the average probability, so the number of flows need not be known.",
+        equation: "u(k) = (y(k) (psi^h - 1) + y_m(k) - free response of y_m at k + h) / G,  p = p_0 + u, clamped",
+        source: "N. Bigdeli, M. Haeri, Iranian Journal of Science & Technology B 31(B6), 2007",
+        fields: Params::fields,
+    },
+    build: |given, site| Ok(Box::new(ArmPfc::law(&Params::from_values(given)?, site)?)),
+};
+
 sojourn_units::params! {
     /// Parameters of ARM-PFC.
     pub struct Params {
@@ -70,14 +90,14 @@ sojourn_units::params! {
         schedule: Option<bool> = None, "p", "true or false" if |_| true,
             "true for indep: no number of flows is needed; false for paper, whose design is fixed";
         /// long flows that the model is designed for, to begin with where it is scheduled
-        flows: Option<f64> = None, "N_p", "more than 0, at most 1e9" if |n| n.is_none_or(|n| n > 0.0 && n <= 1e9),
+        flows: Option<f64> = None, "N_p", "more than 0, at most 1e9" if |n| n.is_none_or(are_flows),
             "the scenario's; where unknown and scheduled the design begins at p = 0.02";
         /// link rate that the model is designed for
-        capacity: Option<LinkRate> = None, "C_p", "1 bit/s or 0.001 packets/s to 1 Tbit/s" if |rate| rate.is_none_or(is_legal),
+        capacity: Option<LinkRate> = None, "C_p", "1 bit/s or 0.001 packets/s to 1 Tbit/s" if |rate| rate.is_none_or(is_capacity),
             "the link's";
         /// round-trip time that the model is designed for, queueing at the target included
-        rtt: Option<Span> = None, "R_0", "1 us to 1 h" if |rtt| rtt.is_none_or(in_range),
-            "the scenario's, and the target's queueing delay";
+        rtt: Option<Span> = None, "R_0", "1 us to 1 h" if |rtt| rtt.is_none_or(is_rtt),
+            "the scenario's (100 ms where unknown), and the target's queueing delay";
         /// periods in a round-trip time; the sampling period is rtt / delay
         delay: Option<u64> = None, "d", "1 to 100" if |d| d.is_none_or(|d| (1..=MOST_DELAY).contains(&d)),
             "the paper's (16): a period of 0.11 of the model's time constants, about 5 periods";
@@ -119,13 +139,8 @@ pub struct ArmPfc {
 /// What a scheduled model follows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Schedule {
-    /// Average of p.
-    p: f64,
-    capacity: f64,
-    rtt: f64,
-    /// Bytes of a packet and, s, the round-trip time without queueing; where capacity and rtt follow the link.
-    packet: Option<f64>,
-    base_rtt: Option<f64>,
+    load: Load,
+    path: Path,
 }
 
 /// What the model stands for.
@@ -142,11 +157,11 @@ impl ArmPfc {
     /// ARM-PFC in front of the link at `site`, from p = 0 and an empty queue.
     pub fn new(params: &Params, site: &Site) -> Result<ArmPfc, Fault> {
         let target = site.target(params.target)?;
-        let known = Known::new(params, site, target)?;
-        let start = known.design(params, site)?;
+        let path = Path::new(params.capacity, params.rtt, target, site)?;
+        let start = Design::new(params, site, path)?;
         let horizons = horizons(params, start.delay as u64)?;
         let points = horizons.into_iter().map(|horizon| Predictor { horizon, ..Predictor::default() });
-        let period = Span::from_seconds(known.rtt / start.delay as f64).max(Span::from_nanos(1));
+        let period = Span::from_seconds(path.rtt / start.delay as f64).max(Span::from_nanos(1));
         let Params { form, base, psi, .. } = *params;
         let mut controller = ArmPfc {
             target,
@@ -218,14 +233,8 @@ impl Controller for ArmPfc {
 
     fn on_link_change(&mut self, rate: Rate) {
         let Some(schedule) = &mut self.design.schedule else { return };
-        let Some(capacity) = schedule.packet.map(|packet| rate.packets_per_second(packet)) else { return };
-        if capacity <= 0.0 {
-            return;
-        }
-        schedule.capacity = capacity;
-        if let Some(base) = schedule.base_rtt {
-            schedule.rtt = base + self.target / capacity;
-            let delay = (schedule.rtt / self.period.seconds()).round();
+        if schedule.path.follow(rate) {
+            let delay = (schedule.path.rtt / self.period.seconds()).round();
             self.set_delay(delay.clamp(1.0, MOST_DELAY as f64) as usize);
         }
     }
@@ -312,10 +321,9 @@ impl ArmPfc {
     /// Lets the model follow the average p.
     fn follow(&mut self, elapsed: f64) {
         let Some(schedule) = &mut self.design.schedule else { return };
-        let weight = 1.0 - math::exp(-elapsed / SCHEDULE_TIME);
-        schedule.p += weight * (self.applied[0] - schedule.p);
-        let p = schedule.p.clamp(SCHEDULED_P[0], SCHEDULED_P[1]);
-        let plant = Plant::at(p, schedule.capacity, schedule.rtt);
+        schedule.load.observe(self.applied[0], elapsed);
+        let Schedule { load, path } = *schedule;
+        let plant = Plant::at(load.p(), path.capacity, path.rtt);
         // The model's outputs about the new operating point.
         let moved = self.design.plant.gain * (plant.p - self.design.plant.p);
         self.modelled = self.modelled.map(|output| output + moved);
@@ -340,55 +348,19 @@ impl ArmPfc {
     }
 }
 
-/// What is known of the network at the start.
-struct Known {
-    flows: Option<f64>,
-    capacity: f64,
-    rtt: f64,
-}
-
-impl Known {
-    fn new(params: &Params, site: &Site, target: f64) -> Result<Known, Fault> {
-        let capacity = match params.capacity {
-            Some(LinkRate::Bits(rate)) => rate.packets_per_second(site.packet),
-            Some(LinkRate::Packets(count)) => count,
-            None => site.capacity(),
-        };
-        if capacity <= 0.0 {
-            return Err(unknown("capacity", "a link rate above 0"));
-        }
-        let rtt = match (params.rtt, site.base_rtt) {
-            (Some(rtt), _) => rtt.seconds(),
-            (None, Some(base)) => base.seconds() + target / capacity,
-            (None, None) => return Err(unknown("rtt", "the round-trip time")),
-        };
-        if rtt <= 0.0 {
-            return Err(unknown("rtt", "a round-trip time above 0"));
-        }
+impl Design {
+    fn new(params: &Params, site: &Site, path: Path) -> Result<Design, Fault> {
         let flows = params.flows.or(site.flows).filter(|flows| *flows > 0.0);
-        Ok(Known { flows, capacity, rtt })
-    }
-
-    fn design(&self, params: &Params, site: &Site) -> Result<Design, Fault> {
-        let Known { flows, capacity, rtt } = *self;
-        let fixed = flows.map(|flows| Plant::of(Network { flows, capacity, rtt }));
         let scheduled = params.schedule.unwrap_or(params.form == Form::Indep);
-        let plant = if scheduled {
-            let p = fixed.map_or(UNKNOWN_P, |plant| plant.p);
-            Plant::at(p.clamp(SCHEDULED_P[0], SCHEDULED_P[1]), capacity, rtt)
-        } else {
-            fixed.ok_or_else(|| unknown("flows", "the number of long flows"))?
+        let load = Load::new(flows, &path);
+        let plant = match flows {
+            _ if scheduled => Plant::at(load.p(), path.capacity, path.rtt),
+            Some(flows) => Plant::of(Network { flows, capacity: path.capacity, rtt: path.rtt }),
+            None => return Err(unknown("flows", "the number of long flows")),
         };
-        let packet = params.capacity.is_none().then_some(site.packet);
-        let base_rtt = site.base_rtt.filter(|_| params.rtt.is_none()).map(Span::seconds);
-        let schedule = scheduled.then_some(Schedule { p: plant.p, capacity, rtt, packet, base_rtt });
         let delay = params.delay.unwrap_or_else(|| delay_of(&plant)) as usize;
-        Ok(Design { plant, delay, schedule })
+        Ok(Design { plant, delay, schedule: scheduled.then_some(Schedule { load, path }) })
     }
-}
-
-fn unknown(key: &str, what: &str) -> Fault {
-    Fault::new(key, format!("the model cannot be designed without {what}; give {key}"))
 }
 
 /// Equation (16): the period is a fraction of the model's time constants and of the round-trip time.
@@ -418,17 +390,6 @@ fn horizons(params: &Params, delay: u64) -> Result<Vec<u64>, Fault> {
     Ok(horizons)
 }
 
-fn is_legal(rate: LinkRate) -> bool {
-    match rate {
-        LinkRate::Bits(rate) => (1.0..=1e12).contains(&rate.bits_per_second()),
-        LinkRate::Packets(count) => (1e-3..=1e12).contains(&count),
-    }
-}
-
-fn in_range(rtt: Span) -> bool {
-    (Span::from_micros(1)..=Span::from_secs(3600)).contains(&rtt)
-}
-
 fn are_points(points: &[u64]) -> bool {
     let ascending = points.windows(2).all(|pair| pair[0] < pair[1]);
     let within = points.iter().all(|point| (2..=FARTHEST).contains(point));
@@ -443,12 +404,6 @@ const FARTHEST: u64 = 400;
 const LONGEST_STALL: f64 = 1000.0;
 /// gamma of equation (16).
 const PERIOD_SHARE: f64 = 0.11;
-/// Time constant of the average p, s.
-const SCHEDULE_TIME: f64 = 5.0;
-/// What the average p may be for the design: below, the gain has no bound; above, TCP lives on timeouts.
-const SCHEDULED_P: [f64; 2] = [0.002, 0.9];
-/// Where the design begins when nothing is known of the load: windows of ten packets.
-const UNKNOWN_P: f64 = 0.02;
 
 #[cfg(test)]
 mod tests {
@@ -545,8 +500,6 @@ mod tests {
         };
         let told = refused(&|params, _| params.target = Amount::Packets(400.0));
         assert_eq!(told, "target: 400 packets is above the buffer of 300 packets; legal: within the buffer");
-        let told = refused(&|_, site| site.base_rtt = None);
-        assert_eq!(told, "rtt: the model cannot be designed without the round-trip time; give rtt");
         let told = refused(&|params, site| {
             params.form = Form::Paper;
             site.flows = None;
@@ -568,6 +521,6 @@ mod tests {
     fn without_a_number_of_flows_it_is_designed_all_the_same() {
         let blind = Site { flows: None, ..site() };
         let controller = ArmPfc::new(&Params::default(), &blind).unwrap();
-        assert_eq!(controller.plant().p, UNKNOWN_P);
+        assert!((controller.plant().p - 0.02).abs() < 1e-15);
     }
 }

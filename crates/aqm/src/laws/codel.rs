@@ -25,9 +25,27 @@
 //! delivered, which ends the pull; a due time that is still past is met by the
 //! next packet.
 
+use crate::catalogue::Entry;
 use crate::law::{Departure, Gauges, Law, Verdict};
 use crate::site::Site;
-use sojourn_units::{Amount, Bytes, Fault, Span, Time};
+use sojourn_units::param::Described;
+use sojourn_units::{Amount, Bytes, Fault, Page, Span, Time};
+
+/// What the catalogue tells of it.
+pub const ENTRY: Entry = Entry {
+    page: Page {
+        stem: "codel",
+        summary: "controlled delay: act when even the luckiest packet of an interval waited too long",
+        idea: "Each departing packet tells how long it waited. When no packet of a whole interval waited less \
+               than the target, the queue is a standing one: a packet is dropped (marked, if it is \
+               ECN-capable), then others ever faster, until the delay is below the target. A backlog of one \
+               MTU is left alone. The link's rate and the load need not be known.",
+        equation: "drop_next <- drop_next + interval / sqrt(count)",
+        source: "RFC 8289, section 5",
+        fields: Params::fields,
+    },
+    build: |given, site| Ok(Box::new(Codel::new(&Params::from_values(given)?, site)?)),
+};
 
 sojourn_units::params! {
     /// Parameters of CoDel.

@@ -20,10 +20,27 @@
 //! p is clamped to [0, 1] and the clamped value is kept, so the integrator does
 //! not wind up. After a stall the integral part uses the real elapsed time.
 
+use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Observation};
 use crate::sampled::Sampled;
 use crate::site::{Network, Site};
-use sojourn_units::{Amount, Fault, Frequency, Prob, Span, math};
+use sojourn_units::param::Described;
+use sojourn_units::{Amount, Fault, Frequency, Page, Prob, Span, math};
+
+/// What the catalogue tells of it.
+pub const ENTRY: Entry = Entry {
+    page: Page {
+        stem: "pi",
+        summary: "proportional-integral control of the backlog about a target",
+        idea: "Every period the probability moves by a times the present error of the backlog less b times the \
+               previous one. The integral part holds the target whatever the load; the gains decide how \
+               fast. Without gains they are designed for the scenario's flows, rate and round-trip time.",
+        equation: "p <- p + a (q - q_ref) - b (q_old - q_ref),  clamped to [0, 1]",
+        source: "C. Hollot, V. Misra, D. Towsley, W. Gong, IEEE Transactions on Automatic Control 47(6), 2002",
+        fields: Params::fields,
+    },
+    build: |given, site| Ok(Box::new(Pi::law(&Params::from_values(given)?, site)?)),
+};
 
 sojourn_units::params! {
     /// Parameters of PI.

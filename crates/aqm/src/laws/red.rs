@@ -21,9 +21,27 @@
 //! marked while p_b < `mark_below_p` and dropped above it; above the upper end
 //! of the curve, and when the buffer is full, every packet is dropped.
 
+use crate::catalogue::Entry;
 use crate::law::{Arrival, Gauges, Law, Verdict};
 use crate::site::Site;
-use sojourn_units::{Amount, Fault, Prob, Rate, Time, math};
+use sojourn_units::param::Described;
+use sojourn_units::{Amount, Fault, Page, Prob, Rate, Time, math};
+
+/// What the catalogue tells of it.
+pub const ENTRY: Entry = Entry {
+    page: Page {
+        stem: "red",
+        summary: "random early detection: mark with a probability that grows with the average backlog",
+        idea: "An average of the backlog is laid between two thresholds. Below the lower one nothing happens; \
+               between them packets are marked or dropped with a probability that rises to max_p; above the \
+               upper one it rises to 1 (gentle) or every packet is dropped. A count since the last mark \
+               spreads marks out in time.",
+        equation: "avg <- (1 - w_q) avg + w_q q;  p_b = max_p (avg - min_th) / (max_th - min_th)",
+        source: "S. Floyd, V. Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993; gentle: S. Floyd 2000",
+        fields: Params::fields,
+    },
+    build: |given, site| Ok(Box::new(Red::new(&Params::from_values(given)?, site)?)),
+};
 
 sojourn_units::params! {
     /// Parameters of RED.
@@ -260,7 +278,7 @@ mod tests {
 
     fn arrival(packets: u32, ecn: Ecn, u: f64) -> Arrival {
         let backlog = Backlog { packets, bytes: u64::from(packets) * 1000 };
-        Arrival { now: Time::ZERO, len: 1000, ecn, flow: FlowId(0), backlog, u: [u, 0.0] }
+        Arrival { now: Time::ZERO, len: 1000, ecn, flow: FlowId(0), backlog, victim: None, u: [u, 0.0] }
     }
 
     fn red(change: impl Fn(&mut Params)) -> Red {

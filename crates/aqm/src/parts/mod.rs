@@ -1,3 +1,4 @@
 //! What laws are made of.
 
+pub mod load;
 pub mod prediction;

@@ -1,9 +1,11 @@
 //! ARM-PFC against numbers from outside: its design, and its trajectories on a fluid plant.
 
+#[path = "../common/fluid.rs"]
 mod fluid;
+#[path = "../common/reference.rs"]
+mod reference;
 
 use fluid::{Fluid, Network, Tcp};
-use serde_json::Value;
 use sojourn_aqm::laws::arm_pfc::{ArmPfc, Form, Params};
 use sojourn_aqm::parts::prediction::{Model, Plant, Predictor};
 use sojourn_aqm::{Controller, Site};
@@ -19,32 +21,8 @@ fn controller(params: &Params) -> ArmPfc {
     ArmPfc::new(params, &nominal()).unwrap()
 }
 
-/// The entry of tests/reference/maths.json: its numbers, and how far one of them may be missed.
-struct Reference {
-    values: Vec<f64>,
-    rtol: f64,
-    atol: f64,
-}
-
-fn reference(key: &str) -> Reference {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/reference/maths.json");
-    let all: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    let entry = &all[format!("armpfc.{key}")];
-    let number = |value: &Value| value.as_f64().unwrap();
-    let values = match &entry["value"] {
-        Value::Array(items) => items.iter().map(number).collect(),
-        single => vec![number(single)],
-    };
-    Reference { values, rtol: number(&entry["rtol"]), atol: number(&entry["atol"]) }
-}
-
 fn hold(key: &str, ours: &[f64]) {
-    let Reference { values, rtol, atol } = reference(key);
-    assert_eq!(values.len(), ours.len(), "{key}");
-    for (value, ours) in values.iter().zip(ours) {
-        let off = (ours - value).abs();
-        assert!(off <= atol + rtol * value.abs(), "{key}: ours {ours}, reference {value}");
-    }
+    reference::hold(&format!("armpfc.{key}"), ours);
 }
 
 /// The paper's coincidence point, seven periods ahead.
