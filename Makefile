@@ -1,9 +1,9 @@
 # Two verbs for a newcomer, and the few others. The work is done by ci.sh.
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench peers docs dist clean
+.PHONY: help demo test bench behaviour peers docs dist clean
 
 help:  ## list these targets
-	@sed -n 's/^\([a-z]*\):  *## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | awk -F '\t' '{ printf "  make %-8s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z]*\):  *## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | awk -F '\t' '{ printf "  make %-9s %s\n", $$1, $$2 }'
 
 demo:  ## set up, run a published experiment with five queue laws, write a page that compares them
 	@./ci.sh demo
@@ -13,6 +13,9 @@ test:  ## set up and run every check and test
 
 bench:  ## cost of a simulated packet, beside ns-2's where it is installed
 	@./ci.sh bench
+
+behaviour:  ## run every law on three links and print how it behaves
+	@./ci.sh behaviour
 
 peers:  ## run the same scenarios in ns-2 and compare
 	@./ci.sh peers

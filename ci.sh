@@ -22,7 +22,7 @@ main() {
   case $verb in
     help) usage ;;
     test) everything ;;
-    setup | build | demo | bench | peers | ordeal | docs | wheel | dist | lock | clean) "$verb" ;;
+    setup | build | demo | bench | behaviour | peers | ordeal | docs | wheel | dist | lock | clean) "$verb" ;;
     rust_format | rust_lint | rust_test | generated | python_format | python_lint | python_types | stubs | python_test)
       "$verb" ;;
     *)
@@ -40,6 +40,7 @@ usage() {
   demo     build, then the demonstration: the last line is the path of its page
   test     build, then every check and test
   bench    build, then the cost of a simulated packet
+  behaviour build, then run every law on three links and print how it behaves
   peers    build, then the comparison with ns-2
   ordeal   a million operations on every law (ORDEAL_OPERATIONS sets another number)
   docs     build, then the pages, warnings as errors: the last line is the path of the first one
@@ -99,6 +100,12 @@ bench() {
   step "build" build
   heading "bench"
   "$PY" benches/packet_cost.py
+}
+
+behaviour() {
+  echo "make behaviour: builds Sojourn, then runs every law on three links with ten seeds; about a minute once built."
+  build
+  PYTHONPATH=docs "$PY" -m sojourn_docs.behaviour
 }
 
 peers() {

@@ -5,6 +5,7 @@
     parameters LAW     the table of a law's parameters, from the catalogue
     source LAW         where a law or congestion control is defined, from the catalogue
     run LAW            a picture and a table of a run under tail drop and under the law, made now
+    behaviour LINK     what every law does on a link of scenarios/behaviour, run now
     catalogue KIND     the table of all laws, discs, ccs or apps
     scenario           every key of a scenario file
     commands           every command's own help
@@ -29,7 +30,7 @@ from typer.testing import CliRunner
 
 import sojourn as sj
 from sojourn import catalogue
-from sojourn_docs import runs
+from sojourn_docs import behaviour, runs
 
 _INSERT = re.compile(r"<!-- insert (\w+)(?: (\S+))? -->")
 _ROOT = Path(__file__).resolve().parents[2]
@@ -89,6 +90,12 @@ def source(name: str) -> str:
     return str(catalogue.explain(name)["source"]) + "."
 
 
+def behaviour_of_all(link: str) -> str:
+    """What every law does on a link."""
+    head, *rows = behaviour.table(link)
+    return _table(head, ([_disc_linked(disc), *cells] for disc, *cells in rows))
+
+
 def entries(kind: str) -> str:
     """All of a kind, each with its page where it has one."""
     rows = (
@@ -133,6 +140,7 @@ def root_page(name: str) -> str:
 _WHAT: dict[str, Callable[..., str]] = {
     "parameters": parameters,
     "source": source,
+    "behaviour": behaviour_of_all,
     "catalogue": entries,
     "scenario": scenario,
     "commands": commands,
@@ -184,6 +192,12 @@ def _is_error(name: str) -> bool:
 def _linked(kind: str, name: str) -> str:
     page = _ROOT / "docs" / kind / f"{name}.md"
     return f"[{name}](/{kind}/{name}.md)" if page.exists() else f"`{name}`"
+
+
+def _disc_linked(disc: str) -> str:
+    """A disc with its law linked; the asterisk of a promise missed stays."""
+    law = re.match(r"\w+", disc)[0]  # type: ignore[index]
+    return _linked("laws", law) + disc[len(law) :].replace("*", "\\*")
 
 
 def _turned(found: re.Match[str]) -> str:

@@ -203,6 +203,12 @@ impl Fault {
         Fault { key: key.into(), what: what.into() }
     }
 
+    /// A value that cannot be read; the rule is told where the refusal says nothing better.
+    pub fn of_value(key: &str, what: String, rule: &str) -> Fault {
+        let told = what.contains("legal: ") || what.contains("write it like");
+        Fault::new(key, if told { what } else { format!("{what}; legal: {rule}") })
+    }
+
     /// A key that does not exist, with the nearest that does.
     pub fn unknown(key: &str, legal: &[&str]) -> Fault {
         let hint = text::did_you_mean(key, legal.iter().copied());
@@ -514,7 +520,7 @@ macro_rules! params {
                 match key {
                     $(stringify!($field) => {
                         let read = <$type as $crate::param::Quantity>::read(value)
-                            .map_err(|what| $crate::param::Fault::new(key, what))?;
+                            .map_err(|what| $crate::param::Fault::of_value(key, what, $rule))?;
                         let legal: fn(&$type) -> bool = $legal;
                         if !legal(&read) {
                             let what = format!("{value} is out of range; legal: {} ({})", $rule, $why);

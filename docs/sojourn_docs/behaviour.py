@@ -1,0 +1,176 @@
+"""How every law behaves on three links: the tables of docs/behaviour.md.
+
+They are made while that page is built; `make behaviour` prints them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+import sojourn as sj
+from sojourn import catalogue
+from sojourn.result.statistics import Estimate, estimate
+from sojourn.result.words import with_half
+
+SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios" / "behaviour"
+SEEDS = range(1, 11)
+#: When the load doubles, s; all new flows have started a second later.
+STEP_S = 81.0
+#: What "at rest" means: the last half minute.
+REST_S = 30.0
+#: What the queue is averaged over before it is asked whether it has settled.
+SMOOTHING_S = 4.0
+
+
+@dataclass(frozen=True)
+class Link:
+    """A scenario, and what laws that hold a queue are asked to hold there."""
+
+    name: str
+    target: str
+    target_packets: float
+    #: Thresholds of the laws that have them, about the target.
+    thresholds: str
+
+
+LINKS = {
+    link.name: link
+    for link in (
+        Link("arm_pfc_like", "100 packets", 100.0, "min=50 packets,max=150 packets"),
+        Link("pi_pd_like", "200 packets", 200.0, "min=100 packets,max=300 packets"),
+        Link("home", "15 ms", 12.5, "min=6 packets,max=18 packets"),
+    )
+}
+
+#: Laws that promise the mean queue that they are asked for.
+TARGETED = ("pi", "pid", "rem", "pi_pd", "cpc", "arm_pfc", "fb_ocq")
+#: Laws that work between two thresholds.
+BETWEEN = ("red", "ared", "choke")
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a law did on a link; each quantity is a list of the seeds' values."""
+
+    disc: str
+    queue: list[float]
+    queue_sd: list[float]
+    sojourn_ms: list[float]
+    utilization: list[float]
+    loss: list[float]
+    acted: list[float]
+    #: Seconds; only of the seeds in which the queue settled.
+    settling: list[float]
+    #: What the law promises and misses: its target, by more than a tenth and five packets.
+    misses: bool
+
+
+def row(law: str, link: Link, seeds: Sequence[int] = SEEDS) -> Row:
+    """Run a law on a link."""
+    result = sj.run(sj.load(SCENARIOS / f"{link.name}.toml"), discs=[spec(law, link)], seeds=seeds)
+
+    def values(metric: str, scale: float = 1.0) -> list[float]:
+        return [scale * run.metrics[metric] for run in result.runs]
+
+    queue = values("queue_mean_packets")
+    settled = [settling(result.series.filter(pl.col("seed") == run.seed)) for run in result.runs]
+    off = abs(estimate(queue).mean - link.target_packets)
+    return Row(
+        disc=result.discs[0],
+        queue=queue,
+        queue_sd=values("queue_std_packets"),
+        sojourn_ms=values("sojourn_mean_s", 1e3),
+        utilization=values("utilization", 100),
+        loss=values("drop_ratio", 100),
+        acted=[
+            100 * (run.metrics["mark_ratio"] + run.metrics["drop_ratio"] - run.metrics["overflow_ratio"])
+            for run in result.runs
+        ],
+        settling=[time for time in settled if time is not None],
+        misses=law in TARGETED and off > max(0.1 * link.target_packets, 5.0),
+    )
+
+
+def spec(law: str, link: Link) -> str:
+    """The law as it is asked to do its work on this link; where it has no such key, as it is."""
+    if law in TARGETED:
+        return f"{law}:target={link.target}"
+    if law in BETWEEN:
+        return f"{law}:{link.thresholds}"
+    return law
+
+
+def settling(series: pl.DataFrame) -> float | None:
+    """Seconds from the step of the load until the smoothed queue stays near its rest; None: never.
+
+    Near is within a fifth or five packets of the mean over the last half minute.
+    """
+    queue = series.filter(pl.col("name") == "queue_packets").sort("time")
+    time, packets = queue["time"].to_numpy(), queue["value"].to_numpy()
+    width = max(1, round(SMOOTHING_S / (time[1] - time[0])))
+    smooth = np.convolve(packets, np.full(width, 1 / width), mode="valid")
+    resting = time > time[-1] - REST_S
+    rest = packets[resting].mean()
+    outside = time[width - 1 :][np.abs(smooth - rest) > max(rest / 5, 5.0)]
+    last = outside[-1] if len(outside) else 0.0
+    return None if last > time[-1] - REST_S else max(0.0, float(last) - STEP_S)
+
+
+HEAD = (
+    "law",
+    "queue, packets",
+    "sd, packets",
+    "sojourn, ms",
+    "utilisation, %",
+    "loss, %",
+    "p, %",
+    "settles in, s",
+)
+
+
+def table(name: str) -> list[list[str]]:
+    """Head and rows, as text; a law that misses its promise is followed by an asterisk."""
+    link = LINKS[name]
+    return [list(HEAD), *(_cells(row(entry["name"], link)) for entry in catalogue.entries("laws"))]
+
+
+def _cells(found: Row) -> list[str]:
+    quantities = (found.queue, found.queue_sd, found.sojourn_ms, found.utilization, found.loss, found.acted)
+    return [
+        f"{found.disc} *" if found.misses else found.disc,
+        *(with_half(_known(values)) for values in quantities),
+        _settled(found),
+    ]
+
+
+def _known(values: list[float]) -> Estimate:
+    return estimate([value for value in values if not math.isnan(value)])
+
+
+def _settled(found: Row) -> str:
+    """Where not all seeds settled, how many did."""
+    of = len(found.queue)
+    if not found.settling:
+        return "never"
+    told = with_half(estimate(found.settling))
+    return told if len(found.settling) == of else f"{told} ({len(found.settling)} of {of})"
+
+
+def main() -> None:
+    """Print all tables."""
+    for name in LINKS:
+        rows = table(name)
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        print(f"\n{name}")
+        for cells in rows:
+            print("  ".join(text.rjust(width) for text, width in zip(cells, widths, strict=True)))
+
+
+if __name__ == "__main__":
+    main()
