@@ -42,7 +42,7 @@ usage() {
   bench    build, then the cost of a simulated packet
   behaviour build, then run every law on three links and print how it behaves
   peers    build, then the comparison with ns-2
-  ordeal   a million operations on every law (ORDEAL_OPERATIONS sets another number)
+  ordeal   a hundred million operations on every law, some ten minutes (ORDEAL_OPERATIONS sets another number)
   docs     build, then the pages, warnings as errors: the last line is the path of the first one
   wheel    build, then dist/*.whl
   dist     wheel, then install it into a clean environment and run it
@@ -115,7 +115,7 @@ peers() {
 }
 
 ordeal() {
-  ORDEAL_OPERATIONS=${ORDEAL_OPERATIONS:-1000000} cargo test --locked --release -p sojourn-aqm --test ordeal
+  ORDEAL_OPERATIONS=${ORDEAL_OPERATIONS:-100000000} cargo test --locked --release -p sojourn-aqm --test ordeal
 }
 
 docs() {
