@@ -301,6 +301,8 @@ class Avq(_Law):
             at most 1). Default 0.98: Kunniyur 2004: as much as leaves room for the queue to drain.
         alpha: how fast the virtual rate adapts, 1/s (number, such as 0.1; more than 0, at most
             100). Default 0.15: Kunniyur 2004, the simulations.
+        offered: count packets that AVQ drops as load, too (true or false). Default false: gamma is
+            of what the link gets to send, as in ns-2's AVQ; true is the paper's code to the letter.
         buffer: length of the virtual queue that is too long (queue, such as "300 packets"; more
             than 0). Default none: the real buffer, Kunniyur 2004; where it has no limit, what the
             link sends in a round-trip time.
@@ -310,6 +312,7 @@ class Avq(_Law):
 
     gamma: float | None = None
     alpha: float | None = None
+    offered: bool | None = None
     buffer: str | None = None
 
 

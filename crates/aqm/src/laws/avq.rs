@@ -56,6 +56,9 @@ sojourn_units::params! {
         /// how fast the virtual rate adapts, 1/s
         alpha: f64 = 0.15, "alpha", "more than 0, at most 100" if |a| *a > 0.0 && *a <= 100.0,
             "Kunniyur 2004, the simulations";
+        /// count packets that AVQ drops as load, too
+        offered: bool = false, "lambda", "true or false" if |_| true,
+            "gamma is of what the link gets to send, as in ns-2's AVQ; true is the paper's code to the letter";
         /// length of the virtual queue that is too long
         buffer: Option<Amount> = None, "B", "more than 0" if |_| true,
             "the real buffer, Kunniyur 2004; where it has no limit, what the link sends in a round-trip time";
@@ -67,6 +70,7 @@ sojourn_units::params! {
 pub struct Avq {
     gamma: f64,
     alpha: f64,
+    offered: bool,
     /// B, bytes.
     buffer: f64,
     /// C, bytes/s; the last one above 0.
@@ -89,6 +93,7 @@ impl Avq {
         Ok(Avq {
             gamma: params.gamma,
             alpha: params.alpha,
+            offered: params.offered,
             buffer: buffer::buffer(params.buffer, site)? * site.packet,
             capacity,
             stopped: capacity <= 0.0,
@@ -107,14 +112,15 @@ impl Law for Avq {
         if fits {
             self.virtual_queue += b;
         }
-        if !self.stopped {
-            self.virtual_capacity = (self.virtual_capacity - self.alpha * b).max(0.0);
-        }
-        match (fits, arrival.ecn.is_capable()) {
+        let verdict = match (fits, arrival.ecn.is_capable()) {
             (true, _) => Verdict::Pass,
             (false, true) => Verdict::Mark,
             (false, false) => Verdict::Drop,
+        };
+        if !self.stopped && (self.offered || verdict != Verdict::Drop) {
+            self.virtual_capacity = (self.virtual_capacity - self.alpha * b).max(0.0);
         }
+        verdict
     }
 
     fn on_link_change(&mut self, now: Time, rate: Rate) {
