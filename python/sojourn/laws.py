@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-__all__ = ["ArmPfc", "Codel", "HeadDrop", "Pi", "Red", "TailDrop"]
+__all__ = ["ArmPfc", "Avq", "Blue", "Codel", "HeadDrop", "Pi", "Red", "Sred", "TailDrop"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,3 +241,115 @@ class ArmPfc(_Law):
     coincidence: int | Sequence[int] | None = None
     base: str | None = None
     psi: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blue(_Law):
+    """Learn one probability: more when a packet is lost, less when the link is idle.
+
+    The length of the queue decides nothing. When the buffer overflows the probability of a mark or
+    drop is too small and grows by a step; when the link falls idle it is too large and shrinks by a
+    smaller one. After each change it is left alone for a while, so that the senders can answer.
+    What is learnt is kept: the queue may be short while the probability is right.
+
+    Equation: p <- p + d_1 at a loss, p <- p - d_2 when the link is idle; freeze_time apart
+
+    Source: W. Feng, K. Shin, D. Kandlur, D. Saha, IEEE/ACM Transactions on Networking 10(4), 2002.
+
+    What is left as None takes its default.
+        increase: what a lost packet adds to the probability (number, such as 0.1; more than 0, at
+            most 1). Default 0.02: Feng 2002: much larger than d_2, because a loss always means that
+            p is too small.
+        decrease: what an idle link takes off the probability (number, such as 0.1; more than 0, at
+            most increase). Default 0.002: Feng 2002: an idle link may also be the answer to too
+            many marks at once.
+        freeze: least time between two changes of the probability (time, such as "20 ms"; more than
+            0, at most 1 h). Default "100 ms": Feng 2002: long enough for a change to be answered,
+            about the longest round-trip time.
+        threshold: backlog above which an arriving packet counts as a loss; not set: only one that
+            does not fit (queue, such as "300 packets"; within the buffer). Default none: Feng 2002:
+            an option, to leave room in the buffer for bursts.
+        again: a link that stays idle lowers the probability again after each freeze_time (true or
+            false). Default true: p is forgotten in a silence; false is the paper, to the letter one
+            event.
+    """
+
+    stem: ClassVar[str] = "blue"
+
+    increase: float | None = None
+    decrease: float | None = None
+    freeze: str | None = None
+    threshold: str | None = None
+    again: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Avq(_Law):
+    """Adaptive virtual queue: mark what would overflow a slower link, so that this one has some rate to spare.
+
+    Beside the real queue there is a number: the length that it would have on a somewhat slower
+    link. Packets that would overflow this virtual queue are marked or dropped. The slower link's
+    rate falls with each byte that arrives and rises with time, until what arrives is a given share
+    of the real rate. So the real queue stays short, at the price of that share.
+
+    Equation: C~ <- max(min(C~ + alpha gamma C dt, C) - alpha b, 0); mark where VQ + b > B
+
+    Source: S. Kunniyur, R. Srikant, IEEE/ACM Transactions on Networking 12(2), 2004.
+
+    What is left as None takes its default.
+        gamma: share of the link's rate that is wanted to arrive (number, such as 0.1; more than 0,
+            at most 1). Default 0.98: Kunniyur 2004: as much as leaves room for the queue to drain.
+        alpha: how fast the virtual rate adapts, 1/s (number, such as 0.1; more than 0, at most
+            100). Default 0.15: Kunniyur 2004, the simulations.
+        offered: count packets that AVQ drops as load, too (true or false). Default false: gamma is
+            of what the link gets to send, as in ns-2's AVQ; true is the paper's code to the letter.
+        buffer: length of the virtual queue that is too long (queue, such as "300 packets"; more
+            than 0). Default none: the real buffer, Kunniyur 2004; where it has no limit, what the
+            link sends in a round-trip time.
+    """
+
+    stem: ClassVar[str] = "avq"
+
+    gamma: float | None = None
+    alpha: float | None = None
+    offered: bool | None = None
+    buffer: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sred(_Law):
+    """Stabilised RED: count the flows by chance hits in a list, and drop by their number.
+
+    Each arriving packet is compared with one at random from a list of flows that were seen lately.
+    How often the two are of one flow tells the number of flows. The probability of a mark or drop
+    grows with the square of that number and, in three steps, with the backlog; so the backlog is
+    about the same for few flows and for many.
+
+    Equation: P <- (1 - a) P + a Hit; p_zap = p_sred(q) min(1, 1 / (256 P)^2) (1 + Hit / P)
+
+    Source: T. Ott, T. Lakshman, L. Wong, IEEE INFOCOM, 1999.
+
+    What is left as None takes its default.
+        zombies: flows in the list (whole number, such as 50; 1 to 100000). Default 1000: Ott 1999:
+            a few times as many as there are flows.
+        overwrite: probability that a zombie that is not hit is overwritten (number, such as 0.1;
+            more than 0, at most 1). Default 0.25: Ott 1999.
+        weight: weight of a new comparison in the average hit (number, such as 0.1; more than 0, at
+            most 1). Default none: overwrite / zombies: the list remembers so many packets.
+        max_p: largest probability where the flows are not too many hits (number, such as 0.1; more
+            than 0, at most 1). Default 0.15: Ott 1999: TCP lives on timeouts where more is lost.
+        buffer: the buffer whose third and sixth are the steps of the probability (queue, such as
+            "300 packets"; more than 0). Default none: the real buffer, Ott 1999; where it has no
+            limit, what the link sends in a round-trip time.
+        full: drop flows more often that hit more often, equation (5) (true or false). Default true:
+            Ott 1999 calls (5) the full and (4) the simple law.
+    """
+
+    stem: ClassVar[str] = "sred"
+
+    zombies: int | None = None
+    overwrite: float | None = None
+    weight: float | None = None
+    max_p: float | None = None
+    buffer: str | None = None
+    full: bool | None = None

@@ -99,6 +99,17 @@ const SPECS: &[[&str; 3]] = &[
         "arm_pfc:target=8packets,delay=3,coincidence=[8,14],base=ramp,psi=0.95",
         "arm_pfc:target=60ms,form=paper,delay=4,coincidence=[9,12],flows=6,psi=0.9",
     ],
+    [
+        "blue:increase=0.1,freeze=20ms",
+        "blue:increase=0.2,decrease=0.05,freeze=30ms,again=false",
+        "blue:increase=0.1,decrease=0.02,freeze=15ms,threshold=8packets",
+    ],
+    ["avq", "avq:alpha=1.0,gamma=0.9,buffer=6packets", "avq:alpha=0.5,buffer=5kB"],
+    [
+        "sred:zombies=20,max_p=0.9",
+        "sred:zombies=10,overwrite=0.5,weight=0.1,full=false,max_p=1.0",
+        "sred:zombies=30,weight=0.02,buffer=12packets",
+    ],
 ];
 
 impl Plot {

@@ -26,6 +26,9 @@ pub const LAWS: &[Entry] = &[
     laws::pi::ENTRY,
     laws::codel::ENTRY,
     laws::arm_pfc::ENTRY,
+    laws::blue::ENTRY,
+    laws::avq::ENTRY,
+    laws::sred::ENTRY,
 ];
 
 /// All discs.

@@ -1,4 +1,5 @@
 //! What laws are made of.
 
+pub mod buffer;
 pub mod load;
 pub mod prediction;
