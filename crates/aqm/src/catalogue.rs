@@ -26,6 +26,9 @@ pub const LAWS: &[Entry] = &[
     laws::pi::ENTRY,
     laws::codel::ENTRY,
     laws::arm_pfc::ENTRY,
+    laws::ared::ENTRY,
+    laws::choke::ENTRY,
+    laws::rem::ENTRY,
 ];
 
 /// All discs.

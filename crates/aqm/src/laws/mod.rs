@@ -1,8 +1,11 @@
 //! The laws, one file each.
 
+pub mod ared;
 pub mod arm_pfc;
+pub mod choke;
 pub mod codel;
 pub mod head_drop;
 pub mod pi;
 pub mod red;
+pub mod rem;
 pub mod tail_drop;
