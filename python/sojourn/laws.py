@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-__all__ = ["ArmPfc", "Codel", "HeadDrop", "Pi", "Red", "TailDrop"]
+__all__ = ["Ared", "ArmPfc", "Choke", "Codel", "HeadDrop", "Pi", "Red", "Rem", "TailDrop"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,3 +241,152 @@ class ArmPfc(_Law):
     coincidence: int | Sequence[int] | None = None
     base: str | None = None
     psi: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ared(_Law):
+    """Adaptive RED: max_p moves until the average backlog is half way between the thresholds.
+
+    RED's queue depends on the load, because its probability is tied to the average backlog.
+    Adaptive RED loosens the tie: twice a second max_p grows a little while the average is above the
+    middle of the band and shrinks while it is below. Weight and thresholds follow from the link's
+    rate and a target delay where they are not given.
+
+    Equation: max_p <- max_p + min(alpha, max_p / 4) above the band; beta max_p below it
+
+    Source: S. Floyd, R. Gummadi, S. Shenker, "Adaptive RED", ICSI, 2001.
+
+    What is left as None takes its default.
+        target: average backlog to hold, instead of min and max; a time follows the link's rate
+            (queue, such as "300 packets"; more than 0, at most two thirds of the buffer; without
+            min and max). Default none: 5 ms, Floyd et al. 2001, section 5; less where the buffer
+            does not hold it.
+        min: average backlog below which every packet passes (queue, such as "300 packets"; more
+            than 0, less than max). Default none: half the target, at least 5 packets, Floyd et al.
+            2001; a third of max where that is given.
+        max: average backlog at which p_b reaches max_p (queue, such as "300 packets"; more than
+            min, within the buffer). Default none: three times min, Floyd et al. 2001.
+        weight: weight of a new sample in the average (number, such as 0.1; more than 0, at most 1).
+            Default none: 1 - e^(-1/C): the average has a time constant of 1 s, Floyd et al. 2001.
+        max_p: probability at the upper threshold, to begin with (number, such as 0.1; more than 0,
+            at most 1). Default 0.1: Floyd 1997.
+        interval: time between two steps of max_p (time, such as "20 ms"; 1 ms to 1 h). Default "500
+            ms": Floyd et al. 2001.
+        alpha: largest step up (number, such as 0.1; more than 0, at most 1). Default 0.01: Floyd et
+            al. 2001; a step is never above max_p / 4.
+        beta: factor of a step down (number, such as 0.1; more than 0, less than 1). Default 0.9:
+            Floyd et al. 2001, who advise at least 0.83.
+        low: max_p is not lowered below it (number, such as 0.1; more than 0, at most high). Default
+            0.01: Floyd et al. 2001; ns-2 takes one packet in 100 ms where that is less.
+        high: max_p is not raised above it (number, such as 0.1; low to 1). Default 0.5: Floyd et
+            al. 2001.
+        gentle: rise to 1 at twice max instead of jumping there (true or false). Default true: Floyd
+            et al. 2001: adaptive RED is meant to be used with it.
+        mark_below_p: ECN-capable packets are marked while p_b is below this and dropped above it; 1
+            marks always (number, such as 0.1; 0 to 1). Default 1.0: RFC 3168, section 7; ns-2 drops
+            above 0.1.
+        byte_mode: scale the probability by packet size (true or false). Default false: RFC 7567,
+            section 4.4: do not favour small packets.
+        wait: wait 1/p_b packets after a mark or drop (true or false). Default true: as RED.
+    """
+
+    stem: ClassVar[str] = "ared"
+
+    target: str | None = None
+    min: str | None = None
+    max: str | None = None
+    weight: float | None = None
+    max_p: float | None = None
+    interval: str | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    low: float | None = None
+    high: float | None = None
+    gentle: bool | None = None
+    mark_below_p: float | None = None
+    byte_mode: bool | None = None
+    wait: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choke(_Law):
+    """RED that compares an arrival with a held packet and drops both where they are of one flow.
+
+    A flow that does not slow down fills the queue with its own packets. While the average backlog
+    is above the lower threshold every arrival is compared with a packet drawn from the queue; two
+    of the same flow are dropped together. So a flow is punished by its share of the queue, without
+    any state for flows. What remains is RED's to judge.
+
+    Equation: flow = flow of a random held packet: both are dropped; else RED
+
+    Source: R. Pan, B. Prabhakar, K. Psounis, IEEE INFOCOM, 2000.
+
+    What is left as None takes its default.
+        min: average backlog up to which nothing is compared and every packet passes (queue, such as
+            "300 packets"; more than 0, less than max). Default none: as RED: a third of max;
+            without max a sixth of the buffer (5 packets where there is no limit).
+        max: average backlog at which p_b reaches max_p (queue, such as "300 packets"; more than
+            min, within the buffer). Default none: as RED: three times min.
+        weight: weight of a new sample in the average (number, such as 0.1; more than 0, at most 1).
+            Default 0.002: as RED.
+        max_p: probability at the upper threshold (number, such as 0.1; more than 0, at most 1).
+            Default 0.1: as RED.
+        gentle: rise to 1 at twice max instead of dropping everything from max on (true or false).
+            Default false: Pan et al. 2000: above max every packet is dropped.
+        mark_below_p: what RED's part does to ECN-capable packets: marked while p_b is below this,
+            dropped above it (number, such as 0.1; 0 to 1). Default 1.0: RFC 3168, section 7; 0 is
+            the paper, which knows no marks.
+        byte_mode: scale the probability by packet size (true or false). Default false: as RED.
+        wait: wait 1/p_b packets after a mark or drop (true or false). Default true: as RED.
+    """
+
+    stem: ClassVar[str] = "choke"
+
+    min: str | None = None
+    max: str | None = None
+    weight: float | None = None
+    max_p: float | None = None
+    gentle: bool | None = None
+    mark_below_p: float | None = None
+    byte_mode: bool | None = None
+    wait: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rem(_Law):
+    """Random exponential marking: a price that adds up excess rate and excess backlog.
+
+    The link has a price, which rises while more is offered than it carries or while the backlog is
+    above the target, and falls otherwise. A packet is marked with 1 - phi^-price. So the price
+    finds what the load needs, and the backlog stays at the target whatever the load; prices of
+    links in a row add up in what a source sees.
+
+    Equation: mu <- max(0, mu + gamma (alpha (q - q*) + x - c)); p = 1 - phi^-mu
+
+    Source: S. Athuraliya, V. Li, S. Low, Q. Yin, "REM: Active Queue Management", IEEE Network
+    15(3), 2001.
+
+    What is left as None takes its default.
+        target: backlog to hold; a time or bytes are turned into packets at the link's first rate
+            (queue, such as "300 packets"; within the buffer). Default "20 packets": Athuraliya et
+            al. 2001.
+        gamma: step of the price for one packet of excess (number, such as 0.1; more than 0, at most
+            1000). Default 0.001: Athuraliya et al. 2001.
+        alpha: weight of the backlog against the rate (number, such as 0.1; more than 0, at most
+            10). Default 0.1: Athuraliya et al. 2001.
+        phi: base of the probability; its logarithm turns a price into a rate of marks (number, such
+            as 0.1; more than 1, at most 1000). Default 1.001: Athuraliya et al. 2001.
+        period: sampling period (time, such as "20 ms"; 1 us to 1 h). Default "2 ms": ns-2; the
+            paper leaves it open.
+        mismatch: what stands for x - c: rate or backlog (word; rate or backlog). Default "rate":
+            Athuraliya et al. 2001, the rule itself; backlog is what they allow in its place.
+    """
+
+    stem: ClassVar[str] = "rem"
+
+    target: str | None = None
+    gamma: float | None = None
+    alpha: float | None = None
+    phi: float | None = None
+    period: str | None = None
+    mismatch: str | None = None
