@@ -48,7 +48,7 @@ fn the_theory_peaks_where_its_authors_say() {
 
 #[test]
 fn a_flow_that_does_not_slow_down_gets_what_theory_says() {
-    for rate in [0.3, 0.7, 1.2, 2.0, 5.0, 10.0] {
+    for rate in [0.3, 0.5, 1.2, 2.0, 5.0, 10.0] {
         let (share, expected) = (World::new(rate).share(), share_at(rate));
         println!("sends {rate} links: gets {share:.4}, theory {expected:.4}");
         assert!((share / expected - 1.0).abs() < 0.03, "sends {rate}: gets {share:.4}, theory {expected:.4}");
