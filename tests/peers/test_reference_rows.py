@@ -1,4 +1,4 @@
-"""Every row of tests/reference/peers.csv that the spine must meet, with ten seeds of ours.
+"""Every row of tests/reference/peers.csv that the spine and the laws must meet, with ten seeds of ours.
 
 The rows S8, queues of known theory, are met in Rust: crates/sim/tests/queueing_theory.rs.
 """
@@ -15,6 +15,8 @@ from bounds import TOLERANCES, Sample, verdict
 import sojourn as sj
 
 ROOT = Path(__file__).resolve().parents[2]
+#: The parts of Sojourn whose rows these are.
+ISSUES = ("spine", "spine_finished", "laws")
 #: What the rows' scenarios and discs are called here.
 SCENARIOS = {"S1": "scenarios/peers/s1.toml", "S6_100M": "scenarios/peers/s6_100m.toml"}
 DISCS = {
@@ -22,6 +24,8 @@ DISCS = {
     ("S1", "red_50_150"): "red:min=50packets,max=150packets,mark_below_p=0.1",
     ("S1", "red_50_150_nogentle"): "red:min=50packets,max=150packets,mark_below_p=0.1,gentle=false",
     ("S1", "pi_1.822e-5_160hz"): "pi:target=100packets,a=1.822e-5,b=1.816e-5,rate=160Hz",
+    ("S1", "ared_50_150"): "ared:min=50packets,max=150packets,weight=0.002,mark_below_p=0.1",
+    ("S1", "rem_default"): "rem:target=100packets",
     ("S6_100M", "red"): "red:min=125packets,max=417packets",
     ("S6_100M", "droptail"): "tail_drop",
 }
@@ -33,13 +37,13 @@ NOT_NS2S = {("S6_100M", "droptail", "sack", "utilization")}
 OFFERED = {"S1": 90_000, "S6_100M": 125_000}
 
 
-def spine() -> list[dict[str, str]]:
+def asked() -> list[dict[str, str]]:
     with (ROOT / "tests/reference/peers.csv").open() as file:
-        return [row for row in csv.DictReader(file) if row["issue"] in ("spine", "spine_finished")]
+        return [row for row in csv.DictReader(file) if row["issue"] in ISSUES]
 
 
 def rows() -> list[dict[str, str]]:
-    return [row for row in spine() if row["scenario"] in SCENARIOS]
+    return [row for row in asked() if row["scenario"] in SCENARIOS]
 
 
 @cache
@@ -55,7 +59,7 @@ def marked(row: dict[str, str]) -> object:
 
 
 def test_the_rows_left_out_are_those_that_rust_meets() -> None:
-    left_out = {row["scenario"] for row in spine()} - set(SCENARIOS)
+    left_out = {row["scenario"] for row in asked()} - set(SCENARIOS)
     assert left_out == {f"S8_{queue}_rho{load}" for queue in ("md1", "mm1") for load in ("0.5", "0.8", "0.9")}
     assert "peers.csv" in (ROOT / "crates/sim/tests/queueing_theory.rs").read_text()
 

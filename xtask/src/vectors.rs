@@ -110,6 +110,21 @@ const SPECS: &[[&str; 3]] = &[
         "sred:zombies=10,overwrite=0.5,weight=0.1,full=false,max_p=1.0",
         "sred:zombies=30,weight=0.02,buffer=12packets",
     ],
+    [
+        "ared:weight=0.1,interval=100ms",
+        "ared:target=100ms,alpha=0.05,beta=0.8,interval=50ms",
+        "ared:min=3packets,max=9packets,weight=0.1,max_p=0.3,interval=40ms,low=0.05,high=0.4,mark_below_p=0.3",
+    ],
+    [
+        "choke:weight=0.1",
+        "choke:min=4packets,max=12packets,weight=0.2,gentle=true,mark_below_p=0",
+        "choke:min=3packets,max=9packets,weight=0.05,max_p=0.3,byte_mode=true,wait=false",
+    ],
+    [
+        "rem:target=8packets,gamma=0.5,phi=1.02,period=40ms",
+        "rem:target=8packets,gamma=0.5,phi=1.02,period=40ms,mismatch=backlog",
+        "rem:target=50ms,gamma=0.3,alpha=0.2,phi=1.03,period=25ms",
+    ],
 ];
 
 impl Plot {

@@ -29,6 +29,9 @@ pub const LAWS: &[Entry] = &[
     laws::blue::ENTRY,
     laws::avq::ENTRY,
     laws::sred::ENTRY,
+    laws::ared::ENTRY,
+    laws::choke::ENTRY,
+    laws::rem::ENTRY,
 ];
 
 /// All discs.

@@ -1,11 +1,14 @@
 //! The laws, one file each.
 
+pub mod ared;
 pub mod arm_pfc;
 pub mod avq;
 pub mod blue;
+pub mod choke;
 pub mod codel;
 pub mod head_drop;
 pub mod pi;
 pub mod red;
+pub mod rem;
 pub mod sred;
 pub mod tail_drop;

@@ -134,23 +134,54 @@ impl Red {
             idle_since: Some(Time::ZERO),
         })
     }
-
-    fn drop(&mut self) -> Verdict {
-        self.count = 0.0;
-        Verdict::Drop
-    }
 }
 
 impl Law for Red {
     fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
+        self.observe(arrival);
+        self.judge(arrival)
+    }
+
+    fn on_idle(&mut self, now: Time) {
+        self.idle_since.get_or_insert(now);
+    }
+
+    fn on_overflow(&mut self, _now: Time) {
+        self.count = 0.0;
+    }
+
+    fn on_link_change(&mut self, _now: Time, rate: Rate) {
+        self.capacity = rate.packets_per_second(self.packet);
+    }
+
+    fn derived(&self, out: &mut dyn Gauges) {
+        out.gauge("min", "packets", self.curve.min);
+        out.gauge("max", "packets", self.curve.max);
+    }
+
+    fn gauges(&self, out: &mut dyn Gauges) {
+        out.gauge("p", "1", self.p);
+        out.gauge("average", "packets", self.average);
+    }
+}
+
+// What RED is made of, also for the laws that are made of RED.
+impl Red {
+    /// Takes the backlog that a packet finds into the average, equations (1) and (2).
+    pub(crate) fn observe(&mut self, arrival: &Arrival) {
         let backlog = if self.byte_mode {
             arrival.backlog.bytes as f64 / self.packet
         } else {
             f64::from(arrival.backlog.packets)
         };
-        let size = if self.byte_mode { f64::from(arrival.len) / self.packet } else { 1.0 };
-        self.age_average(arrival.now);
+        self.average = self.average_at(arrival.now);
+        self.idle_since = None;
         self.average += self.weight * (backlog - self.average);
+    }
+
+    /// What becomes of a packet under the average as it is, equations (3) to (5).
+    pub(crate) fn judge(&mut self, arrival: &Arrival) -> Verdict {
+        let size = if self.byte_mode { f64::from(arrival.len) / self.packet } else { 1.0 };
         self.count += size;
 
         // With at most one packet waiting the average speaks of the past only.
@@ -182,36 +213,52 @@ impl Law for Red {
         self.drop()
     }
 
-    fn on_idle(&mut self, now: Time) {
-        self.idle_since.get_or_insert(now);
-    }
-
-    fn on_overflow(&mut self, _now: Time) {
+    fn drop(&mut self) -> Verdict {
         self.count = 0.0;
+        Verdict::Drop
     }
 
-    fn on_link_change(&mut self, _now: Time, rate: Rate) {
-        self.capacity = rate.packets_per_second(self.packet);
+    /// The average at `now`, aged by equation (2) where the link is idle: as if `m` packets had come to an
+    /// empty queue.
+    pub(crate) fn average_at(&self, now: Time) -> f64 {
+        let Some(since) = self.idle_since else { return self.average };
+        let missed = (now.since(since).seconds() * self.capacity) as u64;
+        self.average * math::pow_int(1.0 - self.weight, missed)
     }
 
-    fn derived(&self, out: &mut dyn Gauges) {
-        out.gauge("min", "packets", self.curve.min);
-        out.gauge("max", "packets", self.curve.max);
+    /// The average after the last arrival.
+    pub(crate) fn average(&self) -> f64 {
+        self.average
     }
 
-    fn gauges(&self, out: &mut dyn Gauges) {
-        out.gauge("p", "1", self.p);
-        out.gauge("average", "packets", self.average);
+    /// The thresholds, packets.
+    pub(crate) fn thresholds(&self) -> (f64, f64) {
+        (self.curve.min, self.curve.max)
     }
-}
 
-impl Red {
-    /// Equation (2): the average as if `m` packets had come to an empty queue while the link was idle.
-    fn age_average(&mut self, now: Time) {
-        if let Some(since) = self.idle_since.take() {
-            let missed = (now.since(since).seconds() * self.capacity) as u64;
-            self.average *= math::pow_int(1.0 - self.weight, missed);
-        }
+    /// Sets the thresholds, packets.
+    pub(crate) fn set_thresholds(&mut self, (min, max): (f64, f64)) {
+        (self.curve.min, self.curve.max) = (min, max);
+    }
+
+    /// The probability at `max`.
+    pub(crate) fn max_p(&self) -> f64 {
+        self.curve.max_p
+    }
+
+    /// Sets the probability at `max`.
+    pub(crate) fn set_max_p(&mut self, max_p: f64) {
+        self.curve.max_p = max_p;
+    }
+
+    /// The weight of a new sample in the average.
+    pub(crate) fn weight(&self) -> f64 {
+        self.weight
+    }
+
+    /// Sets the weight of a new sample in the average.
+    pub(crate) fn set_weight(&mut self, weight: f64) {
+        self.weight = weight;
     }
 }
 
@@ -252,7 +299,8 @@ fn thresholds(params: &Params, site: &Site) -> (f64, f64) {
     }
 }
 
-fn positive(amount: Amount) -> bool {
+/// Whether a length of queue is more than nothing.
+pub(crate) fn positive(amount: Amount) -> bool {
     match amount {
         Amount::Packets(count) => count > 0.0,
         Amount::Bytes(size) => size.get() > 0,
@@ -261,9 +309,9 @@ fn positive(amount: Amount) -> bool {
 }
 
 /// `max` over `min` (Floyd 1997).
-const THRESHOLD_RATIO: f64 = 3.0;
-/// `min` where the buffer has no limit, packets (Floyd 1997).
-const SMALLEST_MIN: f64 = 5.0;
+pub(crate) const THRESHOLD_RATIO: f64 = 3.0;
+/// The smallest `min` that is chosen where the buffer does not ask for less, packets (Floyd 1997).
+pub(crate) const SMALLEST_MIN: f64 = 5.0;
 
 #[cfg(test)]
 mod tests {

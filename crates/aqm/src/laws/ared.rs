@@ -1,0 +1,268 @@
+//! Adaptive RED: RED that sets itself.
+//!
+//! S. Floyd, R. Gummadi, S. Shenker, "Adaptive RED: An Algorithm for Increasing
+//! the Robustness of RED's Active Queue Management", ICSI, 2001. The packets are
+//! judged by RED (see `red.rs`); every `interval` its `max_p` takes a step
+//! towards the one that keeps the average half way between the thresholds:
+//!
+//! ```text
+//! band  = [min_th + 0.4 (max_th - min_th), min_th + 0.6 (max_th - min_th)]    (1)
+//! max_p <- max_p + min(alpha, max_p / 4)   avg above the band, max_p <= high  (2)
+//! max_p <- beta max_p                      avg below the band, max_p >= low   (3)
+//! ```
+//!
+//! What is not given follows the link of C packets/s and a target delay d:
+//!
+//! ```text
+//! w_q    = 1 - e^(-1/C)                    the average forgets within 1 s     (4)
+//! min_th = max(5, d C / 2),  max_th = 3 min_th                                (5)
+//! ```
+//!
+//! By (5) the middle of the band is d C. A step is taken at its time, also when
+//! no packet comes; while the link is idle the average ages as RED's does.
+
+use crate::catalogue::Entry;
+use crate::law::{Arrival, Gauges, Law, Observation, Verdict};
+use crate::laws::red::{self, Red};
+use crate::site::Site;
+use sojourn_units::param::Described;
+use sojourn_units::{Amount, Fault, Page, Prob, Rate, Span, Time, math};
+
+/// What the catalogue tells of it.
+pub const ENTRY: Entry = Entry {
+    page: Page {
+        stem: "ared",
+        summary: "adaptive RED: max_p moves until the average backlog is half way between the thresholds",
+        idea: "RED's queue depends on the load, because its probability is tied to the average backlog. Adaptive \
+               RED loosens the tie: twice a second max_p grows a little while the average is above the middle \
+               of the band and shrinks while it is below. Weight and thresholds follow from the link's rate and \
+               a target delay where they are not given.",
+        equation: "max_p <- max_p + min(alpha, max_p / 4)  above the band;  beta max_p  below it",
+        source: "S. Floyd, R. Gummadi, S. Shenker, \"Adaptive RED\", ICSI, 2001",
+        fields: Params::fields,
+    },
+    build: |given, site| Ok(Box::new(Ared::new(&Params::from_values(given)?, site)?)),
+};
+
+sojourn_units::params! {
+    /// Parameters of adaptive RED.
+    pub struct Params {
+        /// average backlog to hold, instead of min and max; a time follows the link's rate
+        target: Option<Amount> = None, "d C", "more than 0, at most two thirds of the buffer; without min and max"
+            if |target| target.is_none_or(red::positive),
+            "5 ms, Floyd et al. 2001, section 5; less where the buffer does not hold it";
+        /// average backlog below which every packet passes
+        min: Option<Amount> = None, "min_th", "more than 0, less than max" if |min| min.is_none_or(red::positive),
+            "half the target, at least 5 packets, Floyd et al. 2001; a third of max where that is given";
+        /// average backlog at which p_b reaches max_p
+        max: Option<Amount> = None, "max_th", "more than min, within the buffer"
+            if |max| max.is_none_or(red::positive),
+            "three times min, Floyd et al. 2001";
+        /// weight of a new sample in the average
+        weight: Option<f64> = None, "w_q", "more than 0, at most 1" if |w| w.is_none_or(|w| w > 0.0 && w <= 1.0),
+            "1 - e^(-1/C): the average has a time constant of 1 s, Floyd et al. 2001";
+        /// probability at the upper threshold, to begin with
+        max_p: Prob = Prob::clamped(0.1), "max_p", "more than 0, at most 1" if |p| p.get() > 0.0,
+            "Floyd 1997";
+        /// time between two steps of max_p
+        interval: Span = Span::from_millis(500), "interval", "1 ms to 1 h"
+            if |interval| (Span::from_millis(1)..=Span::from_secs(3600)).contains(interval),
+            "Floyd et al. 2001";
+        /// largest step up
+        alpha: f64 = 0.01, "alpha", "more than 0, at most 1" if |alpha| *alpha > 0.0 && *alpha <= 1.0,
+            "Floyd et al. 2001; a step is never above max_p / 4";
+        /// factor of a step down
+        beta: f64 = 0.9, "beta", "more than 0, less than 1" if |beta| *beta > 0.0 && *beta < 1.0,
+            "Floyd et al. 2001, who advise at least 0.83";
+        /// max_p is not lowered below it
+        low: Prob = Prob::clamped(0.01), "low", "more than 0, at most high" if |low| low.get() > 0.0,
+            "Floyd et al. 2001; ns-2 takes one packet in 100 ms where that is less";
+        /// max_p is not raised above it
+        high: Prob = Prob::clamped(0.5), "high", "low to 1" if |high| high.get() > 0.0,
+            "Floyd et al. 2001";
+        /// rise to 1 at twice max instead of jumping there
+        gentle: bool = true, "gentle", "true or false" if |_| true,
+            "Floyd et al. 2001: adaptive RED is meant to be used with it";
+        /// ECN-capable packets are marked while p_b is below this and dropped above it; 1 marks always
+        mark_below_p: Prob = Prob::ONE, "mark_p", "0 to 1" if |_| true,
+            "RFC 3168, section 7; ns-2 drops above 0.1";
+        /// scale the probability by packet size
+        byte_mode: bool = false, "bytes", "true or false" if |_| true,
+            "RFC 7567, section 4.4: do not favour small packets";
+        /// wait 1/p_b packets after a mark or drop
+        wait: bool = true, "wait", "true or false" if |_| true,
+            "as RED";
+    }
+}
+
+/// Adaptive RED.
+#[derive(Clone, Debug)]
+pub struct Ared {
+    red: Red,
+    steps: Steps,
+    interval: Span,
+    /// The target where the thresholds follow it.
+    target: Option<Amount>,
+    /// Whether the weight follows the link.
+    own_weight: bool,
+    site: Site,
+    due: Time,
+}
+
+/// How max_p moves.
+#[derive(Clone, Copy, Debug)]
+struct Steps {
+    alpha: f64,
+    beta: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Ared {
+    /// Adaptive RED in front of the link at `site`, from an empty queue.
+    pub fn new(params: &Params, site: &Site) -> Result<Ared, Fault> {
+        let steps = steps(params)?;
+        let target = target(params, site)?;
+        let own = target.map(|target| automatic_thresholds(target, site));
+        let amounts = own.map(|(min, max)| (Amount::Packets(min), Amount::Packets(max)));
+        let red = red::Params {
+            min: amounts.map(|own| own.0).or(params.min),
+            max: amounts.map(|own| own.1).or(params.max),
+            weight: params.weight.unwrap_or_else(|| automatic_weight(site)),
+            max_p: params.max_p,
+            gentle: params.gentle,
+            mark_below_p: params.mark_below_p,
+            byte_mode: params.byte_mode,
+            wait: params.wait,
+        };
+        Ok(Ared {
+            red: Red::new(&red, site)?,
+            steps,
+            interval: params.interval,
+            target,
+            own_weight: params.weight.is_none(),
+            site: *site,
+            due: Time::ZERO + params.interval,
+        })
+    }
+
+    /// Equation (1): the averages that are near enough.
+    fn band(&self) -> [f64; 2] {
+        let (min, max) = self.red.thresholds();
+        BAND.map(|share| min + share * (max - min))
+    }
+}
+
+impl Law for Ared {
+    fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
+        self.red.on_arrival(arrival)
+    }
+
+    fn on_idle(&mut self, now: Time) {
+        self.red.on_idle(now);
+    }
+
+    fn on_overflow(&mut self, now: Time) {
+        self.red.on_overflow(now);
+    }
+
+    fn on_link_change(&mut self, now: Time, rate: Rate) {
+        self.red.on_link_change(now, rate);
+        self.site.rate = rate;
+        // A link that stands still says nothing of the queue that it wants.
+        if self.site.capacity() <= 0.0 {
+            return;
+        }
+        if let Some(target @ Amount::Delay(_)) = self.target {
+            self.red.set_thresholds(automatic_thresholds(target, &self.site));
+        }
+        if self.own_weight {
+            self.red.set_weight(automatic_weight(&self.site));
+        }
+    }
+
+    fn next_update(&self) -> Option<Time> {
+        Some(self.due)
+    }
+
+    fn on_update(&mut self, due: Time, seen: &Observation) {
+        let average = self.red.average_at(seen.now);
+        self.red.set_max_p(self.steps.next(self.red.max_p(), average, self.band()));
+        // Steps stay on their grid; for those missed in a stall nobody knows the average.
+        let missed = seen.now.since(due).nanos() / self.interval.nanos();
+        self.due = due + self.interval.saturating_mul(missed + 1);
+    }
+
+    fn target_packets(&self) -> Option<f64> {
+        let (min, max) = self.red.thresholds();
+        Some(f64::midpoint(min, max))
+    }
+
+    fn derived(&self, out: &mut dyn Gauges) {
+        self.red.derived(out);
+        out.gauge("weight", "1", self.red.weight());
+    }
+
+    fn gauges(&self, out: &mut dyn Gauges) {
+        self.red.gauges(out);
+        out.gauge("max_p", "1", self.red.max_p());
+    }
+}
+
+impl Steps {
+    /// Equations (2) and (3).
+    fn next(self, max_p: f64, average: f64, band: [f64; 2]) -> f64 {
+        if average > band[1] && max_p <= self.high {
+            max_p + self.alpha.min(max_p / 4.0)
+        } else if average < band[0] && max_p >= self.low {
+            max_p * self.beta
+        } else {
+            max_p
+        }
+    }
+}
+
+/// Equation (4).
+fn automatic_weight(site: &Site) -> f64 {
+    1.0 - math::exp(-1.0 / site.capacity())
+}
+
+/// Equation (5), within the buffer.
+fn automatic_thresholds(target: Amount, site: &Site) -> (f64, f64) {
+    let min = (site.packets(target) / 2.0).max(red::SMALLEST_MIN).min(site.limit / red::THRESHOLD_RATIO);
+    (min, (red::THRESHOLD_RATIO * min).min(site.limit))
+}
+
+/// The target, where the thresholds are to follow one.
+fn target(params: &Params, site: &Site) -> Result<Option<Amount>, Fault> {
+    let thresholds = params.min.is_some() || params.max.is_some();
+    match params.target {
+        Some(_) if thresholds => Err(Fault::new(
+            "target",
+            "cannot be held beside min and max; legal: the target or the thresholds",
+        )),
+        Some(target) if 1.5 * site.packets(target) > site.limit => {
+            let what = format!(
+                "{target} is above two thirds of the buffer of {} packets; legal: at most two thirds of the buffer",
+                site.limit
+            );
+            Err(Fault::new("target", what))
+        }
+        None if thresholds => Ok(None),
+        given => Ok(Some(given.unwrap_or(TARGET))),
+    }
+}
+
+fn steps(params: &Params) -> Result<Steps, Fault> {
+    let (low, high) = (params.low.get(), params.high.get());
+    if low > high {
+        let what = format!("{low} is above high = {high}; legal: more than 0, at most high");
+        return Err(Fault::new("low", what));
+    }
+    Ok(Steps { alpha: params.alpha, beta: params.beta, low, high })
+}
+
+/// Where the band of equation (1) begins and ends between the thresholds.
+const BAND: [f64; 2] = [0.4, 0.6];
+/// The target where none is given.
+const TARGET: Amount = Amount::Delay(Span::from_millis(5));

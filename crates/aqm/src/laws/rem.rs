@@ -1,0 +1,172 @@
+//! REM: random exponential marking.
+//!
+//! S. Athuraliya, V. Li, S. Low, Q. Yin, "REM: Active Queue Management", IEEE
+//! Network 15(3), 2001. A link has a price. Every period T it moves by what the
+//! backlog q and the offered packets x are above what they should be, and the
+//! probability of a mark grows with it:
+//!
+//! ```text
+//! mu <- max(0, mu + gamma (alpha (q - q*) + x - c)),  c = C T       (1)
+//! p   = 1 - phi^-mu                                                 (2)
+//! ```
+//!
+//! On a path the prices add up, and so does the logarithm of what is left
+//! unmarked: a source sees the sum in the share of its packets that is marked.
+//! The paper also allows to take the growth of the backlog for x - c
+//! (`mismatch = backlog`):
+//!
+//! ```text
+//! mu <- max(0, mu + gamma (q - (1 - alpha) q_old - alpha q*))       (3)
+//! ```
+//!
+//! Near rest (3) is PI with gains g (1 + alpha) and g, g = gamma ln(phi) (1 - p).
+//! After a stall the backlog's part counts once for each period of real time.
+
+use crate::catalogue::Entry;
+use crate::law::{Controller, Gauges, Observation};
+use crate::sampled::Sampled;
+use crate::site::Site;
+use sojourn_units::param::Described;
+use sojourn_units::{Amount, Fault, Page, Prob, Rate, Span, math};
+
+sojourn_units::choice! {
+    /// What stands for the excess x - c.
+    pub enum Mismatch {
+        /// What was offered less what the link can carry, equation (1).
+        Rate = "rate",
+        /// The growth of the backlog, equation (3).
+        Backlog = "backlog",
+    }
+}
+
+/// What the catalogue tells of it.
+pub const ENTRY: Entry = Entry {
+    page: Page {
+        stem: "rem",
+        summary: "random exponential marking: a price that adds up excess rate and excess backlog",
+        idea: "The link has a price, which rises while more is offered than it carries or while the backlog is above \
+               the target, and falls otherwise. A packet is marked with 1 - phi^-price. So the price finds what \
+               the load needs, and the backlog stays at the target whatever the load; prices of links in a row \
+               add up in what a source sees.",
+        equation: "mu <- max(0, mu + gamma (alpha (q - q*) + x - c));  p = 1 - phi^-mu",
+        source: "S. Athuraliya, V. Li, S. Low, Q. Yin, \"REM: Active Queue Management\", IEEE Network 15(3), 2001",
+        fields: Params::fields,
+    },
+    build: |given, site| Ok(Box::new(Rem::law(&Params::from_values(given)?, site)?)),
+};
+
+sojourn_units::params! {
+    /// Parameters of REM.
+    pub struct Params {
+        /// backlog to hold; a time or bytes are turned into packets at the link's first rate
+        target: Amount = Amount::Packets(20.0), "q*", "within the buffer" if |_| true,
+            "Athuraliya et al. 2001";
+        /// step of the price for one packet of excess
+        gamma: f64 = 0.001, "gamma", "more than 0, at most 1000" if |gamma| *gamma > 0.0 && *gamma <= 1000.0,
+            "Athuraliya et al. 2001";
+        /// weight of the backlog against the rate
+        alpha: f64 = 0.1, "alpha", "more than 0, at most 10" if |alpha| *alpha > 0.0 && *alpha <= 10.0,
+            "Athuraliya et al. 2001";
+        /// base of the probability; its logarithm turns a price into a rate of marks
+        phi: f64 = 1.001, "phi", "more than 1, at most 1000" if |phi| *phi > 1.0 && *phi <= 1000.0,
+            "Athuraliya et al. 2001";
+        /// sampling period
+        period: Span = Span::from_millis(2), "T", "1 us to 1 h"
+            if |period| (Span::from_micros(1)..=Span::from_secs(3600)).contains(period),
+            "ns-2; the paper leaves it open";
+        /// what stands for x - c: rate or backlog
+        mismatch: Mismatch = Mismatch::Rate, "x - c", "rate or backlog" if |_| true,
+            "Athuraliya et al. 2001, the rule itself; backlog is what they allow in its place";
+    }
+}
+
+/// The REM controller.
+#[derive(Clone, Debug)]
+pub struct Rem {
+    params: Params,
+    target: f64,
+    /// C, packets/s.
+    capacity: f64,
+    /// Bytes of a packet.
+    packet: f64,
+    /// The price at which p is so near 1 that it need not rise.
+    highest: f64,
+
+    price: f64,
+    /// The previous error, packets.
+    error: f64,
+}
+
+impl Rem {
+    /// REM in front of the link at `site`, from a price of 0 and an empty queue.
+    pub fn new(params: &Params, site: &Site) -> Result<Rem, Fault> {
+        let target = site.target(params.target)?;
+        let highest = -math::ln(1.0 - HIGHEST_P) / math::ln(params.phi);
+        let (capacity, packet) = (site.capacity(), site.packet);
+        Ok(Rem { params: params.clone(), target, capacity, packet, highest, price: 0.0, error: -target })
+    }
+
+    /// The law of this controller.
+    pub fn law(params: &Params, site: &Site) -> Result<Sampled<Rem>, Fault> {
+        Rem::new(params, site).map(Sampled::new)
+    }
+
+    /// x - c of equation (1), or q - q_old of equation (3), packets.
+    fn mismatch(&self, seen: &Observation, error: f64) -> f64 {
+        match self.params.mismatch {
+            Mismatch::Rate => seen.arrived_bytes / self.packet - self.capacity * seen.elapsed,
+            Mismatch::Backlog => error - self.error,
+        }
+    }
+
+    /// The errors of the periods since the last update, added up: on time the present one or, for equation
+    /// (3), the previous one; the periods that were missed on a straight line between them.
+    fn errors(&self, seen: &Observation, error: f64) -> f64 {
+        let one = match self.params.mismatch {
+            Mismatch::Rate => error,
+            Mismatch::Backlog => self.error,
+        };
+        let late = seen.elapsed / self.params.period.seconds() - 1.0;
+        if late > 0.5 { one + late * f64::midpoint(error, self.error) } else { one }
+    }
+}
+
+impl Controller for Rem {
+    fn period(&self) -> Span {
+        self.params.period
+    }
+
+    fn update(&mut self, seen: &Observation) -> Prob {
+        let Params { gamma, alpha, phi, .. } = self.params;
+        let error = seen.backlog_packets - self.target;
+        let excess = alpha * self.errors(seen, error) + self.mismatch(seen, error);
+        self.price = (self.price + gamma * excess).clamp(0.0, self.highest);
+        self.error = error;
+        Prob::clamped(probability(phi, self.price))
+    }
+
+    fn reset(&mut self) {
+        (self.price, self.error) = (0.0, -self.target);
+    }
+
+    fn on_link_change(&mut self, rate: Rate) {
+        self.capacity = rate.packets_per_second(self.packet);
+    }
+
+    fn target_packets(&self) -> Option<f64> {
+        Some(self.target)
+    }
+
+    fn gauges(&self, out: &mut dyn Gauges) {
+        out.gauge("price", "1", self.price);
+        out.gauge("error", "packets", self.error);
+    }
+}
+
+/// Equation (2).
+fn probability(phi: f64, price: f64) -> f64 {
+    1.0 - math::pow(phi, -price)
+}
+
+/// Where the price stops rising: what it added up at p = 1 it would have to lose again.
+const HIGHEST_P: f64 = 0.999;

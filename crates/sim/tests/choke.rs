@@ -1,0 +1,73 @@
+//! CHOKe among real TCP flows: one sender that does not slow down is held down.
+//!
+//! crates/aqm/tests/choke.rs holds the law against the theory of Tang, Wang and Low with traffic that meets
+//! its assumptions. Here are TCP flows, which live on losses and so are few enough to meet themselves now and
+//! then; the theory stays near.
+
+use sojourn_scenario::Scenario;
+use sojourn_sim::{Probe, Simulation, dumbbell};
+use sojourn_units::{Span, Time};
+
+const SCENARIO: &str = r#"
+title    = "One flow that does not slow down among a hundred that do"
+duration = "60 s"
+warmup   = "20 s"
+[bottleneck]
+rate   = "8 Mbit/s"
+delay  = "10 ms"
+buffer = "400 packets"
+disc   = { law = "choke", min = "40 packets", max = "300 packets" }
+[[flows]]
+count   = 100
+cc      = "newreno"
+sack    = true
+segment = "1000 B"
+access  = { rate = "100 Mbit/s", delay = { spread = ["5 ms", "45 ms"] } }
+[[flows]]
+app     = "poisson"
+rate    = "16 Mbit/s"
+segment = "1000 B"
+access  = { rate = "100 Mbit/s", delay = "5 ms" }
+"#;
+
+/// Its packets that arrive after the warm-up.
+#[derive(Default)]
+struct Arrived(u64);
+
+impl Probe for Arrived {
+    fn received(&mut self, at: Time, flow: u32, _bytes: u64) {
+        self.0 += u64::from(flow == 100 && at >= Time::ZERO + Span::from_secs(20));
+    }
+}
+
+/// The share of the link that the last flow gets.
+fn share(disc: &str, rate: &str, seed: u64) -> f64 {
+    let change = |key: &str, value: &str| (key.to_string(), value.to_string());
+    let changes = [change("bottleneck.disc", disc), change("flows.1.rate", rate)];
+    let scenario =
+        Scenario::parse(SCENARIO.as_bytes(), "test", &changes).unwrap_or_else(|faults| panic!("{faults}"));
+    let network = dumbbell::network(&scenario, seed).unwrap();
+    let mut simulation = Simulation::new(network, seed, Arrived::default());
+    simulation.advance(Time::ZERO + Span::from_secs(60));
+    simulation.assert_conservation();
+    simulation.probe().0 as f64 / 40_000.0
+}
+
+/// What theory says at 0.5, 1.2, 2 and 5 links (crates/aqm/tests/choke.rs solves it), and its peak 1/(e + 1).
+const THEORY: [(&str, f64); 4] =
+    [("4 Mbit/s", 0.2263), ("9.6 Mbit/s", 0.2689), ("16 Mbit/s", 0.2507), ("40 Mbit/s", 0.1330)];
+const PEAK: f64 = 0.2689;
+
+#[test]
+fn who_does_not_slow_down_is_held_down() {
+    let thresholds = "min=40packets,max=300packets";
+    for (rate, expected) in THEORY {
+        let shares = (1..4).map(|seed| share(&format!("choke:{thresholds}"), rate, seed));
+        let mean = shares.sum::<f64>() / 3.0;
+        println!("sends {rate}: gets {mean:.4}, theory {expected}");
+        assert!(mean < PEAK, "sends {rate}: gets {mean}");
+        assert!((mean / expected - 1.0).abs() < 0.15, "sends {rate}: gets {mean}, theory {expected}");
+    }
+    let under_red = share(&format!("red:{thresholds}"), "16 Mbit/s", 1);
+    assert!(under_red > 0.95, "RED leaves the link to it: {under_red}");
+}
