@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-__all__ = ["ArmPfc", "Codel", "HeadDrop", "Pi", "Red", "TailDrop"]
+__all__ = ["ArmPfc", "Cobalt", "Codel", "HeadDrop", "Pi", "Red", "TailDrop"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,3 +241,47 @@ class ArmPfc(_Law):
     coincidence: int | Sequence[int] | None = None
     base: str | None = None
     psi: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cobalt(_Law):
+    """CoDel and BLUE side by side: the second for traffic that answers no signal of the first.
+
+    CoDel's half signals ever faster while packets wait longer than the target, and slows down at
+    the same pace once they do not. BLUE's half drops a share of all packets that rises when the
+    buffer overflows and falls when the queue is empty; it does not ask for ECN, as who has filled
+    the buffer answered no mark. The last packet in the queue is left alone.
+
+    Equation: due <- due + interval / sqrt(count); p <- p + 1/256 at overflow, p - 1/4096 when empty
+
+    Source: J. Palmei et al., Design and Evaluation of COBALT Queue Discipline, IEEE LANMAN 2019.
+
+    What is left as None takes its default.
+        target: delay that even the luckiest packet of an interval must not exceed (time, such as
+            "20 ms"; more than 0, less than interval). Default "5 ms": RFC 8289, section 4.3: 5 % of
+            interval; ns-3's and CAKE's too.
+        interval: how long the delay must stay above target; also the time from the first signal to
+            the second (time, such as "20 ms"; more than target, at most 1 h). Default "100 ms": RFC
+            8289, section 4.2; ns-3's and CAKE's too.
+        ecn: CoDel's half marks ECN-capable packets instead of dropping them (true or false).
+            Default true: Morton 2018: CoDel's half marks, and drops no ECN-capable packet.
+        mtu: backlog that CoDel's half leaves alone, however long it has waited (size, such as "1500
+            B"; more than 0). Default "1500 B": ns-3's manual.
+        increment: what an overflow adds to BLUE's probability (number, such as 0.1; more than 0, at
+            most 1). Default 0.00390625: ns-3's manual: 1/256.
+        decrement: what an empty queue takes off BLUE's probability (number, such as 0.1; more than
+            0, at most 1). Default 0.000244140625: ns-3's manual: 1/4096.
+        freeze: shortest time between two changes of BLUE's probability (time, such as "20 ms"; more
+            than 0). Default none: target: the sources name no number; p then takes 1.28 s to reach
+            1.
+    """
+
+    stem: ClassVar[str] = "cobalt"
+
+    target: str | None = None
+    interval: str | None = None
+    ecn: bool | None = None
+    mtu: str | None = None
+    increment: float | None = None
+    decrement: float | None = None
+    freeze: str | None = None

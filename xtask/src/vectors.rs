@@ -99,6 +99,11 @@ const SPECS: &[[&str; 3]] = &[
         "arm_pfc:target=8packets,delay=3,coincidence=[8,14],base=ramp,psi=0.95",
         "arm_pfc:target=60ms,form=paper,delay=4,coincidence=[9,12],flows=6,psi=0.9",
     ],
+    [
+        "cobalt:increment=0.05,decrement=0.004",
+        "cobalt:freeze=20ms,increment=0.02",
+        "cobalt:target=20ms,interval=60ms,ecn=false,mtu=1000B,increment=0.03",
+    ],
 ];
 
 impl Plot {

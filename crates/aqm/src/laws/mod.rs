@@ -1,6 +1,7 @@
 //! The laws, one file each.
 
 pub mod arm_pfc;
+pub mod cobalt;
 pub mod codel;
 pub mod head_drop;
 pub mod pi;
