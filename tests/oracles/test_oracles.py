@@ -12,6 +12,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+import cobalt
 import codel
 import pi
 import pytest
@@ -42,6 +43,12 @@ def first_difference(ours: list[str], expected: list[str]) -> str:
 def test_codel_pulls_as_the_rfc_does(path: Path) -> None:
     header, calls, expected = read(path)
     assert first_difference(codel.verdicts(header, calls), expected) == "none"
+
+
+@pytest.mark.parametrize("path", traces("cobalt"))
+def test_cobalt_does_as_its_authors_say(path: Path) -> None:
+    header, calls, expected = read(path)
+    assert first_difference(cobalt.verdicts(header, calls), expected) == "none"
 
 
 @pytest.mark.parametrize("path", traces("red"))
@@ -86,21 +93,37 @@ def header(law: str, seed: int) -> dict[str, Any]:
             "mark_below_p": dice.choice([0.1, 1.0]),
         },
         "pi": lambda: {"target": f"{dice.randint(3, 20)} packets", "a": 0.02, "b": 0.017, "rate": "50 Hz"},
+        "cobalt": lambda: {
+            "target": f"{dice.randint(2, 20)} ms",
+            "interval": f"{dice.choice([21, 40, 100])} ms",
+            "ecn": dice.random() < 0.5,
+            "mtu": f"{dice.choice([500, 1500])} B",
+            "increment": dice.choice([0.004, 0.05, 0.3]),
+            "decrement": dice.choice([0.0003, 0.01]),
+            **dice.choice([{}, {"freeze": f"{dice.randint(1, 100)} ms"}]),
+        },
     }
     return {"trace": 1, "law": law, "params": some[law](), "about": "random", "site": SITE}
 
 
-@pytest.mark.parametrize("law", ["codel", "red", "pi"])
+@pytest.mark.parametrize("law", ["codel", "red", "pi", "cobalt"])
 def test_random_traces(law: str) -> None:
     acts = 0
     for seed in range(int(os.environ.get("ORACLE_TRACES", "25"))):
         head = header(law, seed)
         calls = trace(head, seed, 20_000_000 if law == "pi" else None)
         expected = [call["verdict"] for call in calls if "verdict" in call]
-        said = {"codel": codel.verdicts, "red": red.verdicts, "pi": lambda *told: pi.verdicts(*told)[0]}[law]
-        assert first_difference(said(head, calls), expected) == "none", f"seed {seed}: {head['params']}"
+        assert first_difference(ORACLES[law](head, calls), expected) == "none", f"seed {seed}: {head['params']}"
         acts += len(expected) - expected.count("pass")
     assert acts > 500, acts
+
+
+ORACLES = {
+    "codel": codel.verdicts,
+    "red": red.verdicts,
+    "pi": lambda header, calls: pi.verdicts(header, calls)[0],
+    "cobalt": cobalt.verdicts,
+}
 
 
 def test_an_oracle_sees_a_changed_verdict() -> None:
