@@ -113,10 +113,10 @@ impl Plot {
         let base_rtt = Some(Span::from_millis(100));
         let site = Site { rate, packet: 1000.0, limit: limit.packets(1000.0), flows: Some(10.0), base_rtt };
         let disc = DiscSpec::parse(spec).expect("a SPEC of ours");
-        let header = Header { about: self.about.into(), disc, site };
+        let header = Header { about: self.about.into(), clause: None, disc, site };
         let law = header.law().expect("a law at a place of ours");
         let calls = Arc::default();
-        let recorder = Recorder { law, calls: Arc::clone(&calls) };
+        let recorder = Recorder { law, calls: Arc::clone(&calls), uniform: None };
         let path = format!("{}/{}.jsonl", header.disc.law, self.name);
         let disc = Fifo::new(recorder, limit, site, Stream::named(1, "disc"));
         Host { disc, rate, free_at: None, now: Time::ZERO }.play(self, &path);
@@ -220,9 +220,11 @@ impl Host {
 }
 
 /// Writes down what a law is told and answers.
-struct Recorder {
-    law: Box<dyn Law>,
-    calls: Arc<Mutex<Vec<(Call, Answer)>>>,
+pub(crate) struct Recorder {
+    pub(crate) law: Box<dyn Law>,
+    pub(crate) calls: Arc<Mutex<Vec<(Call, Answer)>>>,
+    /// What stands in for the host's uniform draws, where that is scripted.
+    pub(crate) uniform: Option<Arc<Mutex<f64>>>,
 }
 
 impl Recorder {
@@ -231,20 +233,28 @@ impl Recorder {
         self.calls.lock().expect("nobody panicked").push((call, answer));
         answer
     }
+
+    fn draws(&self, host: [f64; 2]) -> [f64; 2] {
+        self.uniform.as_ref().map_or(host, |uniform| [*uniform.lock().expect("nobody panicked"); 2])
+    }
 }
 
 impl Clone for Recorder {
     fn clone(&self) -> Recorder {
-        Recorder { law: self.law.clone(), calls: Arc::clone(&self.calls) }
+        Recorder { law: self.law.clone(), calls: Arc::clone(&self.calls), uniform: self.uniform.clone() }
     }
 }
 
 impl Law for Recorder {
     fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
-        self.put(Call::Arrival(*arrival)).verdict.unwrap_or(Verdict::Pass)
+        self.put(Call::Arrival(Arrival { u: self.draws(arrival.u), ..*arrival }))
+            .verdict
+            .unwrap_or(Verdict::Pass)
     }
     fn on_departure(&mut self, departure: &Departure) -> Verdict {
-        self.put(Call::Departure(*departure)).verdict.unwrap_or(Verdict::Pass)
+        self.put(Call::Departure(Departure { u: self.draws(departure.u), ..*departure }))
+            .verdict
+            .unwrap_or(Verdict::Pass)
     }
     fn on_idle(&mut self, now: Time) {
         self.put(Call::Idle(now));
@@ -272,10 +282,10 @@ impl Law for Recorder {
     }
 }
 
-struct Parcel {
-    len: u32,
-    ecn: Ecn,
-    flow: FlowId,
+pub(crate) struct Parcel {
+    pub(crate) len: u32,
+    pub(crate) ecn: Ecn,
+    pub(crate) flow: FlowId,
 }
 
 impl Packet for Parcel {
@@ -294,7 +304,7 @@ impl Packet for Parcel {
 }
 
 /// Nobody wants to know.
-struct Nobody;
+pub(crate) struct Nobody;
 
 impl Sink<Parcel> for Nobody {
     fn dropped(&mut self, _now: Time, _packet: Parcel, _cause: Cause) {}
