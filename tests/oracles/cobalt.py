@@ -1,4 +1,4 @@
-"""COBALT, from what its authors and ns-3's manual tell of it: CoDel's ramp forwards and backwards, and BLUE beside it.
+"""COBALT, from what its authors and ns-3's manual tell of it: CoDel's ramp, forwards and back, and BLUE.
 
 It holds a queue of its own, so delays and backlogs are its own too. What the descriptions leave open is taken
 from the documentation of the law: BLUE's freeze time is the target; due times follow from due times; the ramp

@@ -113,7 +113,9 @@ def test_random_traces(law: str) -> None:
         head = header(law, seed)
         calls = trace(head, seed, 20_000_000 if law == "pi" else None)
         expected = [call["verdict"] for call in calls if "verdict" in call]
-        assert first_difference(ORACLES[law](head, calls), expected) == "none", f"seed {seed}: {head['params']}"
+        assert first_difference(ORACLES[law](head, calls), expected) == "none", (
+            f"seed {seed}: {head['params']}"
+        )
         acts += len(expected) - expected.count("pass")
     assert acts > 500, acts
 
