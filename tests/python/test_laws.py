@@ -34,7 +34,8 @@ def test_cobalt_drops_a_flood_before_the_buffer_is_full(tmp_path: Path) -> None:
     path = tmp_path / "flood.toml"
     path.write_text(FLOOD)
     cobalt, codel = sj.run(sj.load(path), discs=[sj.laws.Cobalt(), sj.laws.Codel()]).runs
-    assert cobalt.metrics["sojourn_mean_s"] < 0.02 < 0.2 < codel.metrics["sojourn_mean_s"]
+    assert cobalt.metrics["sojourn_mean_s"] < 0.02
+    assert codel.metrics["sojourn_mean_s"] > 0.2
     assert cobalt.metrics["utilization"] > 0.99
 
 
