@@ -96,11 +96,14 @@ class CobaltQueue:
         packet = self.queue.popleft()
         late = now - packet["now_ns"] >= self.target and sum(each["len"] for each in self.queue) > self.mtu
         signal = self.ramp.look(now, late)
-        if self.queue and u < self.blue.p:
+        if self.is_blues(packet, u):
             return "drop"
         if not signal:
             return "pass"
         return "mark" if self.ecn and packet["ecn"] != "not_ect" else "drop"
+
+    def is_blues(self, packet: dict[str, Any], u: float) -> bool:  # noqa: ARG002 (BLUE is blind to it)
+        return bool(self.queue) and u < self.blue.p
 
     def idle(self, now: int) -> None:
         assert not self.queue
@@ -108,9 +111,11 @@ class CobaltQueue:
         self.blue.nothing_to_send(now)
 
 
-def verdicts(header: dict[str, Any], calls: list[dict[str, Any]]) -> list[str]:
+def verdicts(
+    header: dict[str, Any], calls: list[dict[str, Any]], oracle: type[CobaltQueue] = CobaltQueue
+) -> list[str]:
     """Every verdict of the trace."""
-    cobalt, said = CobaltQueue(header["params"]), []
+    cobalt, said = oracle(header["params"]), []
     for call, after in zip(calls, [*calls[1:], {"call": "end"}], strict=True):
         if call["call"] == "arrival":
             said.append(cobalt.arrive(call, fits=after["call"] != "overflow"))

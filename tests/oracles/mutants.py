@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
+from cobalt import CobaltQueue
 from codel import CoDelQueue
 from red import Red
 
@@ -102,3 +103,18 @@ class NeverAges(Red):
 
     def age(self, call: dict[str, Any]) -> None:  # noqa: ARG002
         self.q_time = None
+
+
+class ForgetsTheRamp(CobaltQueue):
+    """Begins anew after each silence."""
+
+    def idle(self, now: int) -> None:
+        super().idle(now)
+        self.ramp.count, self.ramp.root = 0, 1.0
+
+
+class AsksForEcn(CobaltQueue):
+    """Lets BLUE spare what may be marked."""
+
+    def is_blues(self, packet: dict[str, Any], u: float) -> bool:
+        return packet["ecn"] == "not_ect" and super().is_blues(packet, u)

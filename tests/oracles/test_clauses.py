@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import cobalt
 import codel
 import mutants
 import pytest
@@ -17,7 +18,11 @@ VECTORS = Path(__file__).resolve().parents[2] / "vectors"
 TRACES = [path for path in sorted(VECTORS.glob("*/*.jsonl")) if '"clause":' in path.open().readline()]
 
 # Each law's oracle, and how a mutant takes its place.
-ORACLES: dict[str, Callable[..., list[str]]] = {"codel": codel.verdicts, "red": red.verdicts}
+ORACLES: dict[str, Callable[..., list[str]]] = {
+    "codel": codel.verdicts,
+    "red": red.verdicts,
+    "cobalt": cobalt.verdicts,
+}
 
 MUTANTS = [
     (
@@ -40,6 +45,8 @@ MUTANTS = [
     (mutants.NoCount, "red/between", "Floyd and Jacobson 1993, section 4: between the thresholds p_a"),
     (mutants.GentleIsAll, "red/gentle", "Floyd 2000 (gentle): from max_th to 2 max_th"),
     (mutants.NeverAbove, "red/above", "Floyd and Jacobson 1993, figure 2: from max_th on every packet"),
+    (mutants.ForgetsTheRamp, "cobalt/ramp_back", "Morton 2018: while the delay is in order the ramp"),
+    (mutants.AsksForEcn, "cobalt/blue_is_blind_to_ecn", "Morton 2016: BLUE's half ignores ECN"),
     (mutants.NeverAges, "red/idle", "Floyd and Jacobson 1993, figure 2: after an idle time the average"),
 ]
 

@@ -225,6 +225,44 @@ const CLAUSES: &[Clause] = &[
             talk.arrive(8);
         },
     },
+    Clause {
+        name: "ramp_back",
+        clause: "Morton 2018: while the delay is in order the ramp of CoDel's half runs backwards at the pace at \
+                 which it came",
+        about: "four signals, then calm for two due times of the ramp, then a queue that stands again: its first \
+                signals come at the pace of a count of 2",
+        disc: "cobalt",
+        limit: 200,
+        script: |talk| {
+            talk.arrive(80);
+            talk.send_every(5.0, 70);
+            talk.drain();
+            // The link is idle at 350 ms; due at 383.4 and 441.2 ms the count goes from 4 to 2.
+            talk.wait(100.0);
+            talk.arrive(60);
+            talk.send_every(5.0, 30);
+        },
+    },
+    Clause {
+        name: "blue_is_blind_to_ecn",
+        clause: "Morton 2016: BLUE's half ignores ECN and simply drops packets",
+        about: "an overflow every 10 ms takes p to 0.3; then packets that may be marked leave under a draw above it \
+                and three below it; the last of the queue is spared",
+        disc: "cobalt:increment=0.1,decrement=0.01",
+        limit: 4,
+        script: |talk| {
+            talk.ecn = Ecn::Ect0;
+            talk.arrive(4);
+            for _ in 0..3 {
+                talk.arrive(2);
+                talk.wait(10.0);
+            }
+            talk.draw(0.31);
+            talk.send();
+            talk.draw(0.29);
+            talk.send();
+        },
+    },
 ];
 
 /// A conversation with the law in a disc: packets of 1000 B, and a link of 1 Mbit/s that takes one when told.
