@@ -23,7 +23,7 @@ struct Clause {
     /// The trace's name in the law's folder.
     name: &'static str,
     /// Where it stands, and what it says.
-    clause: &'static str,
+    says: &'static str,
     /// What happens in the conversation.
     about: &'static str,
     disc: &'static str,
@@ -35,7 +35,7 @@ struct Clause {
 const CLAUSES: &[Clause] = &[
     Clause {
         name: "control_law",
-        clause: "RFC 8289, section 5.6: the next drop is due at t + interval/sqrt(count)",
+        says: "RFC 8289, section 5.6: the next drop is due at t + interval/sqrt(count)",
         about: "a queue that stands; a packet leaves every 5 ms, so the pace of the drops shows",
         disc: "codel",
         limit: 200,
@@ -46,7 +46,7 @@ const CLAUSES: &[Clause] = &[
     },
     Clause {
         name: "condemned_packet",
-        clause: "RFC 8289, section 5.5: the packet that is due is dropped and the one behind it delivered",
+        says: "RFC 8289, section 5.5: the packet that is due is dropped and the one behind it delivered",
         about: "a queue that stands until two drops were due; every dequeue shows what becomes of which packet",
         disc: "codel",
         limit: 200,
@@ -57,7 +57,7 @@ const CLAUSES: &[Clause] = &[
     },
     Clause {
         name: "late_drops",
-        clause: "RFC 8289, section 5.5: while the due time has passed another packet is dropped, and the next \
+        says: "RFC 8289, section 5.5: while the due time has passed another packet is dropped, and the next \
                  due time follows from the last one, not from the present",
         about: "a queue that stands; after the first drop the link takes nothing for 190 ms, so that two due \
                 times have passed when it asks again",
@@ -72,7 +72,7 @@ const CLAUSES: &[Clause] = &[
     },
     Clause {
         name: "re_entry",
-        clause: "RFC 8289, section 5.5: back within 16 intervals the drop state begins at the last count less \
+        says: "RFC 8289, section 5.5: back within 16 intervals the drop state begins at the last count less \
                  the one before, later at 1",
         about: "four drops, then 0.2 s of calm and the drop state again at the old pace; then 3 s of calm, after \
                 which it begins at 1",
@@ -92,7 +92,7 @@ const CLAUSES: &[Clause] = &[
     },
     Clause {
         name: "one_mtu",
-        clause: "RFC 8289, section 5.6: a backlog of at most one maxpacket is left alone, however long it waits",
+        says: "RFC 8289, section 5.6: a backlog of at most one maxpacket is left alone, however long it waits",
         about: "packets that wait 20 ms with one as large behind each: all pass; with two behind each a drop \
                 comes after an interval",
         disc: "codel",
@@ -114,7 +114,7 @@ const CLAUSES: &[Clause] = &[
     },
     Clause {
         name: "below_min",
-        clause: "Floyd and Jacobson 1993, figure 2: below min_th the average lets every packet pass, whatever \
+        says: "Floyd and Jacobson 1993, figure 2: below min_th the average lets every packet pass, whatever \
                  the queue itself is",
         about: "a burst above max into an empty queue, with draws of 0 that any probability would make a drop; \
                 the average reaches min_th with the eighth packet",
@@ -127,7 +127,7 @@ const CLAUSES: &[Clause] = &[
     },
     Clause {
         name: "between",
-        clause: "Floyd and Jacobson 1993, section 4: between the thresholds p_a = p_b/(1 - count p_b), with \
+        says: "Floyd and Jacobson 1993, section 4: between the thresholds p_a = p_b/(1 - count p_b), with \
                  p_b = max_p (avg - min_th)/(max_th - min_th)",
         about: "an average of 10 packets and p_b = 0.1; draws on either side of p_a at counts of 6, 7, 1 and 2",
         disc: "red:min=5packets,max=15packets,max_p=0.2,weight=1,wait=false",
@@ -148,7 +148,7 @@ const CLAUSES: &[Clause] = &[
     },
     Clause {
         name: "above",
-        clause: "Floyd and Jacobson 1993, figure 2: from max_th on every packet is dropped (gentle = false)",
+        says: "Floyd and Jacobson 1993, figure 2: from max_th on every packet is dropped (gentle = false)",
         about: "an average at max_th and then below it, with draws that no probability below 1 would make a drop",
         disc: "red:min=2packets,max=6packets,weight=1,max_p=0.02,gentle=false",
         limit: 20,
@@ -163,7 +163,7 @@ const CLAUSES: &[Clause] = &[
     },
     Clause {
         name: "gentle",
-        clause: "Floyd 2000 (gentle): from max_th to 2 max_th the probability rises from max_p to 1, and only \
+        says: "Floyd 2000 (gentle): from max_th to 2 max_th the probability rises from max_p to 1, and only \
                  from there on every packet is dropped",
         about: "an average that climbs from max_th = 6 to twice that; p_b is 0.25 at 7 packets and 0.55, 0.7, 0.85 \
                 at 9, 10, 11: with a draw of 0 a packet passes there while count p_b is below 1",
@@ -191,7 +191,7 @@ const CLAUSES: &[Clause] = &[
     },
     Clause {
         name: "hard_limit",
-        clause: "RFC 7567, section 2: the buffer's limit holds whatever the average says; what does not fit is \
+        says: "RFC 7567, section 2: the buffer's limit holds whatever the average says; what does not fit is \
                  gone, and RED counts from there",
         about: "a buffer that is full while the average lies between the thresholds: two packets pass the law \
                 and do not fit; then room is made, and the count and the average begin from what was let in",
@@ -210,7 +210,7 @@ const CLAUSES: &[Clause] = &[
     },
     Clause {
         name: "idle",
-        clause: "Floyd and Jacobson 1993, figure 2: after an idle time the average is as if m = idle time / s \
+        says: "Floyd and Jacobson 1993, figure 2: after an idle time the average is as if m = idle time / s \
                  packets had come to an empty queue",
         about: "an average above min_th, then silence for ten packet times of 8 ms; draws of 0 that make the \
                 first packet above min_th a drop",
@@ -227,7 +227,7 @@ const CLAUSES: &[Clause] = &[
     },
     Clause {
         name: "ramp_back",
-        clause: "Morton 2018: while the delay is in order the ramp of CoDel's half runs backwards at the pace at \
+        says: "Morton 2018: while the delay is in order the ramp of CoDel's half runs backwards at the pace at \
                  which it came",
         about: "four signals, then calm for two due times of the ramp, then a queue that stands again: its first \
                 signals come at the pace of a count of 2",
@@ -245,7 +245,7 @@ const CLAUSES: &[Clause] = &[
     },
     Clause {
         name: "blue_is_blind_to_ecn",
-        clause: "Morton 2016: BLUE's half ignores ECN and simply drops packets",
+        says: "Morton 2016: BLUE's half ignores ECN and simply drops packets",
         about: "an overflow every 10 ms takes p to 0.3; then packets that may be marked leave under a draw above it \
                 and three below it; the last of the queue is spared",
         disc: "cobalt:increment=0.1,decrement=0.01",
@@ -335,7 +335,7 @@ impl Clause {
         let site = Site { rate, packet: 1000.0, limit: limit.packets(1000.0), flows: Some(10.0), base_rtt };
         let disc = DiscSpec::parse(self.disc).expect("a SPEC of ours");
         let path = format!("{}/{}.jsonl", disc.law, self.name);
-        let header = Header { about: self.about.into(), clause: Some(self.clause.into()), disc, site };
+        let header = Header { about: self.about.into(), clause: Some(self.says.into()), disc, site };
         let law = header.law().expect("a law at a place of ours");
         let (calls, uniform) = (Arc::default(), Arc::new(Mutex::new(0.5)));
         let recorder = Recorder { law, calls: Arc::clone(&calls), uniform: Some(Arc::clone(&uniform)) };
