@@ -4,5 +4,6 @@ pub mod arm_pfc;
 pub mod codel;
 pub mod head_drop;
 pub mod pi;
+pub mod pie;
 pub mod red;
 pub mod tail_drop;
