@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-__all__ = ["ArmPfc", "Cobalt", "Codel", "HeadDrop", "Pi", "Red", "TailDrop"]
+__all__ = ["ArmPfc", "Cobalt", "Codel", "DocsisPie", "HeadDrop", "Pi", "Pi2", "Pie", "Red", "TailDrop"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,3 +285,148 @@ class Cobalt(_Law):
     increment: float | None = None
     decrement: float | None = None
     freeze: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pie(_Law):
+    """Proportional-integral control of the delay, with a gain that follows p and a grace for bursts.
+
+    Every 15 ms the probability moves by the error of the delay and by its trend, in steps that are
+    small while the probability is small. Arriving packets are marked or dropped with it, spread out
+    in time; short bursts, a nearly empty queue and a queue well below the target are left alone.
+    Neither the link's rate nor the load need be known.
+
+    Equation: p <- p + (alpha (delay - target) + beta (delay - old)) / divisor(p), clamped to [0, 1]
+
+    Source: R. Pan, P. Natarajan, F. Baker, G. White, RFC 8033, 2017.
+
+    What is left as None takes its default.
+        target: delay to hold (time, such as "20 ms"; more than 0, at most 1 h). Default "15 ms":
+            RFC 8033, section 4.2.
+        period: time between updates; half of it wants half of alpha, and beta larger by a quarter
+            of alpha (time, such as "20 ms"; 1 us to 10 s). Default "15 ms": RFC 8033, section 4.2.
+        alpha: gain on the error of the delay, 1/s (number, such as 0.1; more than 0, at most 1e6).
+            Default 0.125: RFC 8033, Appendix A; section 4.2: in proportion larger for a smaller
+            target.
+        beta: gain on the trend of the delay, 1/s (number, such as 0.1; 0 to 1e6). Default 1.25: RFC
+            8033, Appendix A; section 4.2: in proportion larger for a smaller target.
+        max_burst: how long a burst is left alone (time, such as "20 ms"; 0 to 1 h). Default "150
+            ms": RFC 8033, section 4.4.
+        delay: how the delay is measured: the last departing packet's, or the backlog over a
+            measured rate (word; timestamps or departure_rate). Default "timestamps": RFC 8033,
+            section 4.3, leaves it open; the rate is measured only while 16 KiB wait.
+        dq_threshold: bytes that a measurement of the departure rate takes (size, such as "1500 B";
+            1 B to 64 KiB, within the buffer). Default "16.384 kB": RFC 8033, section 5.2.
+        packet: the mean packet: two of them in the queue are left alone, and byte_mode scales by it
+            (size, such as "1500 B"; more than 0). Default none: the scenario's; RFC 8033 gives no
+            number, RFC 8034 has 1024 B.
+        mark_below_p: ECN-capable packets are marked while p is below this and dropped from there
+            on; 0 never marks (number, such as 0.1; 0 to 1). Default 0.1: RFC 8033, section 5.1.
+        derandomize: spread drops out, equation (6) (true or false). Default true: RFC 8033, section
+            5.4: independent draws drop too close together or too far apart.
+        cap_drop: let p rise by at most 0.02 an update where it is 0.1 or more (true or false).
+            Default true: RFC 8033, section 5.5: the slow start of a lone flow.
+        activity: do nothing until the buffer is a third full, and again once congestion is over
+            (true or false). Default false: RFC 8033, section 5.3: optional; a queue that stays
+            below a third of a large buffer is never controlled.
+        byte_mode: scale p by the size of the packet, up to 0.85 (true or false). Default false: RFC
+            7567, section 4.4: do not favour small packets; the bound is RFC 8034's.
+        decay: the last two delays at which p decays: both zero, or both below half the target
+            (word; half or zero). Default "zero": RFC 8033, section 4.2 and Appendix A; Appendix B
+            has half.
+        inactive: the last two delays at which, once p is 0, activity ends (word; half or zero).
+            Default "half": RFC 8033, section 5.3; Appendix B has zero.
+    """
+
+    stem: ClassVar[str] = "pie"
+
+    target: str | None = None
+    period: str | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    max_burst: str | None = None
+    delay: str | None = None
+    dq_threshold: str | None = None
+    packet: str | None = None
+    mark_below_p: float | None = None
+    derandomize: bool | None = None
+    cap_drop: bool | None = None
+    activity: bool | None = None
+    byte_mode: bool | None = None
+    decay: str | None = None
+    inactive: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocsisPie(_Law):
+    """PIE for cable modems: a known rate, drops by size, a better grace for bursts.
+
+    PIE with a target of 10 ms whose delay is the backlog over the link's known rate. Large packets
+    are dropped more often than small ones. Nothing happens before the buffer is a third full; the
+    first drop gives the senders 142 ms to react before there is another; and where the buffer was
+    used a moment ago it need not be a third full again. It never marks.
+
+    Equation: p <- p + (0.25 (delay - target) + 2.5 (delay - old)) / divisor(p); drop with min(p
+    size / 1024, 0.85)
+
+    Source: G. White, R. Pan, RFC 8034, 2017, Appendix A.
+
+    What is left as None takes its default.
+        target: delay to hold (time, such as "20 ms"; more than 0, at most 1 h). Default "10 ms":
+            RFC 8034, section 4.1.
+        msr: rate that the delay is reckoned with; where it is given it does not follow the link
+            (rate, such as "8 Mbit/s"; 1 bit/s or 0.001 packets/s to 1 Tbit/s). Default none: the
+            link's, as RFC 8034, section 4.2: the modem knows its rate.
+        buffer: size of the buffer; nothing is dropped before a third of it is full (size, such as
+            "1500 B"; more than 0). Default none: the disc's limit, as RFC 8034, Appendix A.1.1.
+    """
+
+    stem: ClassVar[str] = "docsis_pie"
+
+    target: str | None = None
+    msr: str | None = None
+    buffer: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pi2(_Law):
+    """Proportional-integral control of the delay, squared for classic senders, linear for scalable ones.
+
+    Every period a base probability moves by the error of the delay and by its trend, with fixed
+    gains. Classic packets are marked or dropped with its square, scalable ones (ECT(1)) marked with
+    k times it, which is how the two kinds of sender answer; so the same gains fit any load. Neither
+    the link's rate nor the load need be known.
+
+    Equation: p' <- p' + alpha (delay - target) + beta (delay - old); p_C = p'^2, p_L = k p'
+
+    Source: K. De Schepper, O. Bondarenko, I. Tsang, B. Briscoe, ACM CoNEXT, 2016; RFC 9332,
+    Appendix A.
+
+    What is left as None takes its default.
+        target: delay to hold (time, such as "20 ms"; more than 0, at most 1 h). Default "15 ms":
+            RFC 9332, Figure 2.
+        rtt_max: the longest round-trip time that the gains are designed for (time, such as "20 ms";
+            1 us to 1 h). Default "100 ms": RFC 9332, Figure 2: most traffic comes from nearby.
+        period: time between updates (time, such as "20 ms"; 1 us to 10 s). Default none: RFC 9332,
+            Figure 2: the smaller of target and rtt_max / 3.
+        alpha: gain on the error of the delay, 1/s (number, such as 0.1; more than 0, at most 1e6).
+            Default none: RFC 9332, Figure 2: 0.1 period / rtt_max^2.
+        beta: gain on the trend of the delay, 1/s (number, such as 0.1; 0 to 1e6). Default none: RFC
+            9332, Figure 2: 0.3 / rtt_max.
+        coupling: how many times the base probability a scalable packet is marked with (number, such
+            as 0.1; 1 to 100). Default 2.0: RFC 9332, Figure 2: equal rates of both kinds of sender
+            at equal round-trip times.
+        bypass: backlog below which every packet passes; 0 leaves none alone (size, such as "1500
+            B"; 0 B or more). Default "3000 B": RFC 9332, Appendix A.1: what the reference
+            implementation adds to the pseudocode.
+    """
+
+    stem: ClassVar[str] = "pi2"
+
+    target: str | None = None
+    rtt_max: str | None = None
+    period: str | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    coupling: float | None = None
+    bypass: str | None = None

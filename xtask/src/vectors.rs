@@ -104,6 +104,14 @@ const SPECS: &[[&str; 3]] = &[
         "cobalt:freeze=20ms,increment=0.02",
         "cobalt:target=20ms,interval=60ms,ecn=false,mtu=1000B,increment=0.03",
     ],
+    [
+        "pie:max_burst=45ms",
+        "pie:activity=true,delay=departure_rate,dq_threshold=4096B,inactive=zero,decay=half,max_burst=30ms,alpha=0.5,beta=5",
+        "pie:target=5ms,alpha=4,beta=20,cap_drop=false,derandomize=false,byte_mode=true,mark_below_p=0.6,packet=3kB,\
+         max_burst=30ms",
+    ],
+    ["docsis_pie:msr=250kbit/s", "docsis_pie:buffer=6kB", "docsis_pie:target=20ms,msr=200kbit/s,buffer=12kB"],
+    ["pi2", "pi2:target=40ms,rtt_max=200ms", "pi2:period=16ms,alpha=0.5,beta=6,coupling=1.5,bypass=1500B"],
 ];
 
 impl Plot {

@@ -27,6 +27,9 @@ pub const LAWS: &[Entry] = &[
     laws::codel::ENTRY,
     laws::arm_pfc::ENTRY,
     laws::cobalt::ENTRY,
+    laws::pie::ENTRY,
+    laws::docsis_pie::ENTRY,
+    laws::pi2::ENTRY,
 ];
 
 /// All discs.

@@ -1,4 +1,6 @@
 //! What laws are made of.
 
 pub mod load;
+pub mod pie;
 pub mod prediction;
+pub mod ticks;
