@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-__all__ = ["ArmPfc", "Avq", "Blue", "Codel", "HeadDrop", "Pi", "Red", "Sred", "TailDrop"]
+__all__ = ["Ared", "ArmPfc", "Avq", "Blue", "Choke", "Cobalt", "Codel", "DocsisPie", "HeadDrop", "Pi", "Pi2", "Pie", "Red", "Rem", "Sred", "TailDrop"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -353,3 +353,341 @@ class Sred(_Law):
     max_p: float | None = None
     buffer: str | None = None
     full: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ared(_Law):
+    """Adaptive RED: max_p moves until the average backlog is half way between the thresholds.
+
+    RED's queue depends on the load, because its probability is tied to the average backlog.
+    Adaptive RED loosens the tie: twice a second max_p grows a little while the average is above the
+    middle of the band and shrinks while it is below. Weight and thresholds follow from the link's
+    rate and a target delay where they are not given.
+
+    Equation: max_p <- max_p + min(alpha, max_p / 4) above the band; beta max_p below it
+
+    Source: S. Floyd, R. Gummadi, S. Shenker, "Adaptive RED", ICSI, 2001.
+
+    What is left as None takes its default.
+        target: average backlog to hold, instead of min and max; a time follows the link's rate
+            (queue, such as "300 packets"; more than 0, at most two thirds of the buffer; without
+            min and max). Default none: 5 ms, Floyd et al. 2001, section 5; less where the buffer
+            does not hold it.
+        min: average backlog below which every packet passes (queue, such as "300 packets"; more
+            than 0, less than max). Default none: half the target, at least 5 packets, Floyd et al.
+            2001; a third of max where that is given.
+        max: average backlog at which p_b reaches max_p (queue, such as "300 packets"; more than
+            min, within the buffer). Default none: three times min, Floyd et al. 2001.
+        weight: weight of a new sample in the average (number, such as 0.1; more than 0, at most 1).
+            Default none: 1 - e^(-1/C): the average has a time constant of 1 s, Floyd et al. 2001.
+        max_p: probability at the upper threshold, to begin with (number, such as 0.1; more than 0,
+            at most 1). Default 0.1: Floyd 1997.
+        interval: time between two steps of max_p (time, such as "20 ms"; 1 ms to 1 h). Default "500
+            ms": Floyd et al. 2001.
+        alpha: largest step up (number, such as 0.1; more than 0, at most 1). Default 0.01: Floyd et
+            al. 2001; a step is never above max_p / 4.
+        beta: factor of a step down (number, such as 0.1; more than 0, less than 1). Default 0.9:
+            Floyd et al. 2001, who advise at least 0.83.
+        low: max_p is not lowered below it (number, such as 0.1; more than 0, at most high). Default
+            0.01: Floyd et al. 2001; ns-2 takes one packet in 100 ms where that is less.
+        high: max_p is not raised above it (number, such as 0.1; low to 1). Default 0.5: Floyd et
+            al. 2001.
+        gentle: rise to 1 at twice max instead of jumping there (true or false). Default true: Floyd
+            et al. 2001: adaptive RED is meant to be used with it.
+        mark_below_p: ECN-capable packets are marked while p_b is below this and dropped above it; 1
+            marks always (number, such as 0.1; 0 to 1). Default 1.0: RFC 3168, section 7; ns-2 drops
+            above 0.1.
+        byte_mode: scale the probability by packet size (true or false). Default false: RFC 7567,
+            section 4.4: do not favour small packets.
+        wait: wait 1/p_b packets after a mark or drop (true or false). Default true: as RED.
+    """
+
+    stem: ClassVar[str] = "ared"
+
+    target: str | None = None
+    min: str | None = None
+    max: str | None = None
+    weight: float | None = None
+    max_p: float | None = None
+    interval: str | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    low: float | None = None
+    high: float | None = None
+    gentle: bool | None = None
+    mark_below_p: float | None = None
+    byte_mode: bool | None = None
+    wait: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choke(_Law):
+    """RED that compares an arrival with a held packet and drops both where they are of one flow.
+
+    A flow that does not slow down fills the queue with its own packets. While the average backlog
+    is above the lower threshold every arrival is compared with a packet drawn from the queue; two
+    of the same flow are dropped together. So a flow is punished by its share of the queue, without
+    any state for flows. What remains is RED's to judge.
+
+    Equation: flow = flow of a random held packet: both are dropped; else RED
+
+    Source: R. Pan, B. Prabhakar, K. Psounis, IEEE INFOCOM, 2000.
+
+    What is left as None takes its default.
+        min: average backlog up to which nothing is compared and every packet passes (queue, such as
+            "300 packets"; more than 0, less than max). Default none: as RED: a third of max;
+            without max a sixth of the buffer (5 packets where there is no limit).
+        max: average backlog at which p_b reaches max_p (queue, such as "300 packets"; more than
+            min, within the buffer). Default none: as RED: three times min.
+        weight: weight of a new sample in the average (number, such as 0.1; more than 0, at most 1).
+            Default 0.002: as RED.
+        max_p: probability at the upper threshold (number, such as 0.1; more than 0, at most 1).
+            Default 0.1: as RED.
+        gentle: rise to 1 at twice max instead of dropping everything from max on (true or false).
+            Default false: Pan et al. 2000: above max every packet is dropped.
+        mark_below_p: what RED's part does to ECN-capable packets: marked while p_b is below this,
+            dropped above it (number, such as 0.1; 0 to 1). Default 1.0: RFC 3168, section 7; 0 is
+            the paper, which knows no marks.
+        byte_mode: scale the probability by packet size (true or false). Default false: as RED.
+        wait: wait 1/p_b packets after a mark or drop (true or false). Default true: as RED.
+    """
+
+    stem: ClassVar[str] = "choke"
+
+    min: str | None = None
+    max: str | None = None
+    weight: float | None = None
+    max_p: float | None = None
+    gentle: bool | None = None
+    mark_below_p: float | None = None
+    byte_mode: bool | None = None
+    wait: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rem(_Law):
+    """Random exponential marking: a price that adds up excess rate and excess backlog.
+
+    The link has a price, which rises while more is offered than it carries or while the backlog is
+    above the target, and falls otherwise. A packet is marked with 1 - phi^-price. So the price
+    finds what the load needs, and the backlog stays at the target whatever the load; prices of
+    links in a row add up in what a source sees.
+
+    Equation: mu <- max(0, mu + gamma (alpha (q - q*) + x - c)); p = 1 - phi^-mu
+
+    Source: S. Athuraliya, V. Li, S. Low, Q. Yin, "REM: Active Queue Management", IEEE Network
+    15(3), 2001.
+
+    What is left as None takes its default.
+        target: backlog to hold; a time or bytes are turned into packets at the link's first rate
+            (queue, such as "300 packets"; within the buffer). Default "20 packets": Athuraliya et
+            al. 2001.
+        gamma: step of the price for one packet of excess (number, such as 0.1; more than 0, at most
+            1000). Default 0.001: Athuraliya et al. 2001.
+        alpha: weight of the backlog against the rate (number, such as 0.1; more than 0, at most
+            10). Default 0.1: Athuraliya et al. 2001.
+        phi: base of the probability; its logarithm turns a price into a rate of marks (number, such
+            as 0.1; more than 1, at most 1000). Default 1.001: Athuraliya et al. 2001.
+        period: sampling period (time, such as "20 ms"; 1 us to 1 h). Default "2 ms": ns-2; the
+            paper leaves it open.
+        mismatch: what stands for x - c: rate or backlog (word; rate or backlog). Default "rate":
+            Athuraliya et al. 2001, the rule itself; backlog is what they allow in its place.
+    """
+
+    stem: ClassVar[str] = "rem"
+
+    target: str | None = None
+    gamma: float | None = None
+    alpha: float | None = None
+    phi: float | None = None
+    period: str | None = None
+    mismatch: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cobalt(_Law):
+    """CoDel and BLUE side by side: the second for traffic that answers no signal of the first.
+
+    CoDel's half signals ever faster while packets wait longer than the target, and slows down at
+    the same pace once they do not. BLUE's half drops a share of all packets that rises when the
+    buffer overflows and falls when the queue is empty; it does not ask for ECN, as who has filled
+    the buffer answered no mark. The last packet in the queue is left alone.
+
+    Equation: due <- due + interval / sqrt(count); p <- p + 1/256 at overflow, p - 1/4096 when empty
+
+    Source: J. Palmei et al., Design and Evaluation of COBALT Queue Discipline, IEEE LANMAN 2019.
+
+    What is left as None takes its default.
+        target: delay that even the luckiest packet of an interval must not exceed (time, such as
+            "20 ms"; more than 0, less than interval). Default "5 ms": RFC 8289, section 4.3: 5 % of
+            interval; ns-3's and CAKE's too.
+        interval: how long the delay must stay above target; also the time from the first signal to
+            the second (time, such as "20 ms"; more than target, at most 1 h). Default "100 ms": RFC
+            8289, section 4.2; ns-3's and CAKE's too.
+        ecn: CoDel's half marks ECN-capable packets instead of dropping them (true or false).
+            Default true: Morton 2018: CoDel's half marks, and drops no ECN-capable packet.
+        mtu: backlog that CoDel's half leaves alone, however long it has waited (size, such as "1500
+            B"; more than 0). Default "1500 B": ns-3's manual.
+        increment: what an overflow adds to BLUE's probability (number, such as 0.1; more than 0, at
+            most 1). Default 0.00390625: ns-3's manual: 1/256.
+        decrement: what an empty queue takes off BLUE's probability (number, such as 0.1; more than
+            0, at most 1). Default 0.000244140625: ns-3's manual: 1/4096.
+        freeze: shortest time between two changes of BLUE's probability (time, such as "20 ms"; more
+            than 0). Default none: target: the sources name no number; p then takes 1.28 s to reach
+            1.
+    """
+
+    stem: ClassVar[str] = "cobalt"
+
+    target: str | None = None
+    interval: str | None = None
+    ecn: bool | None = None
+    mtu: str | None = None
+    increment: float | None = None
+    decrement: float | None = None
+    freeze: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pie(_Law):
+    """Proportional-integral control of the delay, with a gain that follows p and a grace for bursts.
+
+    Every 15 ms the probability moves by the error of the delay and by its trend, in steps that are
+    small while the probability is small. Arriving packets are marked or dropped with it, spread out
+    in time; short bursts, a nearly empty queue and a queue well below the target are left alone.
+    Neither the link's rate nor the load need be known.
+
+    Equation: p <- p + (alpha (delay - target) + beta (delay - old)) / divisor(p), clamped to [0, 1]
+
+    Source: R. Pan, P. Natarajan, F. Baker, G. White, RFC 8033, 2017.
+
+    What is left as None takes its default.
+        target: delay to hold (time, such as "20 ms"; more than 0, at most 1 h). Default "15 ms":
+            RFC 8033, section 4.2.
+        period: time between updates; half of it wants half of alpha, and beta larger by a quarter
+            of alpha (time, such as "20 ms"; 1 us to 10 s). Default "15 ms": RFC 8033, section 4.2.
+        alpha: gain on the error of the delay, 1/s (number, such as 0.1; more than 0, at most 1e6).
+            Default 0.125: RFC 8033, Appendix A; section 4.2: in proportion larger for a smaller
+            target.
+        beta: gain on the trend of the delay, 1/s (number, such as 0.1; 0 to 1e6). Default 1.25: RFC
+            8033, Appendix A; section 4.2: in proportion larger for a smaller target.
+        max_burst: how long a burst is left alone (time, such as "20 ms"; 0 to 1 h). Default "150
+            ms": RFC 8033, section 4.4.
+        delay: how the delay is measured: the last departing packet's, or the backlog over a
+            measured rate (word; timestamps or departure_rate). Default "timestamps": RFC 8033,
+            section 4.3, leaves it open; the rate is measured only while 16 KiB wait.
+        dq_threshold: bytes that a measurement of the departure rate takes (size, such as "1500 B";
+            1 B to 64 KiB, within the buffer). Default "16.384 kB": RFC 8033, section 5.2.
+        packet: the mean packet: two of them in the queue are left alone, and byte_mode scales by it
+            (size, such as "1500 B"; more than 0). Default none: the scenario's; RFC 8033 gives no
+            number, RFC 8034 has 1024 B.
+        mark_below_p: ECN-capable packets are marked while p is below this and dropped from there
+            on; 0 never marks (number, such as 0.1; 0 to 1). Default 0.1: RFC 8033, section 5.1.
+        derandomize: spread drops out, equation (6) (true or false). Default true: RFC 8033, section
+            5.4: independent draws drop too close together or too far apart.
+        cap_drop: let p rise by at most 0.02 an update where it is 0.1 or more (true or false).
+            Default true: RFC 8033, section 5.5: the slow start of a lone flow.
+        activity: do nothing until the buffer is a third full, and again once congestion is over
+            (true or false). Default false: RFC 8033, section 5.3: optional; a queue that stays
+            below a third of a large buffer is never controlled.
+        byte_mode: scale p by the size of the packet, up to 0.85 (true or false). Default false: RFC
+            7567, section 4.4: do not favour small packets; the bound is RFC 8034's.
+        decay: the last two delays at which p decays: both zero, or both below half the target
+            (word; half or zero). Default "zero": RFC 8033, section 4.2 and Appendix A; Appendix B
+            has half.
+        inactive: the last two delays at which, once p is 0, activity ends (word; half or zero).
+            Default "half": RFC 8033, section 5.3; Appendix B has zero.
+    """
+
+    stem: ClassVar[str] = "pie"
+
+    target: str | None = None
+    period: str | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    max_burst: str | None = None
+    delay: str | None = None
+    dq_threshold: str | None = None
+    packet: str | None = None
+    mark_below_p: float | None = None
+    derandomize: bool | None = None
+    cap_drop: bool | None = None
+    activity: bool | None = None
+    byte_mode: bool | None = None
+    decay: str | None = None
+    inactive: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocsisPie(_Law):
+    """PIE for cable modems: a known rate, drops by size, a better grace for bursts.
+
+    PIE with a target of 10 ms whose delay is the backlog over the link's known rate. Large packets
+    are dropped more often than small ones. Nothing happens before the buffer is a third full; the
+    first drop gives the senders 142 ms to react before there is another; and where the buffer was
+    used a moment ago it need not be a third full again. It never marks.
+
+    Equation: p <- p + (0.25 (delay - target) + 2.5 (delay - old)) / divisor(p); drop with min(p
+    size / 1024, 0.85)
+
+    Source: G. White, R. Pan, RFC 8034, 2017, Appendix A.
+
+    What is left as None takes its default.
+        target: delay to hold (time, such as "20 ms"; more than 0, at most 1 h). Default "10 ms":
+            RFC 8034, section 4.1.
+        msr: rate that the delay is reckoned with; where it is given it does not follow the link
+            (rate, such as "8 Mbit/s"; 1 bit/s or 0.001 packets/s to 1 Tbit/s). Default none: the
+            link's, as RFC 8034, section 4.2: the modem knows its rate.
+        buffer: size of the buffer; nothing is dropped before a third of it is full (size, such as
+            "1500 B"; more than 0). Default none: the disc's limit, as RFC 8034, Appendix A.1.1.
+    """
+
+    stem: ClassVar[str] = "docsis_pie"
+
+    target: str | None = None
+    msr: str | None = None
+    buffer: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pi2(_Law):
+    """Proportional-integral control of the delay, squared for classic senders, linear for scalable ones.
+
+    Every period a base probability moves by the error of the delay and by its trend, with fixed
+    gains. Classic packets are marked or dropped with its square, scalable ones (ECT(1)) marked with
+    k times it, which is how the two kinds of sender answer; so the same gains fit any load. Neither
+    the link's rate nor the load need be known.
+
+    Equation: p' <- p' + alpha (delay - target) + beta (delay - old); p_C = p'^2, p_L = k p'
+
+    Source: K. De Schepper, O. Bondarenko, I. Tsang, B. Briscoe, ACM CoNEXT, 2016; RFC 9332,
+    Appendix A.
+
+    What is left as None takes its default.
+        target: delay to hold (time, such as "20 ms"; more than 0, at most 1 h). Default "15 ms":
+            RFC 9332, Figure 2.
+        rtt_max: the longest round-trip time that the gains are designed for (time, such as "20 ms";
+            1 us to 1 h). Default "100 ms": RFC 9332, Figure 2: most traffic comes from nearby.
+        period: time between updates (time, such as "20 ms"; 1 us to 10 s). Default none: RFC 9332,
+            Figure 2: the smaller of target and rtt_max / 3.
+        alpha: gain on the error of the delay, 1/s (number, such as 0.1; more than 0, at most 1e6).
+            Default none: RFC 9332, Figure 2: 0.1 period / rtt_max^2.
+        beta: gain on the trend of the delay, 1/s (number, such as 0.1; 0 to 1e6). Default none: RFC
+            9332, Figure 2: 0.3 / rtt_max.
+        coupling: how many times the base probability a scalable packet is marked with (number, such
+            as 0.1; 1 to 100). Default 2.0: RFC 9332, Figure 2: equal rates of both kinds of sender
+            at equal round-trip times.
+        bypass: backlog below which every packet passes; 0 leaves none alone (size, such as "1500
+            B"; 0 B or more). Default "3000 B": RFC 9332, Appendix A.1: what the reference
+            implementation adds to the pseudocode.
+    """
+
+    stem: ClassVar[str] = "pi2"
+
+    target: str | None = None
+    rtt_max: str | None = None
+    period: str | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    coupling: float | None = None
+    bypass: str | None = None

@@ -24,7 +24,7 @@ MODULES = {
     # The package's own face: it hands out names of these when they are asked for.
     "__init__": {"_core", "controller", "errors", "laws", "result", "scenario", "simulate"},
     "__main__": {"cli"},
-    "cli": {"catalogue", "controller", "errors", "report", "result", "scenario", "simulate"},
+    "cli": {"catalogue", "conform", "controller", "errors", "report", "result", "scenario", "simulate"},
     "simulate": {"_core", "controller", "errors", "result", "scenario"},
     "controller": {"_core", "errors"},
     "report": {"errors", "plot", "result"},

@@ -61,6 +61,8 @@ class Host:
         """Counts that no law here reads are left at zero."""
         counts = dict.fromkeys(COUNTS, 0.0)
         counts |= {"elapsed_s": (self.now - self.last_update) / S, "backlog_packets": float(len(self.queue))}
+        counts["backlog_bytes"] = float(self.bytes)
+        counts["head_sojourn_s"] = (self.now - self.queue[0][0]) / S if self.queue else 0.0
         self.ask("update", due_ns=self.due, **counts, mean_packet_bytes=1000.0, applied=0.0)
         self.last_update = self.now
 
@@ -80,8 +82,10 @@ COUNTS = (
 )
 
 
-def trace(header: dict[str, Any], seed: int, first_update_ns: int | None) -> list[dict[str, Any]]:
-    """600 packets that come and go: calm and excess in turn, now and then a stall."""
+def trace(
+    header: dict[str, Any], seed: int, first_update_ns: int | None, *, rates: bool = False
+) -> list[dict[str, Any]]:
+    """600 packets that come and go: calm and excess in turn, now and then a stall (a new rate: `rates`)."""
     dice = random.Random(seed)
     host = Host(header, dice)
     host.due = first_update_ns
@@ -92,6 +96,8 @@ def trace(header: dict[str, Any], seed: int, first_update_ns: int | None) -> lis
             host.now += round(dice.random() * S)
         if host.due is not None and host.due <= host.now:
             host.update()
+        if rates and dice.random() < 0.005:
+            host.ask("rate", rate_bps=header["site"]["rate_bps"] * dice.uniform(0.5, 2.0))
         if dice.random() < (0.56 if busy else 0.35):
             host.arrive()
         else:

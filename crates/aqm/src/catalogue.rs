@@ -32,6 +32,10 @@ pub const LAWS: &[Entry] = &[
     laws::ared::ENTRY,
     laws::choke::ENTRY,
     laws::rem::ENTRY,
+    laws::cobalt::ENTRY,
+    laws::pie::ENTRY,
+    laws::docsis_pie::ENTRY,
+    laws::pi2::ENTRY,
 ];
 
 /// All discs.

@@ -255,6 +255,38 @@ def check(file: File, disc: Discs, assign: Sets) -> None:
     printing.say("\n\n".join(text.rstrip() for text in told))
 
 
+@app.command(epilog="\b\nExample:\n  sojourn conform --law codel --against 'python3 my_codel.py'")
+@door
+def conform(
+    law: Annotated[
+        str | None,
+        typer.Option("--law", metavar="NAME", help="The traces of one law only.", show_default=False),
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against",
+            metavar="COMMAND",
+            help="Ask this program instead of our laws: it is told a trace on stdin, line by line, and "
+            "answers each arrival and departure with a verdict on a line of its own (vectors/README.md).",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Hold laws to the golden decision traces; other people's code too."""
+    from sojourn import conform as golden
+
+    traces = golden.traces(law)
+    found = {
+        path: golden.replay(path) if against is None else golden.against(path, against) for path in traces
+    }
+    printing.say(printing.conformance(found, as_json=as_json))
+    differ = sum(map(bool, found.values()))
+    if differ:
+        raise errors.SojournError(f"{differ} of {len(found)} traces differ")
+
+
 @app.command(epilog="\b\nExample:\n  sojourn version")
 @door
 def version() -> None:

@@ -2,4 +2,6 @@
 
 pub mod buffer;
 pub mod load;
+pub mod pie;
 pub mod prediction;
+pub mod ticks;
