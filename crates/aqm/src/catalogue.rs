@@ -26,6 +26,8 @@ pub const LAWS: &[Entry] = &[
     laws::pi::ENTRY,
     laws::codel::ENTRY,
     laws::arm_pfc::ENTRY,
+    laws::pid::ENTRY,
+    laws::pi_pd::ENTRY,
 ];
 
 /// All discs.

@@ -4,5 +4,7 @@ pub mod arm_pfc;
 pub mod codel;
 pub mod head_drop;
 pub mod pi;
+pub mod pi_pd;
+pub mod pid;
 pub mod red;
 pub mod tail_drop;

@@ -1,4 +1,5 @@
 //! What laws are made of.
 
 pub mod load;
+pub mod missed;
 pub mod prediction;
