@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-__all__ = ["ArmPfc", "Codel", "HeadDrop", "Pi", "Red", "TailDrop"]
+__all__ = ["ArmPfc", "Codel", "HeadDrop", "Pi", "PiPd", "Pid", "Red", "TailDrop"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,3 +241,115 @@ class ArmPfc(_Law):
     coincidence: int | Sequence[int] | None = None
     base: str | None = None
     psi: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pid(_Law):
+    """Proportional, integral and derivative control of the backlog about a target.
+
+    Every period the probability is moved by the error of the backlog, by how it has changed, and by
+    how that change has changed: the last is the derivative part, which sees a growing queue before
+    it is long. Without gains they are designed for the scenario's flows, rate and round-trip time.
+    Where the flows are unknown the gains follow the average probability, from which TCP's window,
+    and so the number of flows, is known; an unknown round-trip time is taken as 100 ms.
+
+    Equation: p <- p + a1 e(k) - b1 e(k-1) + c1 e(k-2), e = q - q_ref, clamped to [0, 1]
+
+    Source: S. Ryu, C. Rump, Journal of Communications and Networks 6(2), 2004.
+
+    What is left as None takes its default.
+        target: backlog to hold; a time or bytes are turned into packets at the link's first rate
+            (queue, such as "300 packets"; within the buffer). Default "100 packets": pi's, so that
+            the two compare; the paper has 200 packets in a buffer of 800.
+        kp: proportional gain, 1/packet; without kp, ki and kd the gains are designed (number, such
+            as 0.1; 0 or more). Default none: the paper's design; its Table 1 has 6.2e-5.
+        ki: integral gain, 1/(packet s) (number, such as 0.1; more than 0). Default none: the
+            paper's design; its Table 1 has 3.12e-5.
+        kd: derivative gain, s/packet (number, such as 0.1; 0 or more). Default none: the paper's
+            design: 5.1e-6 for its network; the 5.1e-5 in its Table 1 is a misprint.
+        overshoot: overshoot that the design without delay may have (number, such as 0.1; more than
+            0, less than 1). Default 0.05: the paper: a damping of 0.69.
+        kappa: what the designed gains are multiplied by (number, such as 0.1; more than 0, at most
+            1). Default 0.05: the paper, by trial; it leaves a phase margin of 54 degrees where the
+            delay is counted.
+        rate: sampling frequency (frequency, such as "160 Hz"; 0.1 Hz to 1 MHz). Default none: the
+            paper's 29.5 Hz at a round-trip time of 0.246 s, and as many samples in any other.
+        schedule: let the design follow the average p and the link's rate (true or false). Default
+            none: false, as the paper; true where the flows are unknown.
+        flows: long flows that the gains are designed for, to begin with where they are scheduled
+            (number, such as 0.1; more than 0, at most 1e9). Default none: the scenario's; where
+            unknown the design begins at p = 0.02.
+        capacity: link rate that the gains are designed for (rate, such as "8 Mbit/s"; 1 bit/s or
+            0.001 packets/s to 1 Tbit/s). Default none: the link's.
+        rtt: round-trip time that the gains are designed for, queueing at the target included (time,
+            such as "20 ms"; 1 us to 1 h). Default none: the scenario's (100 ms where unknown), and
+            the target's queueing delay.
+    """
+
+    stem: ClassVar[str] = "pid"
+
+    target: str | None = None
+    kp: float | None = None
+    ki: float | None = None
+    kd: float | None = None
+    overshoot: float | None = None
+    kappa: float | None = None
+    rate: str | None = None
+    schedule: bool | None = None
+    flows: float | None = None
+    capacity: str | None = None
+    rtt: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PiPd(_Law):
+    """Integral control of the backlog with a look one sample ahead across the target.
+
+    Every period the probability is moved by the mean error of the last two samples; where the
+    backlog has just crossed the target, by the error that it will have at the next sample if it
+    goes on as it does. How far it is moved, alpha, follows the average probability: it is the
+    number of flows in another form, so none need be told. The round-trip time is the scenario's, or
+    given as rtt, or taken as 100 ms; a wrong one costs time or calm, not the target.
+
+    Equation: p <- p + alpha ((Q + Q_old)/2 - Q_ref) / Q_ref, across Q_ref: p + alpha (Q_next -
+    Q_ref) / (B - Q_ref)
+
+    Source: S. Ryu, B. Ryu, M. Jeong, S. Park, "PI-PD Controller for Adaptive and Robust Active
+    Queue Management for Internet Congestion Control".
+
+    What is left as None takes its default.
+        target: backlog to hold; a time or bytes are turned into packets at the link's first rate
+            (queue, such as "300 packets"; more than 0, within the buffer and not all of it).
+            Default "100 packets": pi's, so that the two compare; the paper has 200 packets in a
+            buffer of 800.
+        form: what acts when: (11) or (15) by the side of the target, both, or (15) alone (word;
+            switch, sum or pd). Default "switch": the paper's section 3.3.
+        alpha: step of p at an error as large as what it is divided by; without it the step follows
+            the load (number, such as 0.1; more than 0, at most 1). Default none: designed for the
+            link and the load: the paper's 8e-4 swings at 63 flows and 0.2533 s; where it must be
+            fixed, 2e-4 is calm from 63 flows on up to 0.25 s.
+        period: sampling period (time, such as "20 ms"; 10 us to 10 s). Default none: the paper's 50
+            ms, or where that is less 0.9 Q_ref / C, so that a period cannot empty the queue; 1 ms
+            or more.
+        schedule: let alpha follow the average p and the link's rate (true or false). Default true:
+            no number of flows is needed; false keeps the alpha of the flows.
+        flows: long flows that alpha is designed for, to begin with where it is scheduled (number,
+            such as 0.1; more than 0, at most 1e9). Default none: the scenario's; where unknown
+            alpha begins at p = 0.02.
+        capacity: link rate that alpha is designed for (rate, such as "8 Mbit/s"; 1 bit/s or 0.001
+            packets/s to 1 Tbit/s). Default none: the link's.
+        rtt: round-trip time that alpha is designed for, queueing at the target included (time, such
+            as "20 ms"; 1 us to 1 h). Default none: the scenario's (100 ms where unknown), and the
+            target's queueing delay.
+    """
+
+    stem: ClassVar[str] = "pi_pd"
+
+    target: str | None = None
+    form: str | None = None
+    alpha: float | None = None
+    period: str | None = None
+    schedule: bool | None = None
+    flows: float | None = None
+    capacity: str | None = None
+    rtt: str | None = None

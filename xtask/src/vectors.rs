@@ -99,6 +99,16 @@ const SPECS: &[[&str; 3]] = &[
         "arm_pfc:target=8packets,delay=3,coincidence=[8,14],base=ramp,psi=0.95",
         "arm_pfc:target=60ms,form=paper,delay=4,coincidence=[9,12],flows=6,psi=0.9",
     ],
+    [
+        "pid:target=8packets",
+        "pid:target=8packets,schedule=true,flows=12,rate=40Hz",
+        "pid:target=50ms,kp=0.01,ki=0.05,kd=0.0005,rate=40Hz",
+    ],
+    [
+        "pi_pd:target=8packets,alpha=0.02,period=20ms",
+        "pi_pd:target=8packets,period=25ms",
+        "pi_pd:target=60ms,form=sum,alpha=0.03,period=16ms",
+    ],
 ];
 
 impl Plot {

@@ -324,8 +324,8 @@ mod tests {
         Params { target: Amount::Packets(200.0), form, alpha: Some(8e-4), period, ..Params::default() }
     }
 
-    fn seen(backlog_packets: f64, elapsed: f64) -> Observation {
-        Observation { backlog_packets, elapsed, ..Observation::default() }
+    fn seen(backlog: f64, elapsed: f64) -> Observation {
+        Observation { backlog_packets: backlog, elapsed, ..Observation::default() }
     }
 
     /// So many updates with one backlog.

@@ -367,8 +367,8 @@ mod tests {
         Params { target, rtt: Some(Span::from_millis(246)), ..Params::default() }
     }
 
-    fn seen(backlog_packets: f64, elapsed: f64) -> Observation {
-        Observation { backlog_packets, elapsed, ..Observation::default() }
+    fn seen(backlog: f64, elapsed: f64) -> Observation {
+        Observation { backlog_packets: backlog, elapsed, ..Observation::default() }
     }
 
     /// So many updates with one backlog.
