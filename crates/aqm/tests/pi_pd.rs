@@ -99,7 +99,7 @@ fn without_a_number_of_flows_every_form_rests_at_the_target() {
                 let fluid = run(&papers(form, None), network(rtt, flows), 100.0);
                 let (mean, sd) = fluid.rest(20.0);
                 let told = format!("{word}, R_0 {rtt}, {flows} flows: {mean} +- {sd}");
-                assert!((mean - 200.0).abs() < 0.01 && sd < 0.01, "{told}");
+                assert!((mean - 200.0).abs() < 0.1 && sd < 0.1, "{told}");
                 // Where TCP rests there: p = 2 N^2 / (R C)^2.
                 let p = 2.0 * flows * flows / (rtt * rtt * 3750.0 * 3750.0);
                 assert!((fluid.p() / p - 1.0).abs() < 1e-3, "{told}, p {} for {p}", fluid.p());
@@ -118,7 +118,7 @@ fn it_follows_a_load_that_changes() {
             fluid.network.flows = flows;
             fluid.run(&mut law, 60.0);
             let (mean, sd) = fluid.rest(10.0);
-            assert!((mean - 200.0).abs() < 0.5 && sd < 0.5, "{flows} flows: {mean} +- {sd}");
+            assert!((mean - 200.0).abs() < 1.0 && sd < 1.0, "{flows} flows: {mean} +- {sd}");
         }
     }
 }
