@@ -261,6 +261,9 @@ class Pid(_Law):
         target: backlog to hold; a time or bytes are turned into packets at the link's first rate
             (queue, such as "300 packets"; within the buffer). Default "100 packets": pi's, so that
             the two compare; the paper has 200 packets in a buffer of 800.
+        form: what is carried from one period to the next: the sum of the errors, or p itself (word;
+            position or velocity). Default "position": the paper's, velocity, loses the target where
+            p is small; the two are the same while p is not cut off at 0 or 1.
         kp: proportional gain, 1/packet; without kp, ki and kd the gains are designed (number, such
             as 0.1; 0 or more). Default none: the paper's design; its Table 1 has 6.2e-5.
         ki: integral gain, 1/(packet s) (number, such as 0.1; more than 0). Default none: the
@@ -289,6 +292,7 @@ class Pid(_Law):
     stem: ClassVar[str] = "pid"
 
     target: str | None = None
+    form: str | None = None
     kp: float | None = None
     ki: float | None = None
     kd: float | None = None

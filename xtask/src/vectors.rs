@@ -101,7 +101,7 @@ const SPECS: &[[&str; 3]] = &[
     ],
     [
         "pid:target=8packets",
-        "pid:target=8packets,schedule=true,flows=12,rate=40Hz",
+        "pid:target=8packets,schedule=true,flows=12,rate=40Hz,form=velocity",
         "pid:target=50ms,kp=0.01,ki=0.05,kd=0.0005,rate=40Hz",
     ],
     [

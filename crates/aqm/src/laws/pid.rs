@@ -26,9 +26,19 @@
 //! and all three are multiplied by kappa. Without kappa the loop is unstable:
 //! the design leaves out the delay e^(-s R), and kappa makes up for that.
 //!
-//! p is clamped to [0, 1] and the clamped value is kept, so nothing winds up.
-//! Nothing moves while the link stands still. After a stall the periods that
-//! were missed are gone through.
+//! `form = velocity` is (6) to the letter: p is clamped to [0, 1] and the clamped
+//! value is kept. At a light load that loses the target: the derivative part
+//! throws p below 0, what is cut off there is missing in the sum for good, and p
+//! is too high on average. `form = position` keeps the sum of the errors alone,
+//! clamped to [0, 1], and adds the other two parts to it every period:
+//!
+//! ```text
+//! I(k) = I(k-1) + K_I T_s (e(k) + e(k-1))/2
+//! p(k) = I(k) + K_P e(k) + K_D (e(k) - e(k-1))/T_s                       (6')
+//! ```
+//!
+//! Where nothing is cut off the two are the same. Nothing moves while the link
+//! stands still. After a stall the periods that were missed are gone through.
 
 use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Observation};
@@ -38,6 +48,16 @@ use crate::sampled::Sampled;
 use crate::site::{Network, Site};
 use sojourn_units::param::Described;
 use sojourn_units::{Amount, Fault, Frequency, LinkRate, Page, Prob, Rate, Span, math};
+
+sojourn_units::choice! {
+    /// What is carried from one period to the next.
+    pub enum Form {
+        /// The sum of the errors.
+        Position = "position",
+        /// p.
+        Velocity = "velocity",
+    }
+}
 
 /// What the catalogue tells of it.
 pub const ENTRY: Entry = Entry {
@@ -62,6 +82,9 @@ sojourn_units::params! {
         /// backlog to hold; a time or bytes are turned into packets at the link's first rate
         target: Amount = Amount::Packets(100.0), "Q_ref", "within the buffer" if |_| true,
             "pi's, so that the two compare; the paper has 200 packets in a buffer of 800";
+        /// what is carried from one period to the next: the sum of the errors, or p itself
+        form: Form = Form::Position, "form", "position or velocity" if |_| true,
+            "the paper's, velocity, loses the target where p is small; the two are the same while p is not cut off at 0 or 1";
         /// proportional gain, 1/packet; without kp, ki and kd the gains are designed
         kp: Option<f64> = None, "K_P", "0 or more" if |gain| gain.is_none_or(|gain| gain >= 0.0),
             "the paper's design; its Table 1 has 6.2e-5";
@@ -134,6 +157,7 @@ pub struct Steps {
 #[derive(Clone, Debug)]
 pub struct Pid {
     target: f64,
+    form: Form,
     period: Span,
     design: Design,
     start: State,
@@ -144,10 +168,12 @@ pub struct Pid {
 /// What changes while it works.
 #[derive(Clone, Copy, Debug)]
 struct State {
-    steps: Steps,
+    gains: Gains,
     /// What the design follows, where it follows anything.
     schedule: Option<Schedule>,
     p: f64,
+    /// I(k-1).
+    sum: f64,
     /// The errors e(k-1), e(k-2), packets.
     errors: [f64; 2],
 }
@@ -180,9 +206,10 @@ impl Pid {
             (_, None, _) => return Err(Fault::new("ki", ALL_GAINS)),
             (_, _, None) => return Err(Fault::new("kd", ALL_GAINS)),
         };
-        let steps = gains.sampled(period.seconds());
-        let start = State { steps, schedule, p: 0.0, errors: [-target; 2] };
-        Ok(Pid { target, period, design, start, now: start })
+        // The sum with which p is 0 in front of an empty queue.
+        let sum = Prob::clamped(gains.p * target).get();
+        let start = State { gains, schedule, p: 0.0, sum, errors: [-target; 2] };
+        Ok(Pid { target, form: params.form, period, design, start, now: start })
     }
 
     /// The law of this controller.
@@ -190,9 +217,9 @@ impl Pid {
         Pid::new(params, site).map(Sampled::new)
     }
 
-    /// The coefficients in use.
-    pub fn steps(&self) -> Steps {
-        self.now.steps
+    /// The gains in use.
+    pub fn gains(&self) -> Gains {
+        self.now.gains
     }
 }
 
@@ -229,7 +256,7 @@ impl Controller for Pid {
     }
 
     fn derived(&self, out: &mut dyn Gauges) {
-        let Gains { p, i, d } = self.now.steps.gains(self.period.seconds());
+        let Gains { p, i, d } = self.now.gains;
         out.gauge("kp", "1/packet", p);
         out.gauge("ki", "1/(packet s)", i);
         out.gauge("kd", "s/packet", d);
@@ -245,19 +272,35 @@ impl Controller for Pid {
 }
 
 impl Pid {
-    /// Equation (6).
     fn step(&mut self, error: f64) {
-        let State { steps: Steps { a, b, c }, p, errors: [last, before], .. } = self.now;
-        self.now.p = Prob::clamped(p + a * error - b * last + c * before).get();
-        self.now.errors = [error, last];
+        let p = match self.form {
+            Form::Velocity => self.velocity(error),
+            Form::Position => self.position(error),
+        };
+        self.now.p = Prob::clamped(p).get();
+        self.now.errors = [error, self.now.errors[0]];
+    }
+
+    /// Equation (6).
+    fn velocity(&self, error: f64) -> f64 {
+        let State { gains, p, errors: [last, before], .. } = self.now;
+        let Steps { a, b, c } = gains.sampled(self.period.seconds());
+        p + a * error - b * last + c * before
+    }
+
+    /// Equation (6').
+    fn position(&mut self, error: f64) -> f64 {
+        let State { gains, sum, errors: [last, _], .. } = self.now;
+        let period = self.period.seconds();
+        self.now.sum = Prob::clamped(sum + gains.i * period * f64::midpoint(error, last)).get();
+        self.now.sum + gains.p * error + gains.d * (error - last) / period
     }
 
     /// Lets the gains follow the average p.
     fn follow(&mut self, elapsed: f64) {
         let Some(schedule) = &mut self.now.schedule else { return };
         schedule.load.observe(self.now.p, elapsed);
-        let gains = self.design.gains(schedule.path.under(schedule.load));
-        self.now.steps = gains.sampled(self.period.seconds());
+        self.now.gains = self.design.gains(schedule.path.under(schedule.load));
     }
 }
 
@@ -336,13 +379,6 @@ impl Gains {
     }
 }
 
-impl Steps {
-    fn gains(self, period: f64) -> Gains {
-        let integral = self.a - self.b + self.c;
-        Gains { p: self.a - self.c - integral / 2.0, i: integral / period, d: self.c * period }
-    }
-}
-
 /// 29.5 Hz at R = 0.246 s, and as many samples in any other round-trip time.
 fn paper_period(rtt: f64) -> Span {
     Span::from_seconds(rtt / (29.5 * 0.246)).max(LEAST_PERIOD)
@@ -381,8 +417,14 @@ mod tests {
 
     #[test]
     fn one_step_is_equation_6() {
-        let params =
-            Params { kp: Some(2e-4), ki: Some(1e-3), kd: Some(1e-5), rate: Frequency::new(20.0), ..papers() };
+        let params = Params {
+            kp: Some(2e-4),
+            ki: Some(1e-3),
+            kd: Some(1e-5),
+            rate: Frequency::new(20.0),
+            form: Form::Velocity,
+            ..papers()
+        };
         let mut pid = Pid::new(&params, &site()).unwrap();
         // By hand at T = 50 ms: K_D/T = 2e-4, K_I T/2 = 2.5e-5.
         let (a, b, c) = (4.25e-4, 5.75e-4, 2e-4);
@@ -395,9 +437,29 @@ mod tests {
     }
 
     #[test]
+    fn the_forms_are_one_while_p_is_not_cut_off_and_only_one_keeps_the_sum_when_it_is() {
+        let new = |form| Pid::new(&Params { form, ..papers() }, &site()).unwrap();
+        let (mut position, mut velocity) = (new(Form::Position), new(Form::Velocity));
+        let period = position.period().seconds();
+        for backlog in [100.0, 180.0, 240.0, 230.0, 260.0, 260.0] {
+            let [ours, papers] =
+                [&mut position, &mut velocity].map(|pid| pid.update(&seen(backlog, period)).get());
+            assert!(ours > 0.0 && (ours - papers).abs() < 1e-15, "{ours} {papers}");
+        }
+        // As far below as above, but below p is cut off: afterwards only the sum knows of it.
+        let before = position.now.p;
+        for backlog in [0.0, 260.0, 260.0] {
+            position.update(&seen(backlog, period));
+            velocity.update(&seen(backlog, period));
+        }
+        let drift = [position, velocity].map(|pid| pid.now.p - before);
+        assert!(drift[0].abs() < 5e-4 && drift[1] > 1e-2, "{drift:?}");
+    }
+
+    #[test]
     fn the_exact_design_is_the_papers_to_its_rounding() {
         let pid = Pid::new(&papers(), &site()).unwrap();
-        let Gains { p, i, d } = pid.steps().gains(pid.period().seconds());
+        let Gains { p, i, d } = pid.gains();
         // kappa times (16); the paper rounds its poles to 0.53 and 4.05.
         for (ours, paper) in [(p, 6.2e-5), (i, 3.12e-5), (d, 5.1e-6)] {
             assert!((ours / paper - 1.0).abs() < 0.01, "{ours} {paper}");
@@ -409,14 +471,14 @@ mod tests {
     fn a_scheduled_design_begins_as_the_fixed_one_and_follows_p() {
         let fixed = Pid::new(&papers(), &site()).unwrap();
         let mut scheduled = Pid::new(&Params { schedule: Some(true), ..papers() }, &site()).unwrap();
-        assert!((scheduled.steps().a / fixed.steps().a - 1.0).abs() < 1e-9);
-        scheduled.now.p = 0.05;
+        assert!((scheduled.gains().p / fixed.gains().p - 1.0).abs() < 1e-9);
+        (scheduled.now.p, scheduled.now.sum) = (0.05, 0.05);
         scheduled.now.errors = [0.0; 2];
         keep(&mut scheduled, 200.0, 3000);
         // N = R C sqrt(p/2).
         let flows = 0.246 * 3750.0 * (0.05_f64 / 2.0).sqrt();
         let there = Pid::new(&Params { flows: Some(flows), ..papers() }, &site()).unwrap();
-        assert!((scheduled.steps().a / there.steps().a - 1.0).abs() < 1e-6);
+        assert!((scheduled.gains().p / there.gains().p - 1.0).abs() < 1e-6);
     }
 
     #[test]
@@ -424,7 +486,7 @@ mod tests {
         let mut pid = Pid::new(&papers(), &site()).unwrap();
         let period = pid.period().seconds();
         keep(&mut pid, 800.0, 100_000);
-        assert_eq!(pid.now.p, 1.0);
+        assert_eq!((pid.now.p, pid.now.sum), (1.0, 1.0));
         pid.update(&seen(0.0, period));
         assert!(pid.now.p < 1.0, "leaves the limit at the first error of the other sign");
         let still = Observation { capacity: Some(Rate::from_bits_per_second(0.0)), ..seen(800.0, period) };
