@@ -14,6 +14,8 @@ from typing import Any
 
 import codel
 import pi
+import pi_pd
+import pid
 import pytest
 import red
 from random_traces import trace
@@ -59,6 +61,24 @@ def test_pi_integrates_as_the_paper_does(path: Path) -> None:
     assert probabilities == pytest.approx(traced, abs=1e-12)
 
 
+@pytest.mark.parametrize("path", traces("pid"))
+def test_pid_moves_as_the_paper_does(path: Path) -> None:
+    header, calls, expected = read(path)
+    said, probabilities = pid.verdicts(header, calls)
+    assert first_difference(said, expected) == "none"
+    traced = [call["p"] for call in calls if call["call"] == "update"]
+    assert probabilities == pytest.approx(traced, abs=1e-12)
+
+
+@pytest.mark.parametrize("path", traces("pi_pd"))
+def test_pi_pd_looks_ahead_as_the_paper_does(path: Path) -> None:
+    header, calls, expected = read(path)
+    said, probabilities = pi_pd.verdicts(header, calls)
+    assert first_difference(said, expected) == "none"
+    traced = [call["p"] for call in calls if call["call"] == "update"]
+    assert probabilities == pytest.approx(traced, abs=1e-12)
+
+
 SITE = {
     "rate_bps": 2e6,
     "packet_bytes": 1000.0,
@@ -86,19 +106,41 @@ def header(law: str, seed: int) -> dict[str, Any]:
             "mark_below_p": dice.choice([0.1, 1.0]),
         },
         "pi": lambda: {"target": f"{dice.randint(3, 20)} packets", "a": 0.02, "b": 0.017, "rate": "50 Hz"},
+        "pid": lambda: {
+            "target": f"{dice.randint(3, 20)} packets",
+            "form": dice.choice(["position", "velocity"]),
+            "rate": "50 Hz",
+            **dice.choice([{}, {"schedule": True}, {"kp": 0.01, "ki": 0.1, "kd": 2e-4}]),
+        },
+        "pi_pd": lambda: {
+            "target": f"{dice.randint(3, 20)} packets",
+            "form": dice.choice(["switch", "sum", "pd"]),
+            "period": "20 ms",
+            **dice.choice([{}, {"alpha": 0.03}]),
+        },
     }
     return {"trace": 1, "law": law, "params": some[law](), "about": "random", "site": SITE}
 
 
-@pytest.mark.parametrize("law", ["codel", "red", "pi"])
+#: What says the verdicts of a law, and its first update where it has any.
+ORACLES = {
+    "codel": (codel.verdicts, None),
+    "red": (red.verdicts, None),
+    "pi": (lambda *told: pi.verdicts(*told)[0], 20_000_000),
+    "pid": (lambda *told: pid.verdicts(*told)[0], 20_000_000),
+    "pi_pd": (lambda *told: pi_pd.verdicts(*told)[0], 20_000_000),
+}
+
+
+@pytest.mark.parametrize("law", ORACLES)
 def test_random_traces(law: str) -> None:
     acts = 0
     for seed in range(int(os.environ.get("ORACLE_TRACES", "25"))):
         head = header(law, seed)
-        calls = trace(head, seed, 20_000_000 if law == "pi" else None)
+        oracle, first_update = ORACLES[law]
+        calls = trace(head, seed, first_update)
         expected = [call["verdict"] for call in calls if "verdict" in call]
-        said = {"codel": codel.verdicts, "red": red.verdicts, "pi": lambda *told: pi.verdicts(*told)[0]}[law]
-        assert first_difference(said(head, calls), expected) == "none", f"seed {seed}: {head['params']}"
+        assert first_difference(oracle(head, calls), expected) == "none", f"seed {seed}: {head['params']}"
         acts += len(expected) - expected.count("pass")
     assert acts > 500, acts
 
