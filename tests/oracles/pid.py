@@ -1,6 +1,6 @@
 """PID, from sections 2.6 and 4.1 of Ryu, Ryu, Jeong and Park, "PI-PD Controller", alone.
 
-Every error is kept. p is K_P e + K_I (the trapezoids so far) + K_D (the last slope), and the velocity form (6)
+Every error is kept. p is K_P e + K_I (the trapezoids so far) + K_D (the last slope); the velocity form (6)
 is the difference of two of these added to the last p. The velocity form is cut off at 0 and 1 in p, the other
 one in its sum. Designed gains solve (s + p1)(s + p2) + G (K_P1 + K_D1 s) = s^2 + 2 xi w s + w^2.
 """
