@@ -64,6 +64,17 @@ fn the_papers_alpha_rests_or_swings_as_in_the_reference() {
 }
 
 #[test]
+fn a_smaller_alpha_is_calm_from_63_flows_on() {
+    for rtt in [0.15, 0.2, 0.25] {
+        for flows in [63.0, 90.0, 126.0] {
+            let fluid = run(&papers(Form::Switch, Some(2e-4)), network(rtt, flows), 200.0);
+            let (mean, sd) = fluid.rest(50.0);
+            assert!((mean - 200.0).abs() < 2.0 && sd < 2.0, "R_0 {rtt}, {flows} flows: {mean} +- {sd}");
+        }
+    }
+}
+
+#[test]
 fn the_designed_alpha_rests_at_the_target_whatever_the_load() {
     // R_0, flows, alpha, seconds until the queue stays within 5 % of the target.
     let rows = [
