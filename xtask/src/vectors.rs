@@ -138,6 +138,16 @@ const SPECS: &[[&str; 3]] = &[
     ],
     ["docsis_pie:msr=250kbit/s", "docsis_pie:buffer=6kB", "docsis_pie:target=20ms,msr=200kbit/s,buffer=12kB"],
     ["pi2", "pi2:target=40ms,rtt_max=200ms", "pi2:period=16ms,alpha=0.5,beta=6,coupling=1.5,bypass=1500B"],
+    [
+        "pid:target=8packets",
+        "pid:target=8packets,schedule=true,flows=12,rate=40Hz,form=velocity",
+        "pid:target=50ms,kp=0.01,ki=0.05,kd=0.0005,rate=40Hz",
+    ],
+    [
+        "pi_pd:target=8packets,alpha=0.02,period=20ms",
+        "pi_pd:target=8packets,period=25ms",
+        "pi_pd:target=60ms,form=sum,alpha=0.03,period=16ms",
+    ],
 ];
 
 impl Plot {

@@ -36,6 +36,8 @@ pub const LAWS: &[Entry] = &[
     laws::pie::ENTRY,
     laws::docsis_pie::ENTRY,
     laws::pi2::ENTRY,
+    laws::pid::ENTRY,
+    laws::pi_pd::ENTRY,
 ];
 
 /// All discs.

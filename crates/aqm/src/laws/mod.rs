@@ -11,6 +11,8 @@ pub mod docsis_pie;
 pub mod head_drop;
 pub mod pi;
 pub mod pi2;
+pub mod pi_pd;
+pub mod pid;
 pub mod pie;
 pub mod red;
 pub mod rem;

@@ -2,6 +2,7 @@
 
 pub mod buffer;
 pub mod load;
+pub mod missed;
 pub mod pie;
 pub mod prediction;
 pub mod ticks;
