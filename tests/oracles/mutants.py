@@ -1,7 +1,7 @@
-"""Faults that published implementations had, each as an oracle with one of its methods wrong.
+"""Faults that published implementations had, each as an oracle with one thing wrong.
 
 The golden traces must reject every one of them, and name the clause that it breaks. A mutant is told what its
-oracle is told; what it gets wrong is what the method that it overrides is for.
+oracle is told, and overrides the one method that its fault is in (PIE without a timer: the two ends of it).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 from cobalt import CobaltQueue
 from codel import CoDelQueue
+from pie import Pie
 from red import Red
 
 
@@ -118,3 +119,23 @@ class AsksForEcn(CobaltQueue):
 
     def is_blues(self, packet: dict[str, Any], u: float) -> bool:
         return packet["ecn"] == "not_ect" and super().is_blues(packet, u)
+
+
+class BypassesByPackets(Pie):
+    """Takes "a couple of packets" for a number of packets."""
+
+    def bypass(self, call: dict[str, Any]) -> bool:
+        uncongested = self.qdelay_old < self.QDELAY_REF / 2 and self.drop_prob < 0.2
+        return uncongested or call["backlog_packets"] <= 2
+
+
+class UpdatesOnArrival(Pie):
+    """Has no timer: an update that is due waits for the next arrival."""
+
+    def on_update(self, now: int, backlog_bytes: float) -> None:
+        """Nobody is called."""
+
+    def on_arrival(self, call: dict[str, Any], is_full: bool) -> str:
+        if call["now_ns"] - self.last_timestamp >= self.T_UPDATE:
+            super().on_update(call["now_ns"], call["backlog_bytes"])
+        return super().on_arrival(call, is_full)

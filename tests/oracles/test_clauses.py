@@ -9,6 +9,7 @@ from pathlib import Path
 import cobalt
 import codel
 import mutants
+import pie
 import pytest
 import red
 
@@ -22,6 +23,7 @@ ORACLES: dict[str, Callable[..., list[str]]] = {
     "codel": codel.verdicts,
     "red": red.verdicts,
     "cobalt": cobalt.verdicts,
+    "pie": pie.verdicts,
 }
 
 MUTANTS = [
@@ -45,6 +47,12 @@ MUTANTS = [
     (mutants.NoCount, "red/between", "Floyd and Jacobson 1993, section 4: between the thresholds p_a"),
     (mutants.GentleIsAll, "red/gentle", "Floyd 2000 (gentle): from max_th to 2 max_th"),
     (mutants.NeverAbove, "red/above", "Floyd and Jacobson 1993, figure 2: from max_th on every packet"),
+    (mutants.BypassesByPackets, "pie/bypass_in_bytes", "RFC 8033, section 4.1: a packet is enqueued without"),
+    (
+        mutants.UpdatesOnArrival,
+        "pie/updates_by_timer",
+        "RFC 8033, section 4.2: the drop probability is updated",
+    ),
     (mutants.ForgetsTheRamp, "cobalt/ramp_back", "Morton 2018: while the delay is in order the ramp"),
     (mutants.AsksForEcn, "cobalt/blue_is_blind_to_ecn", "Morton 2016: BLUE's half ignores ECN"),
     (mutants.NeverAges, "red/idle", "Floyd and Jacobson 1993, figure 2: after an idle time the average"),

@@ -226,6 +226,44 @@ const CLAUSES: &[Clause] = &[
         },
     },
     Clause {
+        name: "bypass_in_bytes",
+        says: "RFC 8033, section 4.1: a packet is enqueued without a draw where at most 2 MEAN_PKTSIZE bytes are queued",
+        about: "a probability above 0 and draws of 0: five packets of 500 B find at most 2000 B and pass, a sixth \
+                does not; two of 1500 B pass, a third finds 3000 B",
+        disc: "pie:max_burst=0ms,derandomize=false",
+        limit: 40,
+        script: |talk| {
+            talk.arrive(30);
+            talk.send_every(20.0, 28);
+            talk.drain();
+            talk.draw(0.0);
+            for (len, packets) in [(500, 6), (1500, 3)] {
+                talk.len = len;
+                talk.arrive(packets);
+                talk.drain();
+            }
+        },
+    },
+    Clause {
+        name: "updates_by_timer",
+        says: "RFC 8033, section 4.2: the drop probability is updated each T_UPDATE, whether packets come or not",
+        about: "nothing comes for 300 ms while the queue drains slowly, and the probability rises to 0.6; then nothing \
+                comes for 300 ms to an empty queue, and it falls to 0",
+        disc: "pie:max_burst=0ms,derandomize=false,alpha=20,beta=20",
+        limit: 40,
+        script: |talk| {
+            talk.draw(0.99);
+            talk.arrive(20);
+            talk.send_every(20.0, 15);
+            talk.draw(0.5);
+            talk.arrive(2);
+            talk.drain();
+            talk.wait(300.0);
+            talk.draw(0.0);
+            talk.arrive(5);
+        },
+    },
+    Clause {
         name: "ramp_back",
         says: "Morton 2018: while the delay is in order the ramp of CoDel's half runs backwards at the pace at \
                  which it came",
@@ -265,12 +303,13 @@ const CLAUSES: &[Clause] = &[
     },
 ];
 
-/// A conversation with the law in a disc: packets of 1000 B, and a link of 1 Mbit/s that takes one when told.
+/// A conversation with the law in a disc, in front of a link of 1 Mbit/s that takes a packet when told.
 struct Talk {
     disc: Fifo<Parcel, Recorder>,
     now: Time,
     /// What the next packets are.
     ecn: Ecn,
+    len: u32,
     /// What the law is given for a uniform draw.
     uniform: Arc<Mutex<f64>>,
 }
@@ -279,7 +318,7 @@ impl Talk {
     /// As many packets ask to be let in.
     fn arrive(&mut self, packets: usize) {
         for _ in 0..packets {
-            let parcel = Parcel { len: 1000, ecn: self.ecn, flow: FlowId(0) };
+            let parcel = Parcel { len: self.len, ecn: self.ecn, flow: FlowId(0) };
             self.disc.enqueue(self.now, parcel, &mut Nobody);
         }
     }
@@ -340,7 +379,7 @@ impl Clause {
         let (calls, uniform) = (Arc::default(), Arc::new(Mutex::new(0.5)));
         let recorder = Recorder { law, calls: Arc::clone(&calls), uniform: Some(Arc::clone(&uniform)) };
         let disc = Fifo::new(recorder, limit, site, Stream::named(1, "disc"));
-        (self.script)(&mut Talk { disc, now: Time::ZERO, ecn: Ecn::NotEct, uniform });
+        (self.script)(&mut Talk { disc, now: Time::ZERO, ecn: Ecn::NotEct, len: 1000, uniform });
         let calls = std::mem::take(&mut *calls.lock().expect("nobody panicked"));
         Vector { path, text: Trace { header, calls }.to_string() }
     }
