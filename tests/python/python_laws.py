@@ -42,6 +42,31 @@ class Silent(sj.Controller):
         return 0
 
 
+class PiByPackets(sj.Law):
+    """The same PI, which judges the packets itself."""
+
+    period = "6.25 ms"
+    target_packets = 100.0
+    a = PiInPython.a
+    b = PiInPython.b
+
+    def reset(self):
+        self.p, self.error = 0.0, -self.target_packets
+
+    def on_update(self, seen):
+        error = seen.backlog_packets - self.target_packets
+        p = self.p + self.a * error - self.b * self.error
+        self.p, self.error = min(max(p, 0.0), 1.0), error
+
+    def on_arrival(self, arrival):
+        if arrival.u[0] >= self.p:
+            return None
+        return sj.Verdict.MARK if arrival.ecn_capable else sj.Verdict.DROP
+
+    def gauges(self):
+        return {"p": self.p}
+
+
 class MyCoDel(sj.Law):
     """Section 5: act when even the luckiest packet of an interval waited for the target or longer."""
 

@@ -95,9 +95,9 @@ fn drive(run: &mut sojourn_sim::Run, ticket: &Ticket, failure: &Failure, every_p
     Ok(())
 }
 
-/// One turn under a law that is asked about packets. To take Python's lock for each of them costs more than the
-/// packet, and far more where two runs wait for it in turns; a law that is at work gives it away by itself, as
-/// any code in Python does.
+/// One turn under a law that is asked about packets. Taking Python's lock for each of them makes a call half as dear
+/// again, and two runs would wait for each other at every packet. A law at work gives the lock away now and then by
+/// itself, as all code in Python does.
 fn advance_holding_the_lock(run: &mut sojourn_sim::Run) -> bool {
     Python::attach(|_| run.advance())
 }
