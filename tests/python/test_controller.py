@@ -163,10 +163,10 @@ def test_an_observation_is_frozen_documented_and_shows_itself(scenario):
 # ---- Its page -----------------------------------------------------------------------------------
 
 
-def test_the_page_s_example_runs_and_is_the_built_in_law(root, monkeypatch):
+def test_the_page_s_first_example_runs_and_is_the_built_in_law(root, monkeypatch):
     monkeypatch.chdir(root)
     page = (root / "docs" / "howto" / "law-in-python.md").read_text()
-    (block,) = re.findall(r"^```python\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
+    block = re.findall(r"^```python\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)[0]
     names = {"__name__": "page"}
     exec(block, names)
     result = names["result"]

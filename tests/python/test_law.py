@@ -14,6 +14,8 @@ from python_laws import MyCoDel, PiByPackets
 import sojourn as sj
 from sojourn.conform import Law as TracedLaw
 from sojourn.conform import replay
+from sojourn.laws_in_python.law import CALLS
+from sojourn.laws_in_python.parameters import defaults_of
 
 VECTORS = Path(__file__).resolve().parents[2] / "vectors"
 
@@ -433,6 +435,40 @@ def test_a_trace_refuses_what_a_run_refuses():
     trace = VECTORS / "codel" / "overload_idle.jsonl"
     with pytest.raises(sj.InputError, match=r"overload_idle\.jsonl:1: Nothing does nothing; legal"):
         replay(trace, Nothing())
+
+
+# ---- Its page -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def page(root):
+    """The section on a `Law`."""
+    text = (root / "docs" / "howto" / "law-in-python.md").read_text()
+    return text.split("## A law that judges packets")[1].split("\n## ")[0]
+
+
+def test_the_page_s_example_runs_and_does_what_it_says(root, page, monkeypatch):
+    monkeypatch.chdir(root)
+    (block,) = re.findall(r"^```python\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
+    names = {"__name__": "page"}
+    exec(block, names)
+    result = names["result"]
+    assert result.discs == ["Patience", "Patience:interval_s=0.02", "codel"]
+    marked = {disc: result.values(disc, "mark_ratio") for disc in result.discs}
+    for seed in (1, 2, 3):
+        assert 0 < marked["Patience"][seed] < marked["Patience:interval_s=0.02"][seed]
+
+
+def test_the_page_lists_all_that_there_is(page):
+    firsts = [
+        [line.split("|")[1] for line in part.splitlines() if line[:1] == "|"] for part in page.split("\n\n")
+    ]
+    tables = [re.findall(r"`(\w+)[`(]", " ".join(cells)) for cells in firsts if cells]
+    methods, packets, values = tables
+    assert methods == list(CALLS)
+    fields = {name for kind in (sj.Arrival, sj.Departure) for name in dir(kind) if not name.startswith("_")}
+    assert set(packets) == fields
+    assert {"label", "target_packets", *values} == set(defaults_of(sj.Law))
 
 
 # ---- What it costs ------------------------------------------------------------------------------

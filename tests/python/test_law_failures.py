@@ -14,6 +14,7 @@ import pytest
 from python_laws import in_the_users_folder
 
 import sojourn as sj
+from sojourn.conform import replay
 from sojourn.laws_in_python.parameters import label_of
 
 # ---- Failures -----------------------------------------------------------------------------------
@@ -124,6 +125,144 @@ def test_a_failure_names_the_law_the_seed_and_the_line(scenario, law, line, what
         assert type(caught.value.__cause__).__name__ in what
 
 
+class Judging(sj.Law):
+    """Says what it is told of each packet, from one second on."""
+
+    what = None
+
+    def on_departure(self, departure):
+        if departure.time_s < 1:
+            return None
+        return self.what() if callable(self.what) else self.what
+
+
+class Arriving(sj.Law):
+    def on_arrival(self, arrival):
+        return sj.Verdict.DROP_BOTH if arrival.time_s > 1 else None
+
+
+class Comparing(Arriving):
+    wants_victim = True
+
+    def on_arrival(self, arrival):
+        return arrival.victim if arrival.time_s > 1 else None
+
+
+class Timed(sj.Law):
+    period = "10 ms"
+    next = 0.0
+
+    def on_update(self, seen):
+        return self.next if seen.time_s > 1 else None
+
+
+class Gauging(sj.Law):
+    overflow = "head"
+    shown = None
+
+    def gauges(self):
+        return self.shown
+
+
+class Idling(sj.Law):
+    def on_idle(self):
+        """Without the time."""
+
+
+class Overflowing(sj.Law):
+    def on_overflow(self, time_s):
+        return {}[time_s]
+
+
+A_VERDICT = "Verdict.PASS, Verdict.MARK or Verdict.DROP, or None to let the packet pass"
+A_TIME = (
+    "the time of the next update, s since the start and 1 us away or more; None for the next after a period"
+)
+GAUGES = 'a dict such as {"p": 0.01}, with p from 0 to 1'
+
+
+@pytest.mark.parametrize(
+    ("law", "line", "what", "legal"),
+    [
+        (
+            Judging(what=True),
+            "def on_departure(self, departure):",
+            "on_departure gave True, a truth",
+            A_VERDICT,
+        ),
+        (Judging(what="drop"), "def on_departure(self, departure):", "on_departure gave 'drop'", A_VERDICT),
+        (Judging(what=1), "def on_departure(self, departure):", "on_departure gave 1", A_VERDICT),
+        (
+            Judging(what=sj.Verdict.DROP_BOTH),
+            "def on_departure(self, departure):",
+            "on_departure gave Verdict.DROP_BOTH",
+            A_VERDICT,
+        ),
+        (Judging(what=quotient), "return 1 / 0", "ZeroDivisionError: division by zero", None),
+        (Judging(what=leave), "sys.exit(3)", "SystemExit: 3", None),
+        (
+            Arriving(),
+            "return sj.Verdict.DROP_BOTH if arrival.time_s > 1 else None",
+            "on_arrival gave Verdict.DROP_BOTH",
+            f"{A_VERDICT}; with wants_victim = True also Verdict.DROP_BOTH",
+        ),
+        (
+            Comparing(),
+            "return arrival.victim if arrival.time_s > 1 else None",
+            "on_arrival gave ",
+            "a sojourn.Verdict, or None to let the packet pass",
+        ),
+        (Timed(), "return self.next if seen.time_s > 1 else None", "on_update gave 0.0", A_TIME),
+        (Timed(next=math.nan), "return self.next if seen.time_s > 1 else None", "on_update gave nan", A_TIME),
+        (
+            Timed(next=True),
+            "return self.next if seen.time_s > 1 else None",
+            "on_update gave True, a tr",
+            A_TIME,
+        ),
+        (Timed(next="2 s"), "return self.next if seen.time_s > 1 else None", "on_update gave '2 s'", A_TIME),
+        (Gauging(), "return self.shown", "gauges gave None", GAUGES),
+        (Gauging(shown={"p": 1.5}), "return self.shown", "gauges gave {'p': 1.5}", GAUGES),
+        (Idling(), "def on_idle(self):", "TypeError: ", None),
+        (Overflowing(), "return {}[time_s]", "KeyError: ", None),
+    ],
+)
+def test_a_law_that_judges_packets_fails_with_its_line(scenario, law, line, what, legal):
+    with pytest.raises(sj.LawFailed) as caught:
+        sj.run(scenario, discs=[law], seeds=[7])
+    (told,) = caught.value.lines
+    assert told.startswith(f"{label_of(law)}, seed 7: {Path(__file__)}:"), told
+    assert what in told
+    assert f'in "{line}", at ' in told
+    assert f":{line_with(line)}: " in told or isinstance(law, Judging)
+    assert "s of the run" in told
+    assert told.endswith(f"; legal: {legal}") if legal else caught.value.__cause__ is not None
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_after_a_failure_at_a_packet_python_is_not_called_again(scenario, jobs):
+    calls = []
+
+    class Once(sj.Law):
+        def on_arrival(self, arrival):
+            calls.append(arrival.time_s)
+            raise RuntimeError("no")
+
+        def on_departure(self, departure):
+            calls.append(departure.time_s)
+
+    with pytest.raises(sj.LawFailed, match="RuntimeError: no"):
+        sj.run(scenario, Once(), jobs=jobs)
+    assert len(calls) == 1
+
+
+def test_a_trace_through_a_law_that_fails_names_its_line(root):
+    with pytest.raises(
+        sj.LawFailed, match=rf"Judging:what=3: {__file__}:\d+: on_departure gave 3, in .*; legal: Verdict"
+    ):
+        replay(root / "vectors" / "codel" / "overload_idle.jsonl", Judging(what=3))
+
+
 def test_a_failure_is_a_failed_run_and_keeps_the_others(scenario):
     starts = []
 
@@ -200,10 +339,27 @@ class Frequent(sj.Controller):
 
     def update(self, seen):
         return 0.0
+
+
+class Stuck(sj.Law):
+    def on_departure(self, departure):
+        while departure.time_s > 1:
+            try:
+                pass
+            except Exception:
+                pass
+
+
+class EveryPacket(sj.Law):
+    def on_arrival(self, arrival):
+        return None
+
+    def on_departure(self, departure):
+        return None
 """
 
 
-@pytest.mark.parametrize("law", ["Endless", "Frequent"])
+@pytest.mark.parametrize("law", ["Endless", "Frequent", "Stuck", "EveryPacket"])
 def test_ctrl_c_ends_laws_in_python_even_those_that_never_come_back(folder, law):
     in_the_users_folder(folder, BLOCKING)
     # A shell's background jobs ignore SIGINT, and so would their children: take it up again.
@@ -213,7 +369,7 @@ def test_ctrl_c_ends_laws_in_python_even_those_that_never_come_back(folder, law)
     )
     command = ["run", "small.toml", "--disc", f"mylaw.py:{law}", "--seeds", "1..3", "--out", "out"]
     process = subprocess.Popen(
-        [sys.executable, "-c", start, *command, "--set", "duration=1000 s"],
+        [sys.executable, "-c", start, *command, "--set", "duration=100000 s"],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

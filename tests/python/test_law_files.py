@@ -16,6 +16,15 @@ class MyLaw(sj.Controller):
         return min(1.0, self.gain * seen.backlog_packets)
 """
 
+LIMIT = """
+class Limit(sj.Law):
+    limit_s = 0.05
+
+    def on_departure(self, departure):
+        if departure.sojourn_s > self.limit_s:
+            return sj.Verdict.DROP
+"""
+
 
 def test_a_law_of_a_file_runs_beside_built_in_ones(sojourn, folder):
     in_the_users_folder(folder, MY_LAW)
@@ -34,6 +43,28 @@ def test_a_law_of_a_file_runs_beside_built_in_ones(sojourn, folder):
     assert sojourn("report", "out").returncode == 0
     result = sj.run(sj.load(folder / "small.toml"), "tail_drop", seeds=[1, 2])
     assert [run.metrics for run in result.runs] == [run["metrics"] for run in runs[4:]]
+
+
+def test_a_law_that_judges_packets_runs_from_a_file(sojourn, folder):
+    in_the_users_folder(folder, LIMIT)
+    discs = ("--disc", "mylaw.py:Limit", "--disc", "mylaw.py:Limit:limit_s=0.02", "--disc", "tail_drop")
+    runs = {}
+    for jobs in ("1", "2"):
+        done = sojourn(
+            "run", "small.toml", *discs, "--seeds", "1..2", "--jobs", jobs, "--json", "--out", "out"
+        )
+        assert done.returncode == 0, done.stderr
+        runs[jobs] = json.loads(done.stdout)["runs"]
+    assert [run["disc"] for run in runs["1"][::2]] == ["Limit", "Limit:limit_s=0.02", "tail_drop"]
+    for one, other in zip(runs["1"], runs["2"], strict=True):
+        assert one["metrics"] == other["metrics"]
+    waits = [run["metrics"]["sojourn_p95_s"] for run in runs["1"][::2]]
+    assert waits[1] <= 0.02 < waits[0] <= 0.05 < waits[2]
+    assert "class Limit(sj.Law):" in sj.Result.read(folder / "out").provenance["laws"]["Limit"]
+    done = sojourn("check", "small.toml", "--disc", "mylaw.py:Limit:overflow=head")
+    assert done.returncode == 0, done.stderr
+    assert "  overflow = head\n" in done.stdout
+    assert "  limit_s = 0.05 (default)\n" in done.stdout
 
 
 def test_what_a_law_prints_is_no_part_of_the_document(sojourn, folder):
