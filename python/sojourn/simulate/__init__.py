@@ -17,7 +17,7 @@ from typing import SupportsIndex
 
 from sojourn._core import LawError
 from sojourn.errors import InputError, Interrupted, LawFailed, RunFailed
-from sojourn.laws_in_python import LawInPython
+from sojourn.laws_in_python import Controller, Law, LawInPython
 from sojourn.laws_in_python.files import law_of, names_a_file
 from sojourn.laws_in_python.lines import failure_of, source_of
 from sojourn.laws_in_python.parameters import label_of
@@ -30,7 +30,7 @@ from sojourn.simulate.pool import Job, Outcome, Watch, drive
 __all__ = ["MAX_RUNS", "PLANTS", "SEED_LIMIT", "Disc", "Request", "Watch", "carry_out", "check_plants", "run"]
 
 #: What names a disc: a text, parameters, or a law written in Python.
-Disc = str | DiscSpec | LawInPython
+Disc = str | DiscSpec | Law | Controller
 
 #: The plants that exist.
 PLANTS = ("packet",)
@@ -167,7 +167,7 @@ def _placed_discs(request: Request) -> list[_Placed]:
     return placed
 
 
-def _placed(scenario: Scenario, disc: Disc) -> _Placed:
+def _placed(scenario: Scenario, disc: Disc | LawInPython) -> _Placed:
     if isinstance(disc, str) and names_a_file(disc):
         disc = law_of(disc)
     if isinstance(disc, LawInPython) or (isinstance(disc, type) and issubclass(disc, LawInPython)):
