@@ -2,7 +2,8 @@
 
 A trace is a file of JSON lines. The first says which law at which place, and where the trace was made for one
 clause of the law's source, that clause; each other line is one call of the law with the answer expected.
-`vectors/README.md` tells every key, so that a law in any language can be held to the same answers.
+`vectors/README.md` tells every key, so that a law in any language can be held to the same answers: one written
+in Python, too, a `sojourn.Law` or a `sojourn.Controller`.
 """
 
 from __future__ import annotations
@@ -15,28 +16,34 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sojourn.errors import InputError, missing_core
+from sojourn.errors import InputError, LawFailed, missing_core
+from sojourn.laws_in_python import LawInPython
 
 try:
     from sojourn import _core
+    from sojourn.laws_in_python.lines import failure_of
+    from sojourn.laws_in_python.parameters import label_of
+    from sojourn.laws_in_python.template import own_copy, template_of
 except ImportError as fault:
     raise missing_core(fault) from fault
 
-__all__ = ["Law", "against", "compare", "replay", "traces"]
+__all__ = ["TracedLaw", "against", "compare", "replay", "traces"]
 
 _SHIPPED = Path(__file__).parent / "vectors"
 _ANSWERS = ("verdict", "p", "next_ns")
 _LEGAL = "legal: a JSON object on each line, as vectors/README.md tells"
 
 
-class Law:
-    """One law of the catalogue, new, which is told one thing after the other.
+class TracedLaw:
+    """One law, new, which is told one thing after the other.
 
     Parameters
     ----------
     header
         The first line of a trace as a dictionary: `law`, `params`, `about`, and the `site` with
         `rate_bps`, `packet_bytes`, `limit_packets`, `flows` and `base_rtt_ns`.
+    law
+        A law written in Python, which takes the place of the one that the header names.
 
     Raises
     ------
@@ -45,17 +52,21 @@ class Law:
 
     Examples
     --------
-    >>> from sojourn.conform import Law
+    >>> from sojourn.conform import TracedLaw
     >>> site = {"rate_bps": 1e6, "packet_bytes": 1000, "limit_packets": 20}
-    >>> law = Law({"trace": 1, "law": "tail_drop", "params": {}, "about": "a packet", "site": site})
+    >>> law = TracedLaw({"trace": 1, "law": "tail_drop", "params": {}, "about": "a packet", "site": site})
     >>> packet = {"len": 1000, "ecn": "ect0", "flow": 1, "backlog_packets": 0, "backlog_bytes": 0}
     >>> law.answer({"call": "arrival", "now_ns": 0, **packet, "u": [0.5, 0.5]})
     {'verdict': 'pass'}
     """
 
-    def __init__(self, header: Mapping[str, Any]) -> None:
+    def __init__(self, header: Mapping[str, Any], law: LawInPython | None = None) -> None:
+        line = json.dumps(header)
         try:
-            self._law = _core.TracedLaw(json.dumps(header))
+            self._own = None if law is None else _placed(law, _core.Site.of_trace(line))
+            self._law = _core.TracedLaw(line, self._own)
+        except InputError:
+            raise
         except ValueError as fault:
             raise InputError(str(fault)) from None
 
@@ -68,12 +79,14 @@ class Law:
         ------
         InputError
             For a call that is none, with what is legal.
+        LawFailed
+            Where a law written in Python failed: one line that names its code.
 
         Examples
         --------
-        >>> from sojourn.conform import Law
+        >>> from sojourn.conform import TracedLaw
         >>> site = {"rate_bps": 1e6, "packet_bytes": 1000, "limit_packets": 20}
-        >>> law = Law({"trace": 1, "law": "tail_drop", "params": {}, "about": "idle", "site": site})
+        >>> law = TracedLaw({"trace": 1, "law": "tail_drop", "params": {}, "about": "idle", "site": site})
         >>> law.answer({"call": "idle", "now_ns": 0})
         {}
         """
@@ -81,6 +94,11 @@ class Law:
             answer: dict[str, Any] = json.loads(self._law.answer(json.dumps(call)))
         except ValueError as fault:
             raise InputError(str(fault)) from None
+        except _core.LawError as fault:
+            assert self._own is not None
+            raise LawFailed(
+                f"{label_of(self._own)}: {failure_of(self._own, fault)}", None
+            ) from fault.__cause__
         return answer
 
 
@@ -105,10 +123,13 @@ def traces(law: str | None = None) -> list[Path]:
     return [path for path in found if law in (None, path.parent.name)]
 
 
-def replay(path: str | Path) -> list[str]:
+def replay(path: str | Path, law: LawInPython | None = None) -> list[str]:
     """Replay a trace through a new law of its kind; gives one line for each answer that differs.
 
     A line names the clause that the trace was made for, where it was made for one.
+
+    With a `law` written in Python, through a copy of that one. A law that shows no "p" among its `gauges`
+    is not held to the trace's.
 
     Raises
     ------
@@ -123,11 +144,13 @@ def replay(path: str | Path) -> list[str]:
     """
     header, *calls = _objects(path)
     with _told(path, 1):
-        law = Law(header)
+        told = TracedLaw(header, law)
     differences = []
     for number, call in enumerate(calls, start=2):
         with _told(path, number):
-            answer = law.answer(call)
+            answer = told.answer(call)
+        if law is not None and answer.get("p", 0.0) is None:
+            del answer["p"]
         expected = {key: call.get(key) for key in answer}
         if answer != expected:
             what = f"answers {_words(answer)}, expected {_words(expected)}"
@@ -209,6 +232,14 @@ def _words(answer: Mapping[str, Any]) -> str:
 
 def _clause(header: Mapping[str, Any]) -> str:
     return f" ({header['clause']})" if "clause" in header else ""
+
+
+def _placed(law: LawInPython, site: _core.Site) -> LawInPython:
+    """A copy at the start of its run."""
+    try:
+        return own_copy(template_of(law, site), site)
+    except InputError as fault:
+        raise InputError(*(line.removeprefix("--disc: ") for line in fault.lines)) from fault.__cause__
 
 
 def _objects(path: str | Path) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import random
 from collections import deque
 from typing import Any
 
-from sojourn.conform import Law
+from sojourn.conform import TracedLaw
 
 ECN = ("not_ect", "not_ect", "ect0", "ce")
 S = 1_000_000_000
@@ -16,7 +16,7 @@ class Host:
     """A first-in-first-out queue of at most `limit` packets in front of a link that is slow or stalls."""
 
     def __init__(self, header: dict[str, Any], dice: random.Random) -> None:
-        self.law, self.dice, self.calls = Law(header), dice, []
+        self.law, self.dice, self.calls = TracedLaw(header), dice, []
         self.limit = header["site"]["limit_packets"]
         self.queue: deque[tuple[int, int, str]] = deque()
         self.bytes, self.now, self.last_update, self.due = 0, 0, 0, None

@@ -10,7 +10,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.catalogue import entries
-from sojourn.conform import Law, compare, replay
+from sojourn.conform import TracedLaw, compare, replay
 
 VECTORS = Path(__file__).resolve().parents[2] / "vectors"
 TRACES = sorted(VECTORS.glob("*/*.jsonl"))
@@ -86,8 +86,8 @@ def test_a_trace_that_is_not_there_is_one_line(tmp_path: Path) -> None:
 def test_what_is_no_law_or_no_call_is_one_line() -> None:
     header = json.loads((VECTORS / "red" / "rate_stall.jsonl").read_text().splitlines()[0])
     with pytest.raises(sj.InputError, match=r'^law: "rde" is not a law; did you mean "red"\?'):
-        Law(header | {"law": "rde"})
+        TracedLaw(header | {"law": "rde"})
     with pytest.raises(sj.InputError, match=r"^max: 12 packets is above the buffer of 5 packets"):
-        Law(header | {"site": header["site"] | {"limit_packets": 5}})
+        TracedLaw(header | {"site": header["site"] | {"limit_packets": 5}})
     with pytest.raises(sj.InputError, match=r"^call: is not text$"):
-        Law(header).answer({"now_ns": 1})
+        TracedLaw(header).answer({"now_ns": 1})

@@ -317,7 +317,7 @@ def _run(asked: options.Asked) -> None:
 
 def _load(file: str, overrides: dict[str, str], discs: Sequence[str]) -> Scenario:
     """The scenario; where --disc replaces its own disc, that one need not fit what --set has changed."""
-    from sojourn.controller.files import names_a_file
+    from sojourn.laws_in_python.files import names_a_file
     from sojourn.scenario import load, with_disc
 
     try:
@@ -334,14 +334,14 @@ def _load(file: str, overrides: dict[str, str], discs: Sequence[str]) -> Scenari
 
 
 def _described(scenario: Scenario, disc: str) -> str:
-    from sojourn.controller.files import controller_of, names_a_file
-    from sojourn.controller.parameters import label_of, parameters_of
-    from sojourn.controller.template import template_of
+    from sojourn.laws_in_python.files import law_of, names_a_file
+    from sojourn.laws_in_python.parameters import label_of, parameters_of
+    from sojourn.laws_in_python.template import template_of
     from sojourn.scenario import with_disc
 
     if not names_a_file(disc):
         return with_disc(scenario, disc).describe()
-    law = template_of(controller_of(disc))
+    law = template_of(law_of(disc), scenario.site)
     lines = (f"  {one.name} = {one.value}{' (default)' * one.default}\n" for one in parameters_of(law))
     return scenario.describe(label_of(law), "".join(lines))
 

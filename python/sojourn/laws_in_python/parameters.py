@@ -63,7 +63,7 @@ def defaults_of(kind: type) -> dict[str, object]:
     if is_dataclass(kind):
         made = {field.name: field.default_factory for field in fields(kind)}
         found |= {name: factory() for name, factory in made.items() if factory is not MISSING}
-    # Every law has a period, also one whose class leaves it to its objects.
+    # Every controller has a period, also one whose class leaves it to its objects.
     found.setdefault("period", MISSING)
     return found
 

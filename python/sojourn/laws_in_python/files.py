@@ -10,12 +10,12 @@ import traceback
 from pathlib import Path
 from types import ModuleType
 
-from sojourn.controller import Controller
-from sojourn.controller.lines import shown
-from sojourn.controller.parameters import defaults_of
 from sojourn.errors import InputError
+from sojourn.laws_in_python import BASES, LawInPython
+from sojourn.laws_in_python.lines import shown
+from sojourn.laws_in_python.parameters import defaults_of
 
-__all__ = ["controller_of", "names_a_file"]
+__all__ = ["law_of", "names_a_file"]
 
 _SPEC = re.compile(r"(?P<file>.+?\.py)(?::(?P<name>[^:]*)(?::(?P<list>.*))?)?", flags=re.DOTALL)
 _LEGAL = "legal: FILE.py:CLASS or FILE.py:CLASS:KEY=VALUE,KEY=VALUE"
@@ -26,8 +26,8 @@ def names_a_file(spec: str) -> bool:
     return _SPEC.fullmatch(spec.strip()) is not None
 
 
-def controller_of(spec: str) -> Controller:
-    """The controller that a SPEC such as ``mylaw.py:MyLaw:gain=2e-4`` names; runs the file.
+def law_of(spec: str) -> LawInPython:
+    """The law that a SPEC such as ``mylaw.py:MyLaw:gain=2e-4`` names; runs the file.
 
     Raises `InputError` with one line.
     """
@@ -81,17 +81,17 @@ def _place(file: str, fault: BaseException) -> str:
     return f"{file}:{lines[-1]}" if lines else file
 
 
-def _class(module: ModuleType, file: str, name: str) -> type[Controller]:
+def _class(module: ModuleType, file: str, name: str) -> type[LawInPython]:
     found = vars(module).get(name)
-    if isinstance(found, type) and issubclass(found, Controller):
+    if isinstance(found, type) and issubclass(found, LawInPython):
         return found
     known = [
         name
         for name, value in vars(module).items()
-        if isinstance(value, type) and issubclass(value, Controller) and value is not Controller
+        if isinstance(value, type) and issubclass(value, LawInPython) and value not in BASES
     ]
     if not known:
-        raise InputError(f"--disc: {file}: holds no law; legal: a class on sojourn.Controller")
+        raise InputError(f"--disc: {file}: holds no law; legal: a class on sojourn.Controller or sojourn.Law")
     near = difflib.get_close_matches(name, known, n=1)
     hint = f'; did you mean "{near[0]}"?' if near else ""
     raise InputError(f'--disc: {file}: "{name}" is not a law in it{hint} (legal: {", ".join(known)})')

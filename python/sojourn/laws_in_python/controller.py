@@ -14,9 +14,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sojourn.controller.parameters import defaults_of
+from sojourn.laws_in_python.base import LawInPython
 
 if TYPE_CHECKING:
     from sojourn._core import Observation
@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 __all__ = ["Controller"]
 
 
-class Controller:
+class Controller(LawInPython):
     """Base of queue laws written in Python: every `period`, `update` says with which probability to act.
 
     Until the next update each arriving packet is marked (where it can do ECN) or dropped with that
     probability, independently of the others and by the run's own random numbers: PI written in this way
-    gives the verdicts of the built-in one, packet by packet.
+    gives the verdicts of the built-in one, packet by packet. A law that judges packets itself is a
+    `sojourn.Law`.
 
     An object is a template. Every run gets a copy of its own (`copy.deepcopy`, lists and other mutable
     values of the class included), so seeds run side by side and share nothing. What lies outside the
@@ -44,19 +45,6 @@ class Controller:
 
     #: Time between updates: text with a unit, 1 us or more. The first update is one period after the start.
     period: str
-    #: The backlog that the law tries to hold, packets, for QACD, settling and overshoot; None: no target.
-    target_packets: float | None = None
-    #: The law's name in results; None: its class and the parameters that are not at their defaults.
-    label: str | None = None
-
-    def __init__(self, **parameters: Any) -> None:
-        legal = defaults_of(type(self))
-        for name, value in parameters.items():
-            if name not in legal:
-                raise TypeError(
-                    f"{type(self).__name__} has no parameter {name}; legal: {', '.join(sorted(legal))}"
-                )
-            setattr(self, name, value)
 
     def update(self, seen: Observation) -> float:
         """The probability, 0 to 1, to apply until the next update.
@@ -75,20 +63,3 @@ class Controller:
         0.25
         """
         raise NotImplementedError
-
-    def reset(self) -> None:
-        """Set the state of a run's start; called once for each run, on its own copy.
-
-        >>> import sojourn as sj
-        >>> class Smooth(sj.Controller):
-        ...     period = "10 ms"
-        ...
-        ...     def reset(self):
-        ...         self.mean = 0.0
-        ...
-        ...     def update(self, seen):
-        ...         self.mean += 0.1 * (seen.backlog_packets - self.mean)
-        ...         return min(1.0, self.mean / 200)
-        >>> sj.run(sj.load("dumbbell", {"duration": "41 s"}), Smooth()).discs
-        ['Smooth']
-        """
