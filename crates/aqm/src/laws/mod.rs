@@ -2,6 +2,7 @@
 
 pub mod arm_pfc;
 pub mod codel;
+pub mod fb_ocq;
 pub mod head_drop;
 pub mod pi;
 pub mod red;
