@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-__all__ = ["ArmPfc", "Codel", "HeadDrop", "Pi", "Red", "TailDrop"]
+__all__ = ["ArmPfc", "Codel", "FbOcq", "HeadDrop", "Pi", "Red", "TailDrop"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,3 +241,68 @@ class ArmPfc(_Law):
     coincidence: int | Sequence[int] | None = None
     base: str | None = None
     psi: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FbOcq(_Law):
+    """Optimal control of the queue: lets in what leads to a target at the least cost.
+
+    A packet that waits costs something each second, a packet turned away costs something once. The
+    input that makes the sum least has a closed form: a rate that falls with the queue. Every period
+    the law takes that rate, and hits the share by which the offered load exceeds it. It counts the
+    load itself, so neither the number of flows nor the round-trip time need be known.
+
+    Equation: p = 1 - (u + mu - u_s) / w, u = g - (q - x_s) sqrt(s^2 + 1 / (eps (a + q))), g = mu q
+    / (a + q)
+
+    Source: A. Radwan, H.-L. To, W.-J. Hwang, Scientific Programming, 2016.
+
+    What is left as None takes its default.
+        target: backlog to hold; a time or bytes are turned into packets at the link's first rate
+            (queue, such as "300 packets"; more than 0, within the buffer). Default "40 packets":
+            the paper's simulation.
+        form: where p comes from: the feedback with a penalty, the one without, or a curve over the
+            queue (word; sqrt, deadbeat or profile). Default "sqrt": without a penalty all or
+            nothing is let in, and TCP answers with timeouts.
+        t_c: time constant of the feedback at the target (time, such as "20 ms"; 1 ms to 1 min; with
+            a, less than R = (a + target)^2 / (a mu)). Default "500 ms": a few round-trip times of
+            0.1 s: TCP must have answered meanwhile.
+        a: queue at which half of the service rate is used, packets; 1 is M/M/1 (number, such as
+            0.1; more than 0, at most 1e6). Default none: 1, the paper's; less where R would not be
+            2 t_c.
+        period: sampling period (time, such as "20 ms"; 100 us to 1 s). Default "10 ms": much less
+            than t_c.
+        tau_w: time constant of the average of the offered load (time, such as "20 ms"; 1 ms to 1
+            min). Default none: 1 s, or 5 round-trip times where that is known and longer: a faster
+            one chases what p does to the load.
+        load: what the offered load counts: packets, or marks as if they were drops (word; virtual
+            or offered). Default "virtual": offered packets alone rest above the target where
+            packets are marked.
+        service: where the service rate comes from: the link's rate and the mean size of packets, or
+            what left under a backlog (word; link or measured). Default "link": a link knows its
+            rate.
+        bias: whether the input is raised by mu - u_s (true or false). Default true: at rest a busy
+            link takes mu, not u_s.
+        p_max: the most p, except that profile reaches it at hi and goes on (number, such as 0.1;
+            more than 0, at most 1). Default none: 1; for profile 0.1, RED's.
+        lo: backlog from which profile hits (queue, such as "300 packets"; less than hi). Default
+            none: half the target.
+        hi: backlog at which profile hits with p_max (queue, such as "300 packets"; more than lo,
+            within the buffer). Default none: 1.5 times the target, or the buffer where that is
+            less.
+    """
+
+    stem: ClassVar[str] = "fb_ocq"
+
+    target: str | None = None
+    form: str | None = None
+    t_c: str | None = None
+    a: float | None = None
+    period: str | None = None
+    tau_w: str | None = None
+    load: str | None = None
+    service: str | None = None
+    bias: bool | None = None
+    p_max: float | None = None
+    lo: str | None = None
+    hi: str | None = None

@@ -418,3 +418,166 @@ const FASTEST: f64 = 1e12;
 const MOST_TAKEN: f64 = 0.9;
 /// max_p of RED (Floyd 1997).
 const RED_P: f64 = 0.1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1250 packets/s; the feedback's numbers below belong to t_c = 0.2 s.
+    fn site() -> Site {
+        let rate = Rate::from_bits_per_second(1250.0 * 8000.0);
+        Site { rate, packet: 1000.0, limit: 100.0, flows: None, base_rtt: None }
+    }
+
+    fn built(change: impl Fn(&mut Params)) -> FbOcq {
+        let mut params = Params { t_c: Span::from_millis(200), ..Params::default() };
+        change(&mut params);
+        FbOcq::new(&params, &site()).unwrap()
+    }
+
+    /// A period of 10 ms in which so many packets came and the link was busy.
+    fn seen(backlog: f64, arrived: f64) -> Observation {
+        Observation {
+            elapsed: 0.01,
+            backlog_packets: backlog,
+            arrived_packets: arrived,
+            departed_packets: 12.5,
+            departed_bytes: 12500.0,
+            busy: 0.01,
+            ..Observation::default()
+        }
+    }
+
+    /// The probability at a backlog under an offered load of 2000 packets/s.
+    fn p(controller: &mut FbOcq, backlog: f64) -> f64 {
+        controller.state.offered = 2000.0;
+        controller.update(&seen(backlog, 20.0)).get()
+    }
+
+    #[test]
+    fn equation_5_by_hand() {
+        // g, u_s and psi put into the first form of (3): u = u* + 1250 - u_s is 1465.0501 packets/s at 10
+        // packets, 1250 at the target and 1099.9669 at 90.
+        let mut controller = built(|_| ());
+        for (backlog, expected) in [(10.0, 0.2674749595671806), (40.0, 0.375), (90.0, 0.4500165676636839)] {
+            assert!((p(&mut controller, backlog) - expected).abs() < 1e-12, "{backlog}");
+        }
+        // At rest in one period: 1150.7259 packets/s at 41.
+        let mut controller = built(|params| params.form = Form::Deadbeat);
+        assert!((p(&mut controller, 41.0) - 0.42463704994192786).abs() < 1e-12);
+        assert_eq!([p(&mut controller, 90.0), p(&mut controller, 0.0)], [1.0, 0.0]);
+    }
+
+    #[test]
+    fn equation_6_by_hand() {
+        let mut controller = built(|params| params.form = Form::Profile);
+        let at = [10.0, 20.0, 40.0, 60.0, 100.0].map(|backlog| p(&mut controller, backlog));
+        let expected = [0.0, 0.0, 0.1 * 0.5_f64.sqrt(), 0.1, 0.1 * 2.0_f64.sqrt()];
+        assert_eq!(at, expected);
+        assert_eq!(controller.target_packets(), None, "it rests where the load needs it to");
+    }
+
+    #[test]
+    fn equation_7_counts_what_marks_stand_for() {
+        // A share of 0.375 of 20 packets is marked: w = 20 + 7.5 / 0.625 = 32 packets a period.
+        let marked = Observation { marked_packets: 7.5, ..seen(40.0, 20.0) };
+        let weight = 1.0 - math::exp(-0.01);
+        for (load, count) in [(Load::Virtual, 3200.0), (Load::Offered, 2000.0)] {
+            let mut controller = built(|params| params.load = load);
+            p(&mut controller, 40.0);
+            controller.update(&marked);
+            let expected = 2000.0 + weight * (count - 2000.0);
+            assert!((controller.state.offered - expected).abs() < 1e-9, "{load:?}");
+        }
+    }
+
+    #[test]
+    fn after_silence_there_is_no_probability_and_after_excess_it_falls_at_once() {
+        let mut controller = built(|_| ());
+        for _ in 0..10_000 {
+            controller.update(&seen(100.0, 1e4));
+        }
+        let excess = controller.state.p;
+        assert!(controller.update(&seen(0.0, 12.0)).get() < excess);
+        let silence = Observation { elapsed: 60.0, ..Observation::default() };
+        assert_eq!(controller.update(&silence), Prob::ZERO);
+        assert_eq!(controller.update(&Observation { elapsed: 0.0, ..silence }), Prob::ZERO);
+    }
+
+    #[test]
+    fn a_is_one_unless_that_makes_a_packet_cheaper_than_two_time_constants() {
+        let half = |controller: &FbOcq| controller.problem().queue().half;
+        assert_eq!(half(&built(|_| ())), 1.0);
+        // 5 packets: R = 36/1250 s with a = 1; with the a of R = 0.4 s: (a + 5)^2 = 500 a.
+        let short = built(|params| params.target = Amount::Packets(5.0));
+        assert!((half(&short) - (490.0 - 240_000.0_f64.sqrt()) / 2.0).abs() < 1e-9, "{}", half(&short));
+        assert!((short.problem().price() - 0.4).abs() < 1e-12);
+        // Below 4 x / (2 t_c) packets/s every R will do.
+        let mut slow = built(|_| ());
+        slow.on_link_change(Rate::from_bits_per_second(8000.0));
+        assert_eq!((half(&slow), slow.problem().price()), (1.0, 1681.0));
+    }
+
+    #[test]
+    fn the_service_rate_is_the_links_or_what_left() {
+        let half = Observation { departed_packets: 6.25, departed_bytes: 6250.0, ..seen(40.0, 20.0) };
+        let small = Observation { departed_packets: 25.0, ..seen(40.0, 20.0) };
+        let idle = Observation { busy: 0.005, departed_packets: 1.0, ..half };
+        for (service, seen, expected) in [
+            (Service::Link, half, 1250.0),
+            (Service::Link, small, 2500.0),
+            (Service::Measured, half, 625.0),
+            (Service::Measured, idle, 1250.0),
+        ] {
+            let mut controller = built(|params| params.service = service);
+            (0..2000).for_each(|_| _ = controller.update(&seen));
+            assert!((controller.state.service - expected).abs() < 1e-3, "{service:?}");
+        }
+    }
+
+    #[test]
+    fn a_link_that_stands_still_comes_back_as_it_was() {
+        for service in [Service::Link, Service::Measured] {
+            let mut controller = built(|params| params.service = service);
+            controller.on_link_change(Rate::ZERO);
+            let still = Observation { departed_packets: 0.0, departed_bytes: 0.0, ..seen(40.0, 0.0) };
+            (0..1000).for_each(|_| _ = controller.update(&still));
+            assert_eq!(controller.state.service, 1250.0);
+            controller.on_link_change(Rate::from_bits_per_second(20e6));
+            assert_eq!(controller.state.service, 2500.0);
+            controller.reset();
+            assert_eq!(controller.state, controller.start);
+        }
+    }
+
+    #[test]
+    fn a_known_round_trip_lengthens_the_average() {
+        assert_eq!(load_time(None, None), 1.0);
+        assert_eq!(load_time(None, Some(Span::from_millis(100))), 1.0);
+        assert_eq!(load_time(None, Some(Span::from_millis(600))), 3.0);
+        assert_eq!(load_time(Some(Span::from_millis(200)), Some(Span::from_millis(600))), 0.2);
+    }
+
+    #[test]
+    fn what_contradicts_itself_is_refused() {
+        let refused = |change: &dyn Fn(&mut Params)| {
+            let mut params = Params::default();
+            change(&mut params);
+            FbOcq::new(&params, &site()).unwrap_err().to_string()
+        };
+        let told = refused(&|params| params.target = Amount::Packets(0.0));
+        assert_eq!(told, "target: 0 packets is no backlog; legal: more than 0");
+        let told = refused(&|params| params.target = Amount::Packets(101.0));
+        assert_eq!(told, "target: 101 packets is above the buffer of 100 packets; legal: within the buffer");
+        let told = refused(&|params| params.a = Some(40.0));
+        let expected =
+            "t_c: 0.5 s is not below R = 0.1280 s, which a = 40 gives; legal: below R, or a smaller a";
+        assert_eq!(told, expected);
+        let told = refused(&|params| params.lo = Some(Amount::Packets(60.0)));
+        assert_eq!(told, "lo: 60 packets is not below hi = 60 packets; legal: less than hi");
+        let told = refused(&|params| params.hi = Some(Amount::Packets(101.0)));
+        assert_eq!(told, "hi: 101 packets is above the buffer of 100 packets; legal: within the buffer");
+        let still = Site { rate: Rate::ZERO, ..site() };
+        assert_eq!(FbOcq::new(&Params::default(), &still).unwrap_err().key, "service");
+    }
+}

@@ -34,16 +34,28 @@ fn minute(params: &Params, flows: f64, drops: bool) -> (f64, f64) {
 #[test]
 fn explore() {
     for drops in [true, false] {
-    for load in [Load::Offered, Load::Virtual] {
-    for bias in [true, false] {
-    for tw in [100, 1000] {
-    for t_c in [200, 500, 1000] {
-        for flows in [5.,10., 20.,40., 80., 160.] {
-            let params = Params { t_c: Span::from_millis(t_c), tau_w: Some(Span::from_millis(tw)), load, bias, ..Params::default() };
-            let (m, s) = minute(&params, flows, drops);
-            println!("drops {drops} {load:?} bias {bias} tau_w {tw} t_c {t_c} N {flows}: {m:.3} {s:.4}");
+        for load in [Load::Offered, Load::Virtual] {
+            for bias in [true, false] {
+                for tw in [100, 1000] {
+                    for t_c in [200, 500, 1000] {
+                        for flows in [5., 10., 20., 40., 80., 160.] {
+                            let params = Params {
+                                t_c: Span::from_millis(t_c),
+                                tau_w: Some(Span::from_millis(tw)),
+                                load,
+                                bias,
+                                ..Params::default()
+                            };
+                            let (m, s) = minute(&params, flows, drops);
+                            println!(
+                                "drops {drops} {load:?} bias {bias} tau_w {tw} t_c {t_c} N {flows}: {m:.3} {s:.4}"
+                            );
+                        }
+                    }
+                }
+            }
         }
-    } } } } }
+    }
 }
 
 /// Steps of the fluid plant in a sampling period.
