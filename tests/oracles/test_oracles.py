@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import codel
+import fb_ocq
 import pi
 import pytest
 import red
@@ -57,6 +58,15 @@ def test_pi_integrates_as_the_paper_does(path: Path) -> None:
     assert first_difference(said, expected) == "none"
     traced = [call["p"] for call in calls if call["call"] == "update"]
     assert probabilities == pytest.approx(traced, abs=1e-12)
+
+
+@pytest.mark.parametrize("path", traces("fb_ocq"))
+def test_fb_ocq_lets_in_what_the_optimal_control_does(path: Path) -> None:
+    header, calls, expected = read(path)
+    said, probabilities = fb_ocq.verdicts(header, calls)
+    assert first_difference(said, expected) == "none"
+    traced = [call["p"] for call in calls if call["call"] == "update"]
+    assert probabilities == pytest.approx(traced, abs=1e-9)
 
 
 SITE = {

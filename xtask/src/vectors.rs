@@ -99,6 +99,11 @@ const SPECS: &[[&str; 3]] = &[
         "arm_pfc:target=8packets,delay=3,coincidence=[8,14],base=ramp,psi=0.95",
         "arm_pfc:target=60ms,form=paper,delay=4,coincidence=[9,12],flows=6,psi=0.9",
     ],
+    [
+        "fb_ocq:target=8packets,period=40ms,tau_w=100ms",
+        "fb_ocq:target=8packets,period=40ms,service=measured,a=0.2,t_c=200ms",
+        "fb_ocq:target=60ms,period=50ms,form=deadbeat,load=offered,tau_w=200ms,bias=false,p_max=0.6",
+    ],
 ];
 
 impl Plot {
