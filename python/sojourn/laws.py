@@ -262,8 +262,8 @@ class FbOcq(_Law):
             (queue, such as "300 packets"; more than 0, within the buffer). Default "40 packets":
             the paper's simulation.
         form: where p comes from: the feedback with a penalty, the one without, or a curve over the
-            queue (word; sqrt, deadbeat or profile). Default "sqrt": without a penalty all or
-            nothing is let in, and TCP answers with timeouts.
+            queue (word; sqrt, deadbeat or profile). Default "sqrt": deadbeat takes all or nothing:
+            with marks the queue swings from empty to full.
         t_c: time constant of the feedback at the target (time, such as "20 ms"; 1 ms to 1 min; with
             a, less than R = (a + target)^2 / (a mu)). Default "500 ms": a few round-trip times of
             0.1 s: TCP must have answered meanwhile.

@@ -98,7 +98,7 @@ sojourn_units::params! {
             "the paper's simulation";
         /// where p comes from: the feedback with a penalty, the one without, or a curve over the queue
         form: Form = Form::Sqrt, "u*", "sqrt, deadbeat or profile" if |_| true,
-            "without a penalty all or nothing is let in, and TCP answers with timeouts";
+            "deadbeat takes all or nothing: with marks the queue swings from empty to full";
         /// time constant of the feedback at the target
         t_c: Span = Span::from_millis(500), "t_c", "1 ms to 1 min; with a, less than R = (a + target)^2 / (a mu)"
             if |t_c| (Span::from_millis(1)..=Span::from_secs(60)).contains(t_c),
