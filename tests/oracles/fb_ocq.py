@@ -1,7 +1,7 @@
 """FB-OCQ, from the control problem of Radwan, To, Hwang (2016) and the algorithm of docs/laws/fb_ocq.md.
 
-min over u of the integral of x + R (w - u) + eps (u - u_s)^2, x' = u - g(x), g(x) = mu x / (a + x). R is found
-here as the one whose singular arc, where R g'(x) = 1, stands at the target; eps as the one under which the
+min over u of the integral of x + R (w - u) + eps (u - u_s)^2, x' = u - g(x), g(x) = mu x / (a + x). R is the
+one whose singular arc, where R g'(x) = 1, stands at the target; eps as the one under which the
 linear feedback has the time constant t_c; and u as the root of the Hamilton-Jacobi-Bellman equation itself,
 with psi(x) = x + R (w - g(x)): (u - g)^2 = (g - u_s)^2 + (psi(x) - psi(x_s)) / eps, towards the target.
 """

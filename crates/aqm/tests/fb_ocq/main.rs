@@ -1,5 +1,7 @@
 //! FB-OCQ against numbers from outside, on a fluid plant, and against where theory says that it rests.
 
+// What this law is not held to is for the tests of others.
+#[allow(dead_code)]
 #[path = "../common/fluid.rs"]
 mod fluid;
 #[path = "../common/reference.rs"]
