@@ -233,10 +233,10 @@ impl FbOcq {
         match self.half {
             Some(half) if self.time_constant >= price => {
                 let what = format!(
-                    "{} s is not below R = {price:.4} s, which a = {half} gives; legal: below R, or a smaller a",
+                    "{half} makes R = {price:.4} s, not above t_c = {} s; legal: a smaller a, or a shorter t_c",
                     self.time_constant
                 );
-                Err(Fault::new("t_c", what))
+                Err(Fault::new("a", what))
             }
             _ => Ok(()),
         }
@@ -571,7 +571,7 @@ mod tests {
         assert_eq!(told, "target: 101 packets is above the buffer of 100 packets; legal: within the buffer");
         let told = refused(&|params| params.a = Some(40.0));
         let expected =
-            "t_c: 0.5 s is not below R = 0.1280 s, which a = 40 gives; legal: below R, or a smaller a";
+            "a: 40 makes R = 0.1280 s, not above t_c = 0.5 s; legal: a smaller a, or a shorter t_c";
         assert_eq!(told, expected);
         let told = refused(&|params| params.lo = Some(Amount::Packets(60.0)));
         assert_eq!(told, "lo: 60 packets is not below hi = 60 packets; legal: less than hi");
