@@ -10,7 +10,8 @@ from pathlib import Path
 
 CRATES = {
     "units": set(),
-    "aqm": {"units"},
+    "optim": {"units"},
+    "aqm": {"units", "optim"},
     "tcp": {"units"},
     "scenario": {"units", "aqm", "tcp"},
     "sim": {"units", "aqm", "tcp", "scenario"},

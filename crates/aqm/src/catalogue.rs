@@ -38,6 +38,7 @@ pub const LAWS: &[Entry] = &[
     laws::pi2::ENTRY,
     laws::pid::ENTRY,
     laws::pi_pd::ENTRY,
+    laws::fb_ocq::ENTRY,
 ];
 
 /// All discs.

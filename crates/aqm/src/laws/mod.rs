@@ -8,6 +8,7 @@ pub mod choke;
 pub mod cobalt;
 pub mod codel;
 pub mod docsis_pie;
+pub mod fb_ocq;
 pub mod head_drop;
 pub mod pi;
 pub mod pi2;
