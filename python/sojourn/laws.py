@@ -258,11 +258,11 @@ class Blue(_Law):
 
     What is left as None takes its default.
         increase: what a lost packet adds to the probability (number, such as 0.1; more than 0, at
-            most 1). Default 0.02: Feng 2002: much larger than d_2, because a loss always means that
-            p is too small.
+            most 1). Default 0.0025: the p of a moderate load: larger steps empty the queue,
+            docs/deviations/blue.md.
         decrease: what an idle link takes off the probability (number, such as 0.1; more than 0, at
-            most increase). Default 0.002: Feng 2002: an idle link may also be the answer to too
-            many marks at once.
+            most increase). Default 0.00025: Feng 2002: much less than d_1, since only a loss always
+            means that p is wrong; a tenth.
         freeze: least time between two changes of the probability (time, such as "20 ms"; more than
             0, at most 1 h). Default "100 ms": Feng 2002: long enough for a change to be answered,
             about the longest round-trip time.
