@@ -285,7 +285,7 @@ class Blue(_Law):
 
 @dataclass(frozen=True, kw_only=True)
 class Avq(_Law):
-    """Adaptive virtual queue: mark what would overflow a slower link, so that this one has some rate to spare.
+    """Adaptive virtual queue: mark what would overflow a somewhat slower link.
 
     Beside the real queue there is a number: the length that it would have on a somewhat slower
     link. Packets that would overflow this virtual queue are marked or dropped. The slower link's
