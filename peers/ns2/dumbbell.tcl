@@ -10,13 +10,13 @@ array set is {
     access_rate 10e6  access_from 0.038  access_to 0.042
     cc reno  ecn 1  law tail_drop  seed 1  duration 100  warmup 10  quiet 0
     min 50  max 150  weight 0.002  max_p 0.1  gentle 1  mark_below_p 0.1
-    target 100  a 1.822e-5  b 1.816e-5  hertz 160
+    target 100  a 1.822e-5  b 1.816e-5  hertz 160  gamma 0.98
 }
 foreach {key value} $argv {
     if {![info exists is($key)]} { puts stderr "dumbbell.tcl: unknown key $key"; exit 2 }
     set is($key) $value
 }
-array set queue_class { tail_drop DropTail red RED pi PI }
+array set queue_class { tail_drop DropTail red RED pi PI avq Vq }
 array set agent_class { reno TCP/Reno newreno TCP/Newreno sack TCP/Sack1 }
 array set sink_class { reno TCPSink newreno TCPSink sack TCPSink/Sack1 }
 
@@ -40,6 +40,11 @@ Queue/RED set bytes_ false
 Queue/RED set queue_in_bytes_ false
 foreach {name key} {a_ a b_ b w_ hertz qref_ target setbit_ ecn mean_pktsize_ packet} {
     Queue/PI set $name $is($key)
+}
+# AVQ's virtual link begins as the real one.
+Queue/Vq set ecnlim_ 1.0
+foreach {name key} {gamma_ gamma markpkts_ ecn mean_pktsize_ packet} {
+    Queue/Vq set $name $is($key)
 }
 
 # Routes by hand: ns-2's own set-up is cubic in the number of nodes.

@@ -106,9 +106,9 @@ const SPECS: &[[&str; 3]] = &[
     ],
     ["avq", "avq:alpha=1.0,gamma=0.9,buffer=6packets", "avq:alpha=0.5,buffer=5kB"],
     [
-        "sred:zombies=20,max_p=0.9",
-        "sred:zombies=10,overwrite=0.5,weight=0.1,full=false,max_p=1.0",
-        "sred:zombies=30,weight=0.02,buffer=12packets",
+        "sred:zombies=20,weight=0.001,max_p=0.9",
+        "sred:zombies=40,overwrite=0.5,weight=0.0003,full=false,max_p=1.0",
+        "sred:zombies=30,weight=0.0005,buffer=12packets,max_p=0.5",
     ],
     [
         "ared:weight=0.1,interval=100ms",

@@ -35,7 +35,7 @@ use sojourn_units::{Amount, Fault, Page, Prob, Rate, Time};
 pub const ENTRY: Entry = Entry {
     page: Page {
         stem: "avq",
-        summary: "adaptive virtual queue: mark what would overflow a slower link, so that this one has some rate to spare",
+        summary: "adaptive virtual queue: mark what would overflow a somewhat slower link",
         idea: "Beside the real queue there is a number: the length that it would have on a somewhat slower link. \
                Packets that would overflow this virtual queue are marked or dropped. The slower link's rate \
                falls with each byte that arrives and rises with time, until what arrives is a given share \

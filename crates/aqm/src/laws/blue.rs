@@ -43,11 +43,11 @@ sojourn_units::params! {
     /// Parameters of BLUE.
     pub struct Params {
         /// what a lost packet adds to the probability
-        increase: f64 = 0.02, "d_1", "more than 0, at most 1" if |d| is_step(*d),
-            "Feng 2002: much larger than d_2, because a loss always means that p is too small";
+        increase: f64 = 0.0025, "d_1", "more than 0, at most 1" if |d| is_step(*d),
+            "the p of a moderate load: larger steps empty the queue, docs/deviations/blue.md";
         /// what an idle link takes off the probability
-        decrease: f64 = 0.002, "d_2", "more than 0, at most increase" if |d| is_step(*d),
-            "Feng 2002: an idle link may also be the answer to too many marks at once";
+        decrease: f64 = 0.00025, "d_2", "more than 0, at most increase" if |d| is_step(*d),
+            "Feng 2002: much less than d_1, since only a loss always means that p is wrong; a tenth";
         /// least time between two changes of the probability
         freeze: Span = Span::from_millis(100), "freeze_time", "more than 0, at most 1 h"
             if |span| *span > Span::ZERO && *span <= Span::from_secs(3600),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     fn blue(change: impl Fn(&mut Params)) -> Blue {
-        let mut params = Params::default();
+        let mut params = Params { increase: 0.02, decrease: 0.002, ..Params::default() };
         change(&mut params);
         Blue::new(&params, &site()).unwrap()
     }
@@ -292,7 +292,7 @@ mod tests {
             Blue::new(&params, &site()).unwrap_err().to_string()
         };
         let told = refused(&|params| params.decrease = 0.05);
-        assert_eq!(told, "decrease: 0.05 is above increase = 0.02; legal: more than 0, at most increase");
+        assert_eq!(told, "decrease: 0.05 is above increase = 0.0025; legal: more than 0, at most increase");
         let told = refused(&|params| params.threshold = Some(Amount::Packets(400.0)));
         assert_eq!(
             told,
