@@ -12,8 +12,7 @@ from polars.testing import assert_frame_equal
 from python_laws import MyCoDel, PiByPackets
 
 import sojourn as sj
-from sojourn.conform import TracedLaw
-from sojourn.conform import replay
+from sojourn.conform import TracedLaw, replay
 from sojourn.laws_in_python.law import CALLS
 from sojourn.laws_in_python.parameters import defaults_of
 
