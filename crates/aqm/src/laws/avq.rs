@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_burst_fills_the_virtual_buffer_and_no_more() {
-        let mut law = avq(|_| ());
+        let mut law = avq(|params| params.offered = true);
         let verdicts: Vec<Verdict> =
             (0..12).map(|_| law.on_arrival(&arrival(at(1.0), 1000, Ecn::NotEct))).collect();
         assert_eq!(verdicts[..10], [Verdict::Pass; 10]);
@@ -231,7 +231,7 @@ mod tests {
     /// Equation (1): under a steady load lambda, C~ falls at alpha (lambda - gamma C).
     #[test]
     fn the_virtual_rate_moves_as_the_fluid_says() {
-        let mut law = avq(|_| ());
+        let mut law = avq(|params| params.offered = true);
         // 1.1 MB/s for one second from C~ = C: 10^6 - 0.15 (1.1 - 0.98) 10^6 = 982 000.
         feed(&mut law, 0.0, 1100);
         assert!((law.virtual_capacity - 982_000.0).abs() < 200.0, "{}", law.virtual_capacity);
@@ -239,6 +239,17 @@ mod tests {
         let before = law.virtual_capacity;
         feed(&mut law, 1.0, 980);
         assert!((law.virtual_capacity - before).abs() < 1e-3);
+    }
+
+    #[test]
+    fn what_is_dropped_is_no_load_and_what_is_marked_is() {
+        let mut law = avq(|_| ());
+        (0..10).for_each(|_| assert_eq!(law.on_arrival(&arrival(at(1.0), 1000, Ecn::NotEct)), Verdict::Pass));
+        let loaded = law.virtual_capacity;
+        assert_eq!(law.on_arrival(&arrival(at(1.0), 1000, Ecn::NotEct)), Verdict::Drop);
+        assert_eq!(law.virtual_capacity, loaded);
+        assert_eq!(law.on_arrival(&arrival(at(1.0), 1000, Ecn::Ect1)), Verdict::Mark);
+        assert_eq!(law.virtual_capacity, loaded - 150.0);
     }
 
     #[test]

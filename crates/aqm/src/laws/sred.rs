@@ -60,7 +60,7 @@ sojourn_units::params! {
         /// weight of a new comparison in the average hit
         weight: Option<f64> = None, "alpha", "more than 0, at most 1" if |w| w.is_none_or(|w| w > 0.0 && w <= 1.0),
             "overwrite / zombies: the list remembers so many packets";
-        /// largest probability where the flows are not too many hits
+        /// probability from a third of the buffer on, with 256 flows or more
         max_p: Prob = Prob::clamped(0.15), "p_max", "more than 0, at most 1" if |p| p.get() > 0.0,
             "Ott 1999: TCP lives on timeouts where more is lost";
         /// the buffer whose third and sixth are the steps of the probability

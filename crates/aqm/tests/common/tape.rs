@@ -63,7 +63,7 @@ impl Tape {
         self.now += ahead;
     }
 
-    /// The update that the law wants next, `seconds` after the last one if it is that late; whether it wants one.
+    /// The update that the law wants next, with so many packets held; whether it wants one.
     pub(crate) fn update(&mut self, law: &mut dyn Law, backlog: f64) -> bool {
         let Some(due) = law.next_update() else { return false };
         self.now = self.now.max(due);
