@@ -241,8 +241,9 @@ class Sred(_Law):
             more than 0, at most 1). Default 0.25: Ott 1999.
         weight: weight of a new comparison in the average hit (number, such as 0.1; more than 0, at
             most 1). Default none: overwrite / zombies: the list remembers so many packets.
-        max_p: largest probability where the flows are not too many hits (number, such as 0.1; more
-            than 0, at most 1). Default 0.15: Ott 1999: TCP lives on timeouts where more is lost.
+        max_p: probability from a third of the buffer on, with 256 flows or more (number, such as
+            0.1; more than 0, at most 1). Default 0.15: Ott 1999: TCP lives on timeouts where more
+            is lost.
         buffer: the buffer whose third and sixth are the steps of the probability (queue, such as
             "300 packets"; more than 0). Default none: the real buffer, Ott 1999; where it has no
             limit, what the link sends in a round-trip time.
