@@ -19,7 +19,10 @@
 //! ```
 //!
 //! By (5) the middle of the band is d C. A step is taken at its time, also when
-//! no packet comes; while the link is idle the average ages as RED's does.
+//! no packet comes; while the link is idle the average ages as RED's does. ns-2
+//! keeps no such time (`steps = arrivals`): it looks at each packet, and takes a
+//! step as soon as the average is outside the band and an interval went by since
+//! the last step.
 
 use crate::catalogue::Entry;
 use crate::law::{Arrival, Gauges, Law, Observation, Verdict};
@@ -27,6 +30,16 @@ use crate::laws::red::{self, Red};
 use crate::site::Site;
 use sojourn_units::param::Described;
 use sojourn_units::{Amount, Fault, Page, Prob, Rate, Span, Time, math};
+
+sojourn_units::choice! {
+    /// When max_p takes a step.
+    pub enum Steps {
+        /// Every interval.
+        Timed = "timed",
+        /// At the first packet outside the band an interval after the last step.
+        Arrivals = "arrivals",
+    }
+}
 
 /// What the catalogue tells of it.
 pub const ENTRY: Entry = Entry {
@@ -68,6 +81,9 @@ sojourn_units::params! {
         interval: Span = Span::from_millis(500), "interval", "1 ms to 1 h"
             if |interval| (Span::from_millis(1)..=Span::from_secs(3600)).contains(interval),
             "Floyd et al. 2001";
+        /// when steps are taken: timed or arrivals
+        steps: Steps = Steps::Timed, "steps", "timed or arrivals" if |_| true,
+            "Floyd et al. 2001: every interval; arrivals is ns-2, which waits for the band to be left";
         /// largest step up
         alpha: f64 = 0.01, "alpha", "more than 0, at most 1" if |alpha| *alpha > 0.0 && *alpha <= 1.0,
             "Floyd et al. 2001; a step is never above max_p / 4";
@@ -99,19 +115,21 @@ sojourn_units::params! {
 #[derive(Clone, Debug)]
 pub struct Ared {
     red: Red,
-    steps: Steps,
+    rule: Rule,
     interval: Span,
+    steps: Steps,
     /// The target where the thresholds follow it.
     target: Option<Amount>,
     /// Whether the weight follows the link.
     own_weight: bool,
     site: Site,
+    /// When the next step may be taken.
     due: Time,
 }
 
 /// How max_p moves.
 #[derive(Clone, Copy, Debug)]
-struct Steps {
+struct Rule {
     alpha: f64,
     beta: f64,
     low: f64,
@@ -121,7 +139,7 @@ struct Steps {
 impl Ared {
     /// Adaptive RED in front of the link at `site`, from an empty queue.
     pub fn new(params: &Params, site: &Site) -> Result<Ared, Fault> {
-        let steps = steps(params)?;
+        let rule = rule(params)?;
         let target = target(params, site)?;
         let own = target.map(|target| automatic_thresholds(target, site));
         let amounts = own.map(|(min, max)| (Amount::Packets(min), Amount::Packets(max)));
@@ -137,13 +155,21 @@ impl Ared {
         };
         Ok(Ared {
             red: Red::new(&red, site)?,
-            steps,
+            rule,
             interval: params.interval,
+            steps: params.steps,
             target,
             own_weight: params.weight.is_none(),
             site: *site,
             due: Time::ZERO + params.interval,
         })
+    }
+
+    /// A step of max_p, where the average asks for one and max_p has room.
+    fn step(&mut self, average: f64) -> bool {
+        let before = self.red.max_p();
+        self.red.set_max_p(self.rule.next(before, average, self.band()));
+        self.red.max_p() != before
     }
 
     /// Equation (1): the averages that are near enough.
@@ -155,7 +181,11 @@ impl Ared {
 
 impl Law for Ared {
     fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
-        self.red.on_arrival(arrival)
+        self.red.observe(arrival);
+        if self.steps == Steps::Arrivals && arrival.now > self.due && self.step(self.red.average()) {
+            self.due = arrival.now + self.interval;
+        }
+        self.red.judge(arrival)
     }
 
     fn on_idle(&mut self, now: Time) {
@@ -182,12 +212,11 @@ impl Law for Ared {
     }
 
     fn next_update(&self) -> Option<Time> {
-        Some(self.due)
+        (self.steps == Steps::Timed).then_some(self.due)
     }
 
     fn on_update(&mut self, due: Time, seen: &Observation) {
-        let average = self.red.average_at(seen.now);
-        self.red.set_max_p(self.steps.next(self.red.max_p(), average, self.band()));
+        self.step(self.red.average_at(seen.now));
         // Steps stay on their grid; for those missed in a stall nobody knows the average.
         let missed = seen.now.since(due).nanos() / self.interval.nanos();
         self.due = due + self.interval.saturating_mul(missed + 1);
@@ -209,7 +238,7 @@ impl Law for Ared {
     }
 }
 
-impl Steps {
+impl Rule {
     /// Equations (2) and (3).
     fn next(self, max_p: f64, average: f64, band: [f64; 2]) -> f64 {
         if average > band[1] && max_p <= self.high {
@@ -252,13 +281,13 @@ fn target(params: &Params, site: &Site) -> Result<Option<Amount>, Fault> {
     }
 }
 
-fn steps(params: &Params) -> Result<Steps, Fault> {
+fn rule(params: &Params) -> Result<Rule, Fault> {
     let (low, high) = (params.low.get(), params.high.get());
     if low > high {
         let what = format!("{low} is above high = {high}; legal: more than 0, at most high");
         return Err(Fault::new("low", what));
     }
-    Ok(Steps { alpha: params.alpha, beta: params.beta, low, high })
+    Ok(Rule { alpha: params.alpha, beta: params.beta, low, high })
 }
 
 /// Where the band of equation (1) begins and ends between the thresholds.
