@@ -100,8 +100,8 @@ const SPECS: &[[&str; 3]] = &[
         "arm_pfc:target=60ms,form=paper,delay=4,coincidence=[9,12],flows=6,psi=0.9",
     ],
     [
-        "ared:weight=0.1,interval=100ms",
-        "ared:target=100ms,alpha=0.05,beta=0.8,interval=50ms",
+        "ared:min=3packets,weight=0.1,interval=100ms",
+        "ared:target=100ms,weight=0.1,max_p=0.3,alpha=0.05,beta=0.8,interval=50ms",
         "ared:min=3packets,max=9packets,weight=0.1,max_p=0.3,interval=40ms,steps=arrivals,low=0.05,high=0.4,mark_below_p=0.3",
     ],
     [

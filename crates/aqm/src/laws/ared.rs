@@ -266,9 +266,10 @@ fn automatic_thresholds(target: Amount, site: &Site) -> (f64, f64) {
 fn target(params: &Params, site: &Site) -> Result<Option<Amount>, Fault> {
     let thresholds = params.min.is_some() || params.max.is_some();
     match params.target {
-        Some(_) if thresholds => {
-            Err(Fault::new("target", "cannot be held beside min and max; legal: the target or the thresholds"))
-        }
+        Some(_) if thresholds => Err(Fault::new(
+            "target",
+            "cannot be held beside min and max; legal: the target or the thresholds",
+        )),
         Some(target) if 1.5 * site.packets(target) > site.limit => {
             let what = format!(
                 "{target} is above two thirds of the buffer of {} packets; legal: at most two thirds of the buffer",
@@ -294,3 +295,155 @@ fn rule(params: &Params) -> Result<Rule, Fault> {
 const BAND: [f64; 2] = [0.4, 0.6];
 /// The target where none is given.
 const TARGET: Amount = Amount::Delay(Span::from_millis(5));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::law::{Backlog, FlowId};
+    use sojourn_units::Ecn;
+
+    /// 1000 packets/s.
+    fn site() -> Site {
+        let rate = Rate::from_bits_per_second(8e6);
+        Site { rate, packet: 1000.0, limit: 300.0, flows: None, base_rtt: None }
+    }
+
+    fn ared(change: impl Fn(&mut Params)) -> Result<Ared, Fault> {
+        let mut params = Params::default();
+        change(&mut params);
+        Ared::new(&params, &site())
+    }
+
+    /// Thresholds 50 and 150 and an average that is the backlog: the band is 90 to 110.
+    fn given(params: &mut Params) {
+        (params.min, params.max) = (Some(Amount::Packets(50.0)), Some(Amount::Packets(150.0)));
+        params.weight = Some(1.0);
+    }
+
+    fn seconds(seconds: f64) -> Time {
+        Time::ZERO + Span::from_seconds(seconds)
+    }
+
+    fn arrive(law: &mut Ared, now: f64, packets: u32) -> Verdict {
+        let backlog = Backlog { packets, bytes: u64::from(packets) * 1000 };
+        let (ecn, flow) = (Ecn::NotEct, FlowId(0));
+        law.on_arrival(&Arrival {
+            now: seconds(now),
+            len: 1000,
+            ecn,
+            flow,
+            backlog,
+            victim: None,
+            u: [0.99, 0.0],
+        })
+    }
+
+    fn update(law: &mut Ared, now: f64) {
+        let seen = Observation { now: seconds(now), ..Observation::default() };
+        law.on_update(law.next_update().unwrap(), &seen);
+    }
+
+    fn weight(law: &Ared) -> f64 {
+        law.red.weight()
+    }
+
+    #[test]
+    fn the_rule_is_the_papers() {
+        let rule = Rule { alpha: 0.01, beta: 0.9, low: 0.01, high: 0.5 };
+        let band = [90.0, 110.0];
+        for (max_p, average, expected) in [
+            (0.1, 111.0, 0.11),
+            (0.02, 111.0, 0.025),
+            (0.5, 111.0, 0.51),
+            (0.51, 111.0, 0.51),
+            (0.1, 110.0, 0.1),
+            (0.1, 90.0, 0.1),
+            (0.1, 89.0, 0.09),
+            (0.01, 89.0, 0.009),
+            (0.009, 89.0, 0.009),
+        ] {
+            let next = rule.next(max_p, average, band);
+            assert!((next - expected).abs() < 1e-15, "{max_p} at {average}: {next}");
+        }
+        assert_eq!(ared(given).unwrap().band(), band);
+    }
+
+    /// Equations (4) and (5), and what ns-2 2.35 says of itself: q_weight_, thresh_ and maxthresh_ after a run
+    /// with these rates and a target of 5 ms.
+    #[test]
+    fn what_is_not_given_is_what_ns2_chooses() {
+        for (rate, expected_weight, thresholds) in [
+            (1e6, 0.007_968_085_162_939_342, (5.0, 15.0)),
+            (8e6, 0.000_999_500_166_624_978, (5.0, 15.0)),
+            (100e6, 7.999_680_008_530_241e-5, (31.25, 93.75)),
+        ] {
+            let site = Site { rate: Rate::from_bits_per_second(rate), ..site() };
+            let law = Ared::new(&Params::default(), &site).unwrap();
+            assert!((weight(&law) / expected_weight - 1.0).abs() < 1e-9, "{}", weight(&law));
+            assert_eq!(law.red.thresholds(), thresholds);
+            assert_eq!(law.target_packets(), Some(2.0 * thresholds.0));
+        }
+    }
+
+    #[test]
+    fn what_follows_the_link_follows_it_and_what_is_given_stays() {
+        let mut law = ared(|_| ()).unwrap();
+        law.on_link_change(seconds(1.0), Rate::from_bits_per_second(100e6));
+        assert_eq!(law.red.thresholds(), (31.25, 93.75));
+        assert!(weight(&law) < 1e-4);
+        law.on_link_change(seconds(2.0), Rate::from_bits_per_second(0.0));
+        assert_eq!(law.red.thresholds(), (31.25, 93.75));
+        let mut law = ared(given).unwrap();
+        law.on_link_change(seconds(1.0), Rate::from_bits_per_second(100e6));
+        assert_eq!((law.red.thresholds(), weight(&law)), ((50.0, 150.0), 1.0));
+        // A buffer of one packet: thresholds within it.
+        let site = Site { limit: 1.0, ..site() };
+        assert_eq!(Ared::new(&Params::default(), &site).unwrap().red.thresholds(), (1.0 / 3.0, 1.0));
+    }
+
+    #[test]
+    fn timed_steps_come_without_packets_and_once_for_a_stall() {
+        let mut law = ared(given).unwrap();
+        arrive(&mut law, 0.1, 120);
+        update(&mut law, 0.5);
+        assert!((law.red.max_p() - 0.11).abs() < 1e-15);
+        // Ten intervals late: one step, and the grid is kept.
+        update(&mut law, 5.7);
+        assert!((law.red.max_p() - 0.12).abs() < 1e-15);
+        assert_eq!(law.next_update(), Some(seconds(6.0)));
+        // An idle link's average ages: with a weight of 1 nothing is left after a packet's time.
+        law.on_idle(seconds(5.8));
+        update(&mut law, 6.0);
+        assert!((law.red.max_p() - 0.108).abs() < 1e-15);
+    }
+
+    #[test]
+    fn steps_at_arrivals_wait_for_the_band_to_be_left() {
+        let mut law = ared(|params| {
+            given(params);
+            params.steps = Steps::Arrivals;
+        })
+        .unwrap();
+        assert_eq!(law.next_update(), None);
+        for (now, packets, expected) in
+            [(0.4, 120, 0.1), (0.6, 100, 0.1), (0.9, 120, 0.11), (1.3, 120, 0.11), (1.41, 80, 0.099)]
+        {
+            arrive(&mut law, now, packets);
+            assert!((law.red.max_p() - expected).abs() < 1e-15, "at {now}: {}", law.red.max_p());
+        }
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        let packets = |count| Some(Amount::Packets(count));
+        let fault = |change: &dyn Fn(&mut Params)| ared(change).unwrap_err();
+        assert_eq!(
+            fault(&|params| (params.target, params.min) = (packets(50.0), packets(20.0))).key,
+            "target"
+        );
+        assert_eq!(fault(&|params| params.target = packets(201.0)).key, "target");
+        assert_eq!(fault(&|params| (params.low, params.high) = (Prob::ONE, Prob::clamped(0.5))).key, "low");
+        assert_eq!(fault(&|params| params.max = packets(301.0)).key, "max");
+        assert!(ared(|params| params.target = packets(200.0)).is_ok());
+    }
+}
