@@ -4,19 +4,22 @@
 #
 # Prints one "name value" a line. What is counted is counted after the warm-up.
 # Queue lengths are sampled every 10 ms and leave out the packet on the wire.
+# "adaptive 1" makes RED adaptive; with min, max or weight 0 it then chooses them itself.
 
 array set is {
     flows 120  rate 8e6  delay 0.020  buffer 300  packet 1000
     access_rate 10e6  access_from 0.038  access_to 0.042
     cc reno  ecn 1  law tail_drop  seed 1  duration 100  warmup 10  quiet 0
     min 50  max 150  weight 0.002  max_p 0.1  gentle 1  mark_below_p 0.1
-    target 100  a 1.822e-5  b 1.816e-5  hertz 160  gamma 0.98
+    adaptive 0  target_delay 0.005
+    target 100  a 1.822e-5  b 1.816e-5  hertz 160  virtual 0.98
+    gamma 0.001  phi 1.001  period 0.002
 }
 foreach {key value} $argv {
     if {![info exists is($key)]} { puts stderr "dumbbell.tcl: unknown key $key"; exit 2 }
     set is($key) $value
 }
-array set queue_class { tail_drop DropTail red RED pi PI avq Vq }
+array set queue_class { tail_drop DropTail red RED pi PI avq Vq rem REM }
 array set agent_class { reno TCP/Reno newreno TCP/Newreno sack TCP/Sack1 }
 array set sink_class { reno TCPSink newreno TCPSink sack TCPSink/Sack1 }
 
@@ -32,7 +35,7 @@ $draws seed [expr {100003 * $is(seed) + 17}]
 Agent/TCP set packetSize_ [expr {$is(packet) - 40}]
 Agent/TCP set window_ 1000
 Agent/TCP set ecn_ $is(ecn)
-foreach {name key} {thresh_ min maxthresh_ max q_weight_ weight gentle_ gentle mark_p_ mark_below_p setbit_ ecn mean_pktsize_ packet} {
+foreach {name key} {thresh_ min maxthresh_ max q_weight_ weight gentle_ gentle mark_p_ mark_below_p setbit_ ecn mean_pktsize_ packet adaptive_ adaptive targetdelay_ target_delay} {
     Queue/RED set $name $is($key)
 }
 Queue/RED set linterm_ [expr {1.0 / $is(max_p)}]
@@ -43,8 +46,11 @@ foreach {name key} {a_ a b_ b w_ hertz qref_ target setbit_ ecn mean_pktsize_ pa
 }
 # AVQ's virtual link begins as the real one.
 Queue/Vq set ecnlim_ 1.0
-foreach {name key} {gamma_ gamma markpkts_ ecn mean_pktsize_ packet} {
+foreach {name key} {gamma_ virtual markpkts_ ecn mean_pktsize_ packet} {
     Queue/Vq set $name $is($key)
+}
+foreach {name key} {gamma_ gamma phi_ phi pupdtime_ period pbo_ target markpkts_ ecn mean_pktsize_ packet} {
+    Queue/REM set $name $is($key)
 }
 
 # Routes by hand: ns-2's own set-up is cubic in the number of nodes.

@@ -9,7 +9,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-__all__ = ["Ared", "ArmPfc", "Avq", "Blue", "Choke", "Cobalt", "Codel", "DocsisPie", "FbOcq", "HeadDrop", "Pi", "Pi2", "PiPd", "Pid", "Pie", "Red", "Rem", "Sred", "TailDrop"]
+__all__ = [
+    "Ared",
+    "ArmPfc",
+    "Avq",
+    "Blue",
+    "Choke",
+    "Cobalt",
+    "Codel",
+    "DocsisPie",
+    "FbOcq",
+    "HeadDrop",
+    "Pi",
+    "Pi2",
+    "PiPd",
+    "Pid",
+    "Pie",
+    "Red",
+    "Rem",
+    "Sred",
+    "TailDrop",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,6 +161,9 @@ class Ared(_Law):
             at most 1). Default 0.1: Floyd 1997.
         interval: time between two steps of max_p (time, such as "20 ms"; 1 ms to 1 h). Default "500
             ms": Floyd et al. 2001.
+        steps: when steps are taken: timed or arrivals (word; timed or arrivals). Default "timed":
+            Floyd et al. 2001: every interval; arrivals is ns-2, which waits for the band to be
+            left.
         alpha: largest step up (number, such as 0.1; more than 0, at most 1). Default 0.01: Floyd et
             al. 2001; a step is never above max_p / 4.
         beta: factor of a step down (number, such as 0.1; more than 0, less than 1). Default 0.9:
@@ -167,6 +190,7 @@ class Ared(_Law):
     weight: float | None = None
     max_p: float | None = None
     interval: str | None = None
+    steps: str | None = None
     alpha: float | None = None
     beta: float | None = None
     low: float | None = None

@@ -98,6 +98,49 @@ POINTS = [
         },
         {"law": "avq", "flows": 50, "cc": "newreno", "ecn": 0, "duration": 200, "warmup": 100},
     ),
+    Point(
+        "newreno, adaptive RED that sets itself and drops, 40 flows",
+        "ared:target=60ms,steps=arrivals",
+        {"flows.0.count": "40", "flows.0.cc": "newreno", "flows.0.ecn": "false"},
+        {
+            "law": "red",
+            "adaptive": 1,
+            "min": 0,
+            "max": 0,
+            "weight": 0,
+            "target_delay": 0.06,
+            "flows": 40,
+            "cc": "newreno",
+            "ecn": 0,
+        },
+    ),
+    Point(
+        "reno, adaptive RED that marks always, 80 flows at 12 Mbit/s",
+        "ared:min=40packets,max=160packets,steps=arrivals",
+        {"flows.0.count": "80", "bottleneck.rate": "12 Mbit/s"},
+        {
+            "law": "red",
+            "adaptive": 1,
+            "min": 40,
+            "max": 160,
+            "weight": 0,
+            "mark_below_p": 1.1,
+            "flows": 80,
+            "rate": 12e6,
+        },
+    ),
+    Point(
+        "reno, REM that marks, 60 flows at 12 Mbit/s",
+        "rem:target=60packets,gamma=0.002,period=4ms",
+        {"flows.0.count": "60", "bottleneck.rate": "12 Mbit/s"},
+        {"law": "rem", "target": 60, "gamma": 0.002, "period": 0.004, "flows": 60, "rate": 12e6},
+    ),
+    Point(
+        "newreno, REM that drops, 30 flows",
+        "rem:target=40packets,phi=1.002",
+        {"flows.0.count": "30", "flows.0.cc": "newreno", "flows.0.ecn": "false"},
+        {"law": "rem", "target": 40, "phi": 1.002, "flows": 30, "cc": "newreno", "ecn": 0},
+    ),
 ]
 
 

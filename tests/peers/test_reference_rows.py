@@ -24,7 +24,7 @@ DISCS = {
     ("S1", "red_50_150"): "red:min=50packets,max=150packets,mark_below_p=0.1",
     ("S1", "red_50_150_nogentle"): "red:min=50packets,max=150packets,mark_below_p=0.1,gentle=false",
     ("S1", "pi_1.822e-5_160hz"): "pi:target=100packets,a=1.822e-5,b=1.816e-5,rate=160Hz",
-    ("S1", "ared_50_150"): "ared:min=50packets,max=150packets,weight=0.002,mark_below_p=0.1",
+    ("S1", "ared_50_150"): "ared:min=50packets,max=150packets,weight=0.002,mark_below_p=0.1,steps=arrivals",
     ("S1", "rem_default"): "rem:target=100packets",
     ("S6_100M", "red"): "red:min=125packets,max=417packets",
     ("S6_100M", "droptail"): "tail_drop",

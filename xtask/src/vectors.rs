@@ -111,9 +111,9 @@ const SPECS: &[[&str; 3]] = &[
         "sred:zombies=30,weight=0.0005,buffer=12packets,max_p=0.5",
     ],
     [
-        "ared:weight=0.1,interval=100ms",
-        "ared:target=100ms,alpha=0.05,beta=0.8,interval=50ms",
-        "ared:min=3packets,max=9packets,weight=0.1,max_p=0.3,interval=40ms,low=0.05,high=0.4,mark_below_p=0.3",
+        "ared:min=3packets,weight=0.1,interval=100ms",
+        "ared:target=100ms,weight=0.1,max_p=0.3,alpha=0.05,beta=0.8,interval=50ms",
+        "ared:min=3packets,max=9packets,weight=0.1,max_p=0.3,interval=40ms,steps=arrivals,low=0.05,high=0.4,mark_below_p=0.3",
     ],
     [
         "choke:weight=0.1",

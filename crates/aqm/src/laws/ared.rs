@@ -19,7 +19,10 @@
 //! ```
 //!
 //! By (5) the middle of the band is d C. A step is taken at its time, also when
-//! no packet comes; while the link is idle the average ages as RED's does.
+//! no packet comes; while the link is idle the average ages as RED's does. ns-2
+//! keeps no such time (`steps = arrivals`): it looks at each packet, and takes a
+//! step as soon as the average is outside the band and an interval went by since
+//! the last step.
 
 use crate::catalogue::Entry;
 use crate::law::{Arrival, Gauges, Law, Observation, Verdict};
@@ -27,6 +30,16 @@ use crate::laws::red::{self, Red};
 use crate::site::Site;
 use sojourn_units::param::Described;
 use sojourn_units::{Amount, Fault, Page, Prob, Rate, Span, Time, math};
+
+sojourn_units::choice! {
+    /// When max_p takes a step.
+    pub enum Steps {
+        /// Every interval.
+        Timed = "timed",
+        /// At the first packet outside the band an interval after the last step.
+        Arrivals = "arrivals",
+    }
+}
 
 /// What the catalogue tells of it.
 pub const ENTRY: Entry = Entry {
@@ -68,6 +81,9 @@ sojourn_units::params! {
         interval: Span = Span::from_millis(500), "interval", "1 ms to 1 h"
             if |interval| (Span::from_millis(1)..=Span::from_secs(3600)).contains(interval),
             "Floyd et al. 2001";
+        /// when steps are taken: timed or arrivals
+        steps: Steps = Steps::Timed, "steps", "timed or arrivals" if |_| true,
+            "Floyd et al. 2001: every interval; arrivals is ns-2, which waits for the band to be left";
         /// largest step up
         alpha: f64 = 0.01, "alpha", "more than 0, at most 1" if |alpha| *alpha > 0.0 && *alpha <= 1.0,
             "Floyd et al. 2001; a step is never above max_p / 4";
@@ -99,19 +115,21 @@ sojourn_units::params! {
 #[derive(Clone, Debug)]
 pub struct Ared {
     red: Red,
-    steps: Steps,
+    rule: Rule,
     interval: Span,
+    steps: Steps,
     /// The target where the thresholds follow it.
     target: Option<Amount>,
     /// Whether the weight follows the link.
     own_weight: bool,
     site: Site,
+    /// When the next step may be taken.
     due: Time,
 }
 
 /// How max_p moves.
 #[derive(Clone, Copy, Debug)]
-struct Steps {
+struct Rule {
     alpha: f64,
     beta: f64,
     low: f64,
@@ -121,7 +139,7 @@ struct Steps {
 impl Ared {
     /// Adaptive RED in front of the link at `site`, from an empty queue.
     pub fn new(params: &Params, site: &Site) -> Result<Ared, Fault> {
-        let steps = steps(params)?;
+        let rule = rule(params)?;
         let target = target(params, site)?;
         let own = target.map(|target| automatic_thresholds(target, site));
         let amounts = own.map(|(min, max)| (Amount::Packets(min), Amount::Packets(max)));
@@ -137,13 +155,21 @@ impl Ared {
         };
         Ok(Ared {
             red: Red::new(&red, site)?,
-            steps,
+            rule,
             interval: params.interval,
+            steps: params.steps,
             target,
             own_weight: params.weight.is_none(),
             site: *site,
             due: Time::ZERO + params.interval,
         })
+    }
+
+    /// A step of max_p, where the average asks for one and max_p has room.
+    fn step(&mut self, average: f64) -> bool {
+        let before = self.red.max_p();
+        self.red.set_max_p(self.rule.next(before, average, self.band()));
+        self.red.max_p() != before
     }
 
     /// Equation (1): the averages that are near enough.
@@ -155,7 +181,11 @@ impl Ared {
 
 impl Law for Ared {
     fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
-        self.red.on_arrival(arrival)
+        self.red.observe(arrival);
+        if self.steps == Steps::Arrivals && arrival.now > self.due && self.step(self.red.average()) {
+            self.due = arrival.now + self.interval;
+        }
+        self.red.judge(arrival)
     }
 
     fn on_idle(&mut self, now: Time) {
@@ -182,12 +212,11 @@ impl Law for Ared {
     }
 
     fn next_update(&self) -> Option<Time> {
-        Some(self.due)
+        (self.steps == Steps::Timed).then_some(self.due)
     }
 
     fn on_update(&mut self, due: Time, seen: &Observation) {
-        let average = self.red.average_at(seen.now);
-        self.red.set_max_p(self.steps.next(self.red.max_p(), average, self.band()));
+        self.step(self.red.average_at(seen.now));
         // Steps stay on their grid; for those missed in a stall nobody knows the average.
         let missed = seen.now.since(due).nanos() / self.interval.nanos();
         self.due = due + self.interval.saturating_mul(missed + 1);
@@ -209,7 +238,7 @@ impl Law for Ared {
     }
 }
 
-impl Steps {
+impl Rule {
     /// Equations (2) and (3).
     fn next(self, max_p: f64, average: f64, band: [f64; 2]) -> f64 {
         if average > band[1] && max_p <= self.high {
@@ -253,16 +282,168 @@ fn target(params: &Params, site: &Site) -> Result<Option<Amount>, Fault> {
     }
 }
 
-fn steps(params: &Params) -> Result<Steps, Fault> {
+fn rule(params: &Params) -> Result<Rule, Fault> {
     let (low, high) = (params.low.get(), params.high.get());
     if low > high {
         let what = format!("{low} is above high = {high}; legal: more than 0, at most high");
         return Err(Fault::new("low", what));
     }
-    Ok(Steps { alpha: params.alpha, beta: params.beta, low, high })
+    Ok(Rule { alpha: params.alpha, beta: params.beta, low, high })
 }
 
 /// Where the band of equation (1) begins and ends between the thresholds.
 const BAND: [f64; 2] = [0.4, 0.6];
 /// The target where none is given.
 const TARGET: Amount = Amount::Delay(Span::from_millis(5));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::law::{Backlog, FlowId};
+    use sojourn_units::Ecn;
+
+    /// 1000 packets/s.
+    fn site() -> Site {
+        let rate = Rate::from_bits_per_second(8e6);
+        Site { rate, packet: 1000.0, limit: 300.0, flows: None, base_rtt: None }
+    }
+
+    fn ared(change: impl Fn(&mut Params)) -> Result<Ared, Fault> {
+        let mut params = Params::default();
+        change(&mut params);
+        Ared::new(&params, &site())
+    }
+
+    /// Thresholds 50 and 150 and an average that is the backlog: the band is 90 to 110.
+    fn given(params: &mut Params) {
+        (params.min, params.max) = (Some(Amount::Packets(50.0)), Some(Amount::Packets(150.0)));
+        params.weight = Some(1.0);
+    }
+
+    fn seconds(seconds: f64) -> Time {
+        Time::ZERO + Span::from_seconds(seconds)
+    }
+
+    fn arrive(law: &mut Ared, now: f64, packets: u32) -> Verdict {
+        let backlog = Backlog { packets, bytes: u64::from(packets) * 1000 };
+        let (ecn, flow) = (Ecn::NotEct, FlowId(0));
+        law.on_arrival(&Arrival {
+            now: seconds(now),
+            len: 1000,
+            ecn,
+            flow,
+            backlog,
+            victim: None,
+            u: [0.99, 0.0],
+        })
+    }
+
+    fn update(law: &mut Ared, now: f64) {
+        let seen = Observation { now: seconds(now), ..Observation::default() };
+        law.on_update(law.next_update().unwrap(), &seen);
+    }
+
+    fn weight(law: &Ared) -> f64 {
+        law.red.weight()
+    }
+
+    #[test]
+    fn the_rule_is_the_papers() {
+        let rule = Rule { alpha: 0.01, beta: 0.9, low: 0.01, high: 0.5 };
+        let band = [90.0, 110.0];
+        for (max_p, average, expected) in [
+            (0.1, 111.0, 0.11),
+            (0.02, 111.0, 0.025),
+            (0.5, 111.0, 0.51),
+            (0.51, 111.0, 0.51),
+            (0.1, 110.0, 0.1),
+            (0.1, 90.0, 0.1),
+            (0.1, 89.0, 0.09),
+            (0.01, 89.0, 0.009),
+            (0.009, 89.0, 0.009),
+        ] {
+            let next = rule.next(max_p, average, band);
+            assert!((next - expected).abs() < 1e-15, "{max_p} at {average}: {next}");
+        }
+        assert_eq!(ared(given).unwrap().band(), band);
+    }
+
+    /// Equations (4) and (5), and what ns-2 2.35 says of itself: q_weight_, thresh_ and maxthresh_ after a run
+    /// with these rates and a target of 5 ms.
+    #[test]
+    fn what_is_not_given_is_what_ns2_chooses() {
+        for (rate, expected_weight, thresholds) in [
+            (1e6, 0.007_968_085_162_939_342, (5.0, 15.0)),
+            (8e6, 0.000_999_500_166_624_978, (5.0, 15.0)),
+            (100e6, 7.999_680_008_530_241e-5, (31.25, 93.75)),
+        ] {
+            let site = Site { rate: Rate::from_bits_per_second(rate), ..site() };
+            let law = Ared::new(&Params::default(), &site).unwrap();
+            assert!((weight(&law) / expected_weight - 1.0).abs() < 1e-9, "{}", weight(&law));
+            assert_eq!(law.red.thresholds(), thresholds);
+            assert_eq!(law.target_packets(), Some(2.0 * thresholds.0));
+        }
+    }
+
+    #[test]
+    fn what_follows_the_link_follows_it_and_what_is_given_stays() {
+        let mut law = ared(|_| ()).unwrap();
+        law.on_link_change(seconds(1.0), Rate::from_bits_per_second(100e6));
+        assert_eq!(law.red.thresholds(), (31.25, 93.75));
+        assert!(weight(&law) < 1e-4);
+        law.on_link_change(seconds(2.0), Rate::from_bits_per_second(0.0));
+        assert_eq!(law.red.thresholds(), (31.25, 93.75));
+        let mut law = ared(given).unwrap();
+        law.on_link_change(seconds(1.0), Rate::from_bits_per_second(100e6));
+        assert_eq!((law.red.thresholds(), weight(&law)), ((50.0, 150.0), 1.0));
+        // A buffer of one packet: thresholds within it.
+        let site = Site { limit: 1.0, ..site() };
+        assert_eq!(Ared::new(&Params::default(), &site).unwrap().red.thresholds(), (1.0 / 3.0, 1.0));
+    }
+
+    #[test]
+    fn timed_steps_come_without_packets_and_once_for_a_stall() {
+        let mut law = ared(given).unwrap();
+        arrive(&mut law, 0.1, 120);
+        update(&mut law, 0.5);
+        assert!((law.red.max_p() - 0.11).abs() < 1e-15);
+        // Ten intervals late: one step, and the grid is kept.
+        update(&mut law, 5.7);
+        assert!((law.red.max_p() - 0.12).abs() < 1e-15);
+        assert_eq!(law.next_update(), Some(seconds(6.0)));
+        // An idle link's average ages: with a weight of 1 nothing is left after a packet's time.
+        law.on_idle(seconds(5.8));
+        update(&mut law, 6.0);
+        assert!((law.red.max_p() - 0.108).abs() < 1e-15);
+    }
+
+    #[test]
+    fn steps_at_arrivals_wait_for_the_band_to_be_left() {
+        let mut law = ared(|params| {
+            given(params);
+            params.steps = Steps::Arrivals;
+        })
+        .unwrap();
+        assert_eq!(law.next_update(), None);
+        for (now, packets, expected) in
+            [(0.4, 120, 0.1), (0.6, 100, 0.1), (0.9, 120, 0.11), (1.3, 120, 0.11), (1.41, 80, 0.099)]
+        {
+            arrive(&mut law, now, packets);
+            assert!((law.red.max_p() - expected).abs() < 1e-15, "at {now}: {}", law.red.max_p());
+        }
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        let packets = |count| Some(Amount::Packets(count));
+        let fault = |change: &dyn Fn(&mut Params)| ared(change).unwrap_err();
+        assert_eq!(
+            fault(&|params| (params.target, params.min) = (packets(50.0), packets(20.0))).key,
+            "target"
+        );
+        assert_eq!(fault(&|params| params.target = packets(201.0)).key, "target");
+        assert_eq!(fault(&|params| (params.low, params.high) = (Prob::ONE, Prob::clamped(0.5))).key, "low");
+        assert_eq!(fault(&|params| params.max = packets(301.0)).key, "max");
+        assert!(ared(|params| params.target = packets(200.0)).is_ok());
+    }
+}

@@ -124,3 +124,53 @@ impl Law for Choke {
         self.red.gauges(out);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::law::{Backlog, FlowId};
+    use sojourn_units::Ecn;
+
+    /// Thresholds 50 and 150 and an average that is the backlog.
+    fn choke(change: impl Fn(&mut Params)) -> Choke {
+        let rate = Rate::from_bits_per_second(8e6);
+        let site = Site { rate, packet: 1000.0, limit: 300.0, flows: None, base_rtt: None };
+        let mut params = Params { weight: 1.0, ..Params::default() };
+        change(&mut params);
+        Choke::new(&params, &site).unwrap()
+    }
+
+    fn arrive(law: &mut Choke, packets: u32, victim: Option<u32>, u: f64) -> Verdict {
+        let backlog = Backlog { packets, bytes: u64::from(packets) * 1000 };
+        let (ecn, flow, victim) = (Ecn::Ect0, FlowId(7), victim.map(FlowId));
+        law.on_arrival(&Arrival { now: Time::ZERO, len: 1000, ecn, flow, backlog, victim, u: [u, 0.0] })
+    }
+
+    #[test]
+    fn two_of_a_flow_go_together_above_min_alone() {
+        let mut law = choke(|_| ());
+        assert!(law.wants_victim());
+        assert_eq!(arrive(&mut law, 50, Some(7), 0.99), Verdict::Pass);
+        assert_eq!(arrive(&mut law, 51, Some(7), 0.99), Verdict::DropBoth);
+        assert_eq!(arrive(&mut law, 51, Some(8), 0.99), Verdict::Pass);
+        assert_eq!(arrive(&mut law, 150, Some(7), 0.99), Verdict::DropBoth);
+        assert_eq!(arrive(&mut law, 150, Some(8), 0.99), Verdict::Drop);
+    }
+
+    #[test]
+    fn what_is_left_is_reds_and_its_count_is_of_that() {
+        // p_b at 100 is 0.05: the first packet in the band begins the count, none of the next 18 can be hit, and
+        // the 21st must not miss 1/(2 - 21/20).
+        let mut law = choke(|_| ());
+        for _ in 0..19 {
+            assert_eq!(arrive(&mut law, 100, Some(8), 0.0), Verdict::Pass);
+            assert_eq!(arrive(&mut law, 100, Some(7), 0.0), Verdict::DropBoth);
+        }
+        assert_eq!(arrive(&mut law, 100, Some(8), 0.0), Verdict::Mark);
+        let mut law = choke(|params| params.mark_below_p = Prob::ZERO);
+        for _ in 0..19 {
+            arrive(&mut law, 100, Some(8), 0.0);
+        }
+        assert_eq!(arrive(&mut law, 100, Some(8), 0.0), Verdict::Drop, "the paper knows no marks");
+    }
+}

@@ -19,7 +19,8 @@
 //! mu <- max(0, mu + gamma (q - (1 - alpha) q_old - alpha q*))       (3)
 //! ```
 //!
-//! Near rest (3) is PI with gains g (1 + alpha) and g, g = gamma ln(phi) (1 - p).
+//! Near rest both are PI, with g = gamma ln(phi) (1 - p): (1) has the gains
+//! g (1 + alpha) and g while the link is busy, (3) has g and g (1 - alpha).
 //! After a stall the backlog's part counts once for each period of real time.
 
 use crate::catalogue::Entry;
@@ -170,3 +171,116 @@ fn probability(phi: f64, price: f64) -> f64 {
 
 /// Where the price stops rising: what it added up at p = 1 it would have to lose again.
 const HIGHEST_P: f64 = 0.999;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1000 packets/s, two in a period of 2 ms.
+    fn site() -> Site {
+        let rate = Rate::from_bits_per_second(8e6);
+        Site { rate, packet: 1000.0, limit: 300.0, flows: None, base_rtt: None }
+    }
+
+    fn rem(change: impl Fn(&mut Params)) -> Rem {
+        let mut params = Params { target: Amount::Packets(100.0), gamma: 1.0, ..Params::default() };
+        change(&mut params);
+        Rem::new(&params, &site()).unwrap()
+    }
+
+    fn seen(backlog: f64, arrived: f64, elapsed: f64) -> Observation {
+        let bytes = arrived * 1000.0;
+        Observation {
+            backlog_packets: backlog,
+            arrived_packets: arrived,
+            arrived_bytes: bytes,
+            elapsed,
+            ..Observation::default()
+        }
+    }
+
+    #[test]
+    fn one_step_is_equation_1() {
+        let mut rem = rem(|_| ());
+        // 0.1 (103 - 100) + 3 - 2 = 1.3, then 0.1 (99 - 100) + 1 - 2 = -1.1.
+        let p = rem.update(&seen(103.0, 3.0, 0.002)).get();
+        assert!((rem.price - 1.3).abs() < 1e-12);
+        assert!((p - (1.0 - math::pow(1.001, -1.3))).abs() < 1e-15);
+        rem.update(&seen(99.0, 1.0, 0.002));
+        assert!((rem.price - 0.2).abs() < 1e-12);
+        rem.update(&seen(0.0, 0.0, 0.002));
+        assert_eq!(rem.price, 0.0, "a price is never negative");
+    }
+
+    /// ns-2 2.35 under a constant 12 Mbit/s of packets of 1000 B on 8 Mbit/s, gamma 1: prob_ read every 2 ms while
+    /// the backlog grew by one packet in each.
+    #[test]
+    fn ns2_takes_the_same_steps() {
+        let mut rem = rem(|_| ());
+        rem.price = -math::ln(1.0 - 0.016_750) / math::ln(1.001);
+        for (backlog, expected) in [
+            (109.0, 0.018_615),
+            (110.0, 0.020_575),
+            (111.0, 0.022_629),
+            (112.0, 0.024_775),
+            (113.0, 0.027_015),
+        ] {
+            let p = rem.update(&seen(backlog, 3.0, 0.002)).get();
+            assert!((p - expected).abs() < 3e-6, "{backlog}: {p}, ns-2 {expected}");
+        }
+    }
+
+    #[test]
+    fn one_step_is_equation_3() {
+        let mut rem = rem(|params| params.mismatch = Mismatch::Backlog);
+        rem.error = 10.0;
+        // q - (1 - alpha) q_old - alpha q* = 113 - 0.9 110 - 10 = 4; arrivals do not matter.
+        rem.update(&seen(113.0, 50.0, 0.002));
+        assert!((rem.price - 4.0).abs() < 1e-12, "{}", rem.price);
+    }
+
+    /// Small changes about rest: equation (1) has the gains g (1 + alpha) and g, equation (3) g and g (1 - alpha).
+    #[test]
+    fn near_rest_it_is_pi() {
+        let (gamma, phi) = (0.01, 1.1);
+        for (mismatch, a, b) in [(Mismatch::Rate, 1.1, 1.0), (Mismatch::Backlog, 1.0, 0.9)] {
+            let mut rem = rem(|params| (params.gamma, params.phi, params.mismatch) = (gamma, phi, mismatch));
+            (rem.price, rem.error) = (2.0, 0.1);
+            let p = probability(phi, 2.0);
+            let g = gamma * math::ln(phi) * (1.0 - p);
+            // The backlog grew by 0.2 packets, so on a busy link 2.2 came.
+            let step = rem.update(&seen(100.3, 2.2, 0.002)).get() - p;
+            let expected = g * (a * 0.3 - b * 0.1);
+            assert!((step / expected - 1.0).abs() < 1e-3, "{step}, expected {expected}");
+        }
+    }
+
+    #[test]
+    fn a_stall_counts_the_time_that_went_by() {
+        let (mut steady, mut stalled) = (rem(|_| ()), rem(|_| ()));
+        for rem in [&mut steady, &mut stalled] {
+            rem.update(&seen(110.0, 2.0, 0.002));
+        }
+        for _ in 0..50 {
+            steady.update(&seen(110.0, 2.0, 0.002));
+        }
+        stalled.update(&seen(110.0, 100.0, 0.1));
+        assert!((steady.price - stalled.price).abs() < 1e-9, "{} {}", steady.price, stalled.price);
+    }
+
+    #[test]
+    fn it_does_not_wind_up() {
+        let mut rem = rem(|_| ());
+        let p = rem.update(&seen(300.0, 1e6, 100.0)).get();
+        assert!((p - HIGHEST_P).abs() < 1e-12, "{p}");
+        assert!(rem.update(&seen(0.0, 0.0, 0.002)).get() < p, "it falls at once");
+        rem.on_link_change(Rate::from_bits_per_second(0.0));
+        assert!(rem.update(&seen(300.0, 0.0, 1e9)).get() <= HIGHEST_P + 1e-12);
+    }
+
+    #[test]
+    fn a_target_above_the_buffer_is_refused() {
+        let params = Params { target: Amount::Packets(301.0), ..Params::default() };
+        assert_eq!(Rem::new(&params, &site()).unwrap_err().key, "target");
+    }
+}
