@@ -107,7 +107,8 @@ bench() {
 behaviour() {
   echo "make behaviour: builds Sojourn, then runs every law on three links with ten seeds; about a minute once built."
   build
-  PYTHONPATH=docs "$PY" -m sojourn_docs.behaviour
+  docs_packages
+  PYTHONPATH=docs "$PY" -c 'from sojourn_docs.behaviour import main; main()'
 }
 
 peers() {

@@ -2,8 +2,8 @@
 
 A trace is a file of JSON lines. The first says which law at which place, and where the trace was made for one
 clause of the law's source, that clause; each other line is one call of the law with the answer expected.
-`vectors/README.md` tells every key, so that a law in any language can be held to the same answers: one written
-in Python, too, a `sojourn.Law` or a `sojourn.Controller`.
+`vectors/README.md` tells every key, so that a law in any language can be held to the same answers: one
+written in Python, too, a `sojourn.Law` or a `sojourn.Controller`.
 """
 
 from __future__ import annotations
