@@ -26,6 +26,7 @@ pub const LAWS: &[Entry] = &[
     laws::pi::ENTRY,
     laws::codel::ENTRY,
     laws::arm_pfc::ENTRY,
+    laws::cpc::ENTRY,
 ];
 
 /// All discs.

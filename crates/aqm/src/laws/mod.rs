@@ -2,6 +2,7 @@
 
 pub mod arm_pfc;
 pub mod codel;
+pub mod cpc;
 pub mod head_drop;
 pub mod pi;
 pub mod red;

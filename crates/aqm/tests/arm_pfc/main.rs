@@ -6,7 +6,7 @@ mod fluid;
 mod reference;
 
 use fluid::{Fluid, Network, Tcp};
-use sojourn_aqm::laws::arm_pfc::{ArmPfc, Form, Params};
+use sojourn_aqm::laws::arm_pfc::{Adapt, ArmPfc, Form, Params};
 use sojourn_aqm::parts::prediction::{Model, Plant, Predictor};
 use sojourn_aqm::{Controller, Site};
 use sojourn_units::{Rate, Span, math};
@@ -60,7 +60,7 @@ fn the_design_is_the_papers() {
 
 /// The paper's design, fixed, on a fluid network with other flows and another link.
 fn fixed_on(network: Network, form: Form) -> Fluid {
-    let mut controller = controller(&Params { schedule: Some(false), ..papers(form) });
+    let mut controller = controller(&Params { adapt: Some(Adapt::Nothing), ..papers(form) });
     let mut fluid = Fluid::new(network, controller.period().seconds(), STRIDE);
     fluid.run(&mut controller, 100.0);
     fluid
@@ -110,7 +110,7 @@ fn a_scheduled_model_follows_the_load_and_ends_the_cycle_at_40_flows() {
             fluid.rest(5.0)
         })
     };
-    let fixed = ends(&Params { schedule: Some(false), ..papers(Form::Indep) });
+    let fixed = ends(&Params { adapt: Some(Adapt::Nothing), ..papers(Form::Indep) });
     assert!(fixed[3].1 > 10.0, "a fixed model cycles: {fixed:?}");
     for params in [papers(Form::Indep), Params::default()] {
         let scheduled = ends(&params);
@@ -186,3 +186,44 @@ fn the_predictor_is_the_difference_equation() {
 
 /// Steps of the fluid plant in a sampling period: 4 ms.
 const STRIDE: usize = 14;
+
+#[test]
+fn explore() {
+    for adapt in [Adapt::Rls] {
+        for forgetting in [0.98, 0.99, 0.995] {
+            for coincidence in [None, Some(vec![7])] {
+                let params = Params {
+                    adapt: Some(adapt),
+                    forgetting,
+                    coincidence: coincidence.clone(),
+                    ..Params::default()
+                };
+                let mut controller = controller(&params);
+                let mut fluid =
+                    Fluid::new(network(100.0, 1250.0, Tcp::Mgt), controller.period().seconds(), STRIDE);
+                let ends = [100.0, 200.0, 50.0, 40.0, 100.0].map(|flows| {
+                    fluid.network.flows = flows;
+                    fluid.run(&mut controller, 20.0);
+                    let (m, sd) = fluid.rest(5.0);
+                    let model = controller.model();
+                    let truth = Model::sampled(
+                        &Plant::of(sojourn_aqm::Network { flows, capacity: 1250.0, rtt: 0.28 }),
+                        0.056,
+                    );
+                    format!(
+                        "{m:.1}+-{sd:.1} n {:.2},{:.2} ({:.2},{:.2}) m {:.1},{:.1} ({:.1},{:.1})",
+                        model.n[0],
+                        model.n[1],
+                        truth.n[0],
+                        truth.n[1],
+                        model.m[0],
+                        model.m[1],
+                        truth.m[0],
+                        truth.m[1]
+                    )
+                });
+                println!("{adapt:?} {forgetting} {coincidence:?}\n   {}", ends.join("\n   "));
+            }
+        }
+    }
+}
