@@ -99,6 +99,11 @@ const SPECS: &[[&str; 3]] = &[
         "arm_pfc:target=8packets,delay=3,coincidence=[8,14],base=ramp,psi=0.95",
         "arm_pfc:target=60ms,form=paper,delay=4,coincidence=[9,12],flows=6,psi=0.9",
     ],
+    [
+        "cpc:target=8packets",
+        "cpc:target=8packets,measure=rate,smoothing=20ms",
+        "cpc:target=60ms,form=paper,flows=40,period=10ms,max_p=0.5",
+    ],
 ];
 
 impl Plot {

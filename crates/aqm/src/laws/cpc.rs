@@ -184,10 +184,9 @@ impl Cpc {
         let path = Path::new(params.capacity, params.rtt, target, site)?;
         let waiting = target / path.capacity;
         if path.rtt < waiting {
+            let [rtt, waits] = [path.rtt, waiting].map(Span::from_seconds);
             let what = format!(
-                "{} s is less than the {waiting} s that the target waits; legal: more than the target's \
-                 queueing delay",
-                path.rtt
+                "{rtt} is less than the {waits} that the target waits; legal: more than the target's queueing delay"
             );
             return Err(Fault::new("rtt", what));
         }
@@ -387,7 +386,8 @@ fn adapt(params: &Params) -> Adapt {
 fn within(key: &str, given: Option<Span>, usual: Span, rtt: f64) -> Result<Span, Fault> {
     match given {
         Some(span) if span.seconds() > rtt => {
-            let what = format!("{span} is longer than the round-trip time of {rtt} s; legal: at most rtt");
+            let rtt = Span::from_seconds(rtt);
+            let what = format!("{span} is longer than the round trip of {rtt}; legal: at most rtt");
             Err(Fault::new(key, what))
         }
         Some(span) => Ok(span),
@@ -406,3 +406,186 @@ const PERIOD: Span = Span::from_millis(20);
 const FLIGHT: [f64; 2] = [0.25, 2.0];
 /// No time between updates is shorter, s.
 const SHORTEST: f64 = 1e-9;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 100 flows on 1250 packets/s with 0.2 s without queueing: R = 0.28 s, W = 3.5 packets.
+    fn site() -> Site {
+        let rate = Rate::from_bits_per_second(1250.0 * 8000.0);
+        let base_rtt = Some(Span::from_millis(200));
+        Site { rate, packet: 1000.0, limit: 300.0, flows: Some(100.0), base_rtt }
+    }
+
+    /// A period with so many arrivals per second.
+    fn seen(backlog: f64, rate: f64) -> Observation {
+        let elapsed = 0.02;
+        let arrived_packets = rate * elapsed;
+        Observation { backlog_packets: backlog, elapsed, arrived_packets, ..Observation::default() }
+    }
+
+    fn built(change: impl Fn(&mut Params)) -> Cpc {
+        let mut params = Params::default();
+        change(&mut params);
+        Cpc::new(&params, &site()).unwrap()
+    }
+
+    /// A fixed design, and averages over what was seen last.
+    fn fixed(params: &mut Params) {
+        params.adapt = Some(Adapt::Nothing);
+        params.smoothing = Some(Span::from_micros(100));
+    }
+
+    fn off(ours: f64, expected: f64) -> bool {
+        (ours - expected).abs() > 1e-12
+    }
+
+    #[test]
+    fn the_first_steps_are_equations_2_and_3() {
+        // K_1 = 3.5^3 / 4, T_1 = 0.49 s, so T_a + T_b = 1.54 s and N T_I = 1650.6875 packets s;
+        // N K_P = 1.375, N K_i = 1 / (4 R), N K_d = 0.67375 s. 50 packets/s above the link's rate.
+        let mut controller = built(fixed);
+        let flight = 1300.0 * (0.2 + 130.0 / 1250.0);
+        let mut wanted = 350.0 - 1.375 * 30.0 - 0.67375 * 50.0;
+        let mut p = 0.0;
+        for _ in 0..3 {
+            p += 0.02 * (flight - wanted) / 1650.6875;
+            let ours = controller.update(&seen(130.0, 1300.0)).get();
+            assert!(!off(ours, p), "{ours} {p}");
+            wanted -= 30.0 / (4.0 * 0.28) * 0.02;
+        }
+        let mut literal = built(|params| {
+            fixed(params);
+            params.form = Form::Paper;
+            params.measure = Measure::Rate;
+        });
+        // N T_I = 2 k_dc T_1, N K_P = T_1 / R, N K_d = T_1^2 / R.
+        let wanted = 350.0 - 1.75 * 30.0 - 0.8575 * 50.0;
+        let p = 0.02 * (1300.0 * 0.28 - wanted) / (2.0 * 1071.875 * 0.49);
+        let ours = literal.update(&seen(130.0, 1300.0)).get();
+        assert!(!off(ours, p), "{ours} {p}");
+    }
+
+    #[test]
+    fn what_is_dropped_does_not_fill_the_queue() {
+        // 1500 packets/s offered, a sixth of them dropped: the backlog rests, and so does D.
+        let mut controller = built(fixed);
+        let dropping = Observation { dropped_packets: 5.0, ..seen(100.0, 1500.0) };
+        let p = controller.update(&dropping).get();
+        assert!(!off(p, 0.02 * (1500.0 * 0.28 - 350.0) / 1650.6875), "{p}");
+        // Nothing held and less offered than the link takes: the backlog rests too.
+        let mut controller = built(fixed);
+        controller.update(&seen(0.0, 500.0));
+        assert_eq!(controller.growth(0.0), 0.0);
+        assert!(!off(controller.growth(1.0), -750.0));
+    }
+
+    #[test]
+    fn it_does_not_wind_up() {
+        let mut controller = built(|params| params.max_p = Prob::clamped(0.5));
+        (0..10_000).for_each(|_| _ = controller.update(&seen(300.0, 5000.0)));
+        assert_eq!(controller.p, 0.5);
+        let kept = controller.integral;
+        controller.update(&seen(300.0, 5000.0));
+        assert_eq!(controller.integral, kept, "p cannot rise");
+        assert!(kept > -2.0 * 350.0, "{kept}");
+        (0..100).for_each(|_| _ = controller.update(&seen(0.0, 0.0)));
+        let p = controller.p;
+        assert!(p < 0.5, "{p}");
+        (0..10_000).for_each(|_| _ = controller.update(&seen(0.0, 0.0)));
+        let kept = controller.integral;
+        controller.update(&seen(0.0, 0.0));
+        assert_eq!((controller.p, controller.integral), (0.0, kept), "p cannot fall");
+        assert!(kept < 2.0 * 350.0, "{kept}");
+    }
+
+    #[test]
+    fn a_stall_is_acted_on_for_one_round_trip() {
+        let stalled = |elapsed| {
+            let mut controller = built(fixed);
+            let late = Observation { elapsed, arrived_packets: 1300.0 * elapsed, ..seen(130.0, 0.0) };
+            controller.update(&late).get()
+        };
+        let step = stalled(0.02);
+        assert!(!off(stalled(0.28), 14.0 * step) && !off(stalled(50.0), 14.0 * step));
+        assert!(stalled(1e18) < 1.0);
+    }
+
+    #[test]
+    fn while_the_link_stands_still_p_is_kept() {
+        let mut controller = built(|_| ());
+        (0..100).for_each(|_| _ = controller.update(&seen(130.0, 1400.0)));
+        let (p, integral) = (controller.p, controller.integral);
+        assert!(p > 0.0);
+        controller.on_link_change(Rate::ZERO);
+        (0..1000).for_each(|_| _ = controller.update(&seen(300.0, 0.0)));
+        assert_eq!((controller.p, controller.integral), (p, integral));
+        controller.on_link_change(Rate::from_bits_per_second(5e6));
+        assert_eq!((controller.path.capacity, controller.path.rtt), (625.0, 0.2 + 0.16));
+        controller.update(&seen(200.0, 700.0));
+        assert!(controller.p != p);
+    }
+
+    #[test]
+    fn a_fixed_design_measures_the_link_as_it_is() {
+        let mut controller = built(fixed);
+        let before = controller.design;
+        controller.on_link_change(Rate::from_bits_per_second(4e7));
+        controller.update(&seen(100.0, 5000.0));
+        assert_eq!(controller.design, before);
+        // At rest on the new link: F is its bandwidth-delay product, and p does not move.
+        assert!(controller.excess.abs() < 1e-9, "{}", controller.excess);
+    }
+
+    #[test]
+    fn a_reset_is_a_new_controller() {
+        let mut controller = built(|_| ());
+        let run = |controller: &mut Cpc| -> Vec<Prob> {
+            (0..80).map(|k| controller.update(&seen(f64::from(k * 3), 1250.0 + f64::from(k)))).collect()
+        };
+        let first = run(&mut controller);
+        controller.on_link_change(Rate::from_bits_per_second(6e6));
+        controller.update(&seen(10.0, 100.0));
+        controller.on_link_change(Rate::ZERO);
+        controller.reset();
+        assert_eq!(run(&mut controller), first);
+    }
+
+    #[test]
+    fn what_cannot_be_designed_is_refused() {
+        let refused = |change: &dyn Fn(&mut Params, &mut Site)| {
+            let (mut params, mut site) = (Params::default(), site());
+            change(&mut params, &mut site);
+            Cpc::new(&params, &site).unwrap_err().to_string()
+        };
+        let told = refused(&|params, _| params.target = Amount::Packets(400.0));
+        assert_eq!(told, "target: 400 packets is above the buffer of 300 packets; legal: within the buffer");
+        let told = refused(&|params, site| {
+            params.form = Form::Paper;
+            site.flows = None;
+        });
+        assert_eq!(told, "flows: the model cannot be designed without the number of long flows; give flows");
+        let told = refused(&|params, _| params.rtt = Some(Span::from_millis(50)));
+        assert_eq!(
+            told,
+            "rtt: 50 ms is less than the 80 ms that the target waits; legal: more than the target's queueing delay"
+        );
+        let told = refused(&|params, _| params.period = Some(Span::from_millis(300)));
+        assert_eq!(told, "period: 300 ms is longer than the round trip of 280 ms; legal: at most rtt");
+        let told = refused(&|params, _| params.smoothing = Some(Span::from_secs(1)));
+        assert_eq!(told, "smoothing: 1 s is longer than the round trip of 280 ms; legal: at most rtt");
+    }
+
+    #[test]
+    fn it_is_designed_without_flows_and_without_a_round_trip_time() {
+        let blind = Site { flows: None, base_rtt: None, ..site() };
+        let controller = Cpc::new(&Params::default(), &blind).unwrap();
+        // p = 0.02 means windows of ten packets on 1250 packets/s by 100 + 80 ms.
+        assert!(off(controller.network.flows, 0.0) && !off(controller.network.flows, 22.5));
+        let near = Site { base_rtt: Some(Span::from_millis(1)), ..blind };
+        let params = Params { target: Amount::Packets(5.0), ..Params::default() };
+        let controller = Cpc::new(&params, &near).unwrap();
+        assert_eq!(controller.period(), Span::from_micros(1250), "a quarter of 1 + 4 ms");
+    }
+}
