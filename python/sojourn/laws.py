@@ -203,12 +203,15 @@ class ArmPfc(_Law):
         form: what the model's output is: that of a model of its own, or of one restarted from
             measurements (word; indep or paper). Default "indep": the literal reading, paper, misses
             the target away from its design point.
-        schedule: let the model follow the average p and the link's rate (true or false). Default
-            none: true for indep: no number of flows is needed; false for paper, whose design is
-            fixed.
-        flows: long flows that the model is designed for, to begin with where it is scheduled
+        adapt: what the model follows: the average p, what p is seen to do (recursive least
+            squares), or nothing (word; load, rls or none). Default none: load for indep: no number
+            of flows is needed, and noise does no harm; none for paper, whose design is fixed.
+        memory: periods that a learnt model remembers, for adapt = rls (whole number, such as 50; 10
+            to 100000). Default 100: on the paper's network about the 5 s over which the average p
+            is taken.
+        flows: long flows that the model is designed for, to begin with where it follows the load
             (number, such as 0.1; more than 0, at most 1e9). Default none: the scenario's; where
-            unknown and scheduled the design begins at p = 0.02.
+            unknown and the model is not fixed the design begins at p = 0.02.
         capacity: link rate that the model is designed for (rate, such as "8 Mbit/s"; 1 bit/s or
             0.001 packets/s to 1 Tbit/s). Default none: the link's.
         rtt: round-trip time that the model is designed for, queueing at the target included (time,
@@ -233,7 +236,8 @@ class ArmPfc(_Law):
 
     target: str | None = None
     form: str | None = None
-    schedule: bool | None = None
+    adapt: str | None = None
+    memory: int | None = None
     flows: float | None = None
     capacity: str | None = None
     rtt: str | None = None

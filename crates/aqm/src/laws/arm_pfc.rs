@@ -104,9 +104,9 @@ sojourn_units::params! {
         /// what the model follows: the average p, what p is seen to do (recursive least squares), or nothing
         adapt: Option<Adapt> = None, "n, m", "load, rls or none" if |_| true,
             "load for indep: no number of flows is needed, and noise does no harm; none for paper, whose design is fixed";
-        /// what a period leaves of the weight of what was learnt before, for adapt = rls
-        forgetting: f64 = 0.99, "lambda", "0.9 to 1" if |share| (0.9..=1.0).contains(share),
-            "100 periods, 5 s on the paper's network, as the average p";
+        /// periods that a learnt model remembers, for adapt = rls
+        memory: u64 = 100, "1 / (1 - lambda)", "10 to 100000" if |memory| (10..=100_000).contains(memory),
+            "on the paper's network about the 5 s over which the average p is taken";
         /// long flows that the model is designed for, to begin with where it follows the load
         flows: Option<f64> = None, "N_p", "more than 0, at most 1e9" if |n| n.is_none_or(are_flows),
             "the scenario's; where unknown and the model is not fixed the design begins at p = 0.02";
@@ -142,7 +142,7 @@ pub struct ArmPfc {
     psi: f64,
     period: Span,
     adapt: Adapt,
-    forgetting: f64,
+    memory: u64,
     start: Design,
 
     design: Design,
@@ -183,7 +183,7 @@ impl ArmPfc {
         let horizons = horizons(params, start.delay as u64)?;
         let points = horizons.into_iter().map(|horizon| Predictor { horizon, ..Predictor::default() });
         let period = Span::from_seconds(path.rtt / start.delay as f64).max(Span::from_nanos(1));
-        let Params { form, base, psi, forgetting, .. } = *params;
+        let Params { form, base, psi, memory, .. } = *params;
         let mut controller = ArmPfc {
             target,
             form,
@@ -191,7 +191,7 @@ impl ArmPfc {
             psi,
             period,
             adapt: adapt(params),
-            forgetting,
+            memory,
             start,
             design: start,
             model: Model::sampled(&start.plant, period.seconds()),
@@ -368,17 +368,16 @@ impl ArmPfc {
         let moved = gain * (plant.p - self.design.plant.p);
         self.modelled = self.modelled.map(|output| output + moved);
         self.design.plant = plant;
-        self.model = match &self.learnt {
-            Some(learnt) => learnt.model(),
-            None => Model::sampled(&plant, self.period.seconds()),
-        };
+        let theory = Model::sampled(&plant, self.period.seconds());
+        self.model = self.learnt.as_ref().map_or(theory, |learnt| learnt.near(&theory));
         self.predict();
     }
 
     /// Who has learnt nothing yet but the model at the start.
     fn pupil(&self) -> Identification {
         let scale = [(self.target * LEARNT_TARGET).max(1.0), LEARNT_P];
-        Identification::new(&self.model, LEARNT_DOUBT, scale, self.forgetting)
+        let forgetting = 1.0 - 1.0 / self.memory as f64;
+        Identification::new(&self.model, LEARNT_DOUBT, scale, forgetting)
     }
 
     /// Sets d; the coincidence points keep their distance to it.

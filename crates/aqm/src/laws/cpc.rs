@@ -1,11 +1,10 @@
 //! CPC: cascade probability control, a loop for the windows inside a loop for the backlog.
 //!
-//! H.-L. To, G.-O. Yoon, J.-H. Nam, G. Solongo, W.-J. Hwang, "Cascade Probability
-//! Control to Mitigate Bufferbloat under Multiple Real-World TCP Stacks",
-//! Mathematical Problems in Engineering 2015, 628583. TCP and queue are taken
-//! apart at the packets in flight F = N W. The inner loop moves p until F is
-//! what the outer loop wants; the outer loop wants what brings the backlog to
-//! its target. With e = q_ref - q and D = dq/dt:
+//! H.-L. To et al., "Cascade Probability Control to Mitigate Bufferbloat under
+//! Multiple Real-World TCP Stacks", Mathematical Problems in Engineering 2015,
+//! 628583. TCP and queue are taken apart at the packets in flight F = N W. The
+//! inner loop moves p until F is what the outer loop wants; the outer loop wants
+//! what brings the backlog to its target. With e = q_ref - q and D = dq/dt:
 //!
 //! ```text
 //! dW/dp = -K_1 e^(-s R) / (1 + T_1 s),  dq/dW = N / (1 + R s)
@@ -22,8 +21,8 @@
 //! forgets the delay, T_a + T_b = 2 T_1, T_a T_b = 2 T_1^2, T_c = R.
 //! `form = delay_aware` counts the delay as one more lag: T_a + T_b = 2 (T_1 + R),
 //! T_a T_b = 2 T_1 (T_1 + R), T_c = 2 R; its phase margin is 61 degrees instead of
-//! 38 on the paper's example. The paper's copies that are to be had have lost
-//! their equations; these follow from its text and the cited model.
+//! 38 on the paper's example. The text that this was written from has lost the
+//! paper's equations; these follow from its words and the model that it cites.
 //!
 //! Every period F is measured as lambda (T_p + q / C), or as lambda R with
 //! `measure = rate`, where lambda is the rate of arrivals, smoothed. N (K_P, K_i,
@@ -236,7 +235,7 @@ impl Controller for Cpc {
         if !self.stands {
             self.listen(seen);
             if self.adapts {
-                self.follow(seen.elapsed);
+                self.follow(seen);
             }
             self.act(seen.backlog_packets, seen.elapsed.min(self.path.rtt));
         }
@@ -284,8 +283,11 @@ impl Cpc {
     }
 
     /// Lets the design follow the average p.
-    fn follow(&mut self, elapsed: f64) {
-        self.load.observe(self.p, elapsed);
+    fn follow(&mut self, seen: &Observation) {
+        // Before an empty queue TCP is not at rest, and p says nothing of the flows.
+        if seen.backlog_packets > 0.0 {
+            self.load.observe(self.p, seen.elapsed);
+        }
         self.network = self.path.under(self.load);
         self.design = design(self.network, self.form);
     }

@@ -128,18 +128,20 @@ fn a_scheduled_model_follows_the_load_and_ends_the_cycle_at_40_flows() {
 /// No noise, and changes of load to learn from: the target is held as well as by the average p.
 #[test]
 fn a_learnt_model_follows_the_load_too() {
-    for params in [papers(Form::Indep), Params::default()] {
-        let mut controller = controller(&Params { adapt: Some(Adapt::Rls), ..params });
+    for coincidence in [Some(vec![7]), None] {
+        let params = Params { adapt: Some(Adapt::Rls), coincidence, ..Params::default() };
+        let mut controller = controller(&params);
         let mut fluid = Fluid::new(network(100.0, 1250.0, Tcp::Mgt), controller.period().seconds(), STRIDE);
-        for flows in [100.0, 200.0, 50.0, 40.0, 100.0] {
+        for flows in [100.0, 200.0, 50.0, 40.0, 100.0, 150.0, 70.0] {
             fluid.network.flows = flows;
             fluid.run(&mut controller, 20.0);
             let (mean, sd) = fluid.rest(5.0);
-            assert!((mean - 100.0).abs() < 0.1 && sd < 1.0, "{flows} flows: {mean} +- {sd}");
+            assert!((mean - 100.0).abs() < 4.0 && sd < 1.0, "{flows} flows: {mean} +- {sd}");
         }
-        let learnt = controller.model();
+        let (learnt, theory) = (controller.model(), Model::sampled(&controller.plant(), 0.056));
+        let off = learnt.gain() / theory.gain();
+        assert!((0.499..2.001).contains(&off), "{learnt:?} {theory:?}");
         assert!(learnt.alpha.iter().all(|pole| (0.02..=0.995).contains(pole)), "{learnt:?}");
-        assert!(learnt.gain() < 0.0, "{learnt:?}");
     }
 }
 
