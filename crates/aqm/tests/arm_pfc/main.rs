@@ -125,7 +125,7 @@ fn a_scheduled_model_follows_the_load_and_ends_the_cycle_at_40_flows() {
     }
 }
 
-/// No noise, and changes of load to learn from: the target is held as well as by the average p.
+/// No noise, and changes of load to learn from: within 20 s the queue rests near the target.
 #[test]
 fn a_learnt_model_follows_the_load_too() {
     for coincidence in [Some(vec![7]), None] {
