@@ -153,6 +153,11 @@ const SPECS: &[[&str; 3]] = &[
         "fb_ocq:target=8packets,period=40ms,service=measured,a=0.2,t_c=200ms",
         "fb_ocq:target=60ms,period=50ms,form=deadbeat,load=offered,tau_w=200ms,bias=false,p_max=0.6",
     ],
+    [
+        "cpc:target=8packets",
+        "cpc:target=8packets,measure=rate,smoothing=20ms",
+        "cpc:target=60ms,form=paper,flows=40,period=10ms,max_p=0.5",
+    ],
 ];
 
 impl Plot {

@@ -32,6 +32,7 @@ pub const LAWS: &[Entry] = &[
     laws::pi::ENTRY,
     laws::pid::ENTRY,
     laws::pi_pd::ENTRY,
+    laws::cpc::ENTRY,
     laws::arm_pfc::ENTRY,
     laws::fb_ocq::ENTRY,
     laws::pie::ENTRY,

@@ -26,13 +26,16 @@
 //! not the paper's d + 2: marks are felt in full a second round trip later, and
 //! a point so near behind the delay has no margin for that.
 //!
-//! `schedule` lets the model follow the load: everything that depends on the
+//! `adapt = load` lets the model follow the load: everything that depends on the
 //! number of flows follows from the average p, since at rest W = sqrt(2 / p).
+//! `adapt = rls` learns n_i and m_i from what p does to the backlog, as
+//! [`crate::parts::identification`] tells; of the average p it keeps p_0 alone.
 //! p is clamped to [0, 1] and the clamped value drives the model, so nothing
 //! winds up. After a stall the model runs through the periods that were missed.
 
 use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Observation};
+use crate::parts::identification::Identification;
 use crate::parts::load::{Load, Path, are_flows, is_capacity, is_rtt, unknown};
 use crate::parts::prediction::{Model, Plant, Predictor};
 use crate::sampled::Sampled;
@@ -61,6 +64,18 @@ sojourn_units::choice! {
     }
 }
 
+sojourn_units::choice! {
+    /// What the model follows.
+    pub enum Adapt {
+        /// The average p, and the link's rate.
+        Load = "load",
+        /// What p is seen to do to the backlog; the link's rate for its delay.
+        Rls = "rls",
+        /// Nothing.
+        Nothing = "none",
+    }
+}
+
 /// What the catalogue tells of it.
 pub const ENTRY: Entry = Entry {
     page: Page {
@@ -86,12 +101,15 @@ sojourn_units::params! {
         /// what the model's output is: that of a model of its own, or of one restarted from measurements
         form: Form = Form::Indep, "y_m", "indep or paper" if |_| true,
             "the literal reading, paper, misses the target away from its design point";
-        /// let the model follow the average p and the link's rate
-        schedule: Option<bool> = None, "p", "true or false" if |_| true,
-            "true for indep: no number of flows is needed; false for paper, whose design is fixed";
-        /// long flows that the model is designed for, to begin with where it is scheduled
+        /// what the model follows: the average p, what p is seen to do (recursive least squares), or nothing
+        adapt: Option<Adapt> = None, "n, m", "load, rls or none" if |_| true,
+            "load for indep: no number of flows is needed, and noise does no harm; none for paper, whose design is fixed";
+        /// periods that a learnt model remembers, for adapt = rls
+        memory: u64 = 100, "1 / (1 - lambda)", "10 to 100000" if |memory| (10..=100_000).contains(memory),
+            "on the paper's network about the 5 s over which the average p is taken";
+        /// long flows that the model is designed for, to begin with where it follows the load
         flows: Option<f64> = None, "N_p", "more than 0, at most 1e9" if |n| n.is_none_or(are_flows),
-            "the scenario's; where unknown and scheduled the design begins at p = 0.02";
+            "the scenario's; where unknown and the model is not fixed the design begins at p = 0.02";
         /// link rate that the model is designed for
         capacity: Option<LinkRate> = None, "C_p", "1 bit/s or 0.001 packets/s to 1 Tbit/s" if |rate| rate.is_none_or(is_capacity),
             "the link's";
@@ -123,6 +141,8 @@ pub struct ArmPfc {
     base: Base,
     psi: f64,
     period: Span,
+    adapt: Adapt,
+    memory: u64,
     start: Design,
 
     design: Design,
@@ -134,9 +154,10 @@ pub struct ArmPfc {
     modelled: [f64; 2],
     /// The probabilities applied, p(k-1) first.
     applied: VecDeque<f64>,
+    learnt: Option<Identification>,
 }
 
-/// What a scheduled model follows.
+/// What a model that is not fixed follows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Schedule {
     load: Load,
@@ -162,13 +183,15 @@ impl ArmPfc {
         let horizons = horizons(params, start.delay as u64)?;
         let points = horizons.into_iter().map(|horizon| Predictor { horizon, ..Predictor::default() });
         let period = Span::from_seconds(path.rtt / start.delay as f64).max(Span::from_nanos(1));
-        let Params { form, base, psi, .. } = *params;
+        let Params { form, base, psi, memory, .. } = *params;
         let mut controller = ArmPfc {
             target,
             form,
             base,
             psi,
             period,
+            adapt: adapt(params),
+            memory,
             start,
             design: start,
             model: Model::sampled(&start.plant, period.seconds()),
@@ -176,6 +199,7 @@ impl ArmPfc {
             y: [0.0; 2],
             modelled: [0.0; 2],
             applied: VecDeque::new(),
+            learnt: None,
         };
         controller.reset();
         Ok(controller)
@@ -210,6 +234,7 @@ impl Controller for ArmPfc {
     fn update(&mut self, seen: &Observation) -> Prob {
         let y = seen.backlog_packets - self.target;
         self.catch_up(seen.elapsed, y);
+        self.learn(seen, y);
         if self.design.schedule.is_some() {
             self.follow(seen.elapsed);
         }
@@ -228,6 +253,7 @@ impl Controller for ArmPfc {
         // The model at rest where p is 0.
         self.modelled = [plant.gain * plant.p; 2];
         self.applied.clear();
+        self.learnt = (self.adapt == Adapt::Rls).then(|| self.pupil());
         self.set_delay(delay);
     }
 
@@ -258,6 +284,9 @@ impl ArmPfc {
     /// Runs through the periods that went by without an update: p was kept, y lay on a line.
     fn catch_up(&mut self, elapsed: f64, y: f64) {
         let missed = (elapsed / self.period.seconds()).round().clamp(1.0, LONGEST_STALL) as u64 - 1;
+        if missed > 0 {
+            self.learnt.iter_mut().for_each(Identification::gap);
+        }
         for left in (1..=missed).rev() {
             let (p, last) = (self.applied[0], self.y[0]);
             let modelled = self.output();
@@ -318,22 +347,44 @@ impl ArmPfc {
         self.applied.push_front(p);
     }
 
-    /// Lets the model follow the average p.
+    /// Learns the model from y(k), where the backlog was free to answer.
+    fn learn(&mut self, seen: &Observation, y: f64) {
+        let Some(learnt) = &mut self.learnt else { return };
+        if seen.backlog_packets > 0.0 && seen.backlog_packets + 1.0 <= seen.limit {
+            learnt.learn(y, self.applied[self.design.delay]);
+        } else {
+            learnt.gap();
+        }
+    }
+
+    /// Lets the model follow the average p, or only its operating point, and the rest what was learnt.
     fn follow(&mut self, elapsed: f64) {
         let Some(schedule) = &mut self.design.schedule else { return };
         schedule.load.observe(self.applied[0], elapsed);
         let Schedule { load, path } = *schedule;
         let plant = Plant::at(load.p(), path.capacity, path.rtt);
         // The model's outputs about the new operating point.
-        let moved = self.design.plant.gain * (plant.p - self.design.plant.p);
+        let gain = self.learnt.as_ref().map_or(self.design.plant.gain, |_| -self.model.gain());
+        let moved = gain * (plant.p - self.design.plant.p);
         self.modelled = self.modelled.map(|output| output + moved);
         self.design.plant = plant;
-        self.model = Model::sampled(&plant, self.period.seconds());
+        let theory = Model::sampled(&plant, self.period.seconds());
+        self.model = self.learnt.as_ref().map_or(theory, |learnt| learnt.near(&theory));
         self.predict();
+    }
+
+    /// Who has learnt nothing yet but the model at the start.
+    fn pupil(&self) -> Identification {
+        let scale = [(self.target * LEARNT_TARGET).max(1.0), LEARNT_P];
+        let forgetting = 1.0 - 1.0 / self.memory as f64;
+        Identification::new(&self.model, LEARNT_DOUBT, scale, forgetting)
     }
 
     /// Sets d; the coincidence points keep their distance to it.
     fn set_delay(&mut self, delay: usize) {
+        if delay != self.design.delay {
+            self.learnt.iter_mut().for_each(Identification::gap);
+        }
         for point in &mut self.points {
             point.horizon = point.horizon - self.design.delay as u64 + delay as u64;
         }
@@ -351,7 +402,7 @@ impl ArmPfc {
 impl Design {
     fn new(params: &Params, site: &Site, path: Path) -> Result<Design, Fault> {
         let flows = params.flows.or(site.flows).filter(|flows| *flows > 0.0);
-        let scheduled = params.schedule.unwrap_or(params.form == Form::Indep);
+        let scheduled = adapt(params) != Adapt::Nothing;
         let load = Load::new(flows, &path);
         let plant = match flows {
             _ if scheduled => Plant::at(load.p(), path.capacity, path.rtt),
@@ -361,6 +412,14 @@ impl Design {
         let delay = params.delay.unwrap_or_else(|| delay_of(&plant)) as usize;
         Ok(Design { plant, delay, schedule: scheduled.then_some(Schedule { load, path }) })
     }
+}
+
+fn adapt(params: &Params) -> Adapt {
+    let usual = match params.form {
+        Form::Indep => Adapt::Load,
+        Form::Paper => Adapt::Nothing,
+    };
+    params.adapt.unwrap_or(usual)
 }
 
 /// Equation (16): the period is a fraction of the model's time constants and of the round-trip time.
@@ -402,6 +461,12 @@ const MOST_DELAY: u64 = 100;
 const FARTHEST: u64 = 400;
 /// Periods of a stall that the model is run through; it has come to rest long before.
 const LONGEST_STALL: f64 = 1000.0;
+/// What y and u are measured in while a model is learnt: a share of the target, and a probability.
+const LEARNT_TARGET: f64 = 0.1;
+const LEARNT_P: f64 = 0.01;
+/// The variance that a learnt model's parameters, so measured, begin with. With a larger one the start,
+/// which no linear model tells of, is learnt as if it were TCP.
+const LEARNT_DOUBT: f64 = 1e-3;
 /// gamma of equation (16).
 const PERIOD_SHARE: f64 = 0.11;
 
@@ -429,7 +494,7 @@ mod tests {
     fn the_first_step_is_equation_27() {
         // At rest at p = 0 the model's prediction does not move, so u is the first period's wish alone,
         // counted from there: u + p_0 = y (psi^h - 1) / G.
-        let mut controller = built(|params| params.schedule = Some(false));
+        let mut controller = built(|params| params.adapt = Some(Adapt::Nothing));
         let (g, h) = (controller.predictors()[0].gain, controller.predictors()[0].horizon);
         let p = controller.update(&seen(130.0, 0.056)).get();
         assert_eq!(h, 10);
@@ -450,7 +515,7 @@ mod tests {
     #[test]
     fn a_stall_runs_the_model_through_what_was_missed() {
         // p was kept, so a stalled controller knows what a busy one that kept p would know.
-        let fixed = |params: &mut Params| params.schedule = Some(false);
+        let fixed = |params: &mut Params| params.adapt = Some(Adapt::Nothing);
         let (mut stalled, mut busy) = (built(fixed), built(fixed));
         for controller in [&mut stalled, &mut busy] {
             controller.update(&seen(110.0, 0.056));
@@ -486,7 +551,7 @@ mod tests {
         assert_eq!((controller.design.delay, controller.predictors()[0].horizon), (6, 11));
         controller.on_link_change(Rate::ZERO);
         assert_eq!(controller.design.delay, 6, "a link that stands still changes nothing");
-        let mut fixed = built(|params| params.schedule = Some(false));
+        let mut fixed = built(|params| params.adapt = Some(Adapt::Nothing));
         fixed.on_link_change(Rate::from_bits_per_second(6e6));
         assert_eq!(fixed.design.delay, 5);
     }

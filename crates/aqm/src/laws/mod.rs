@@ -7,6 +7,7 @@ pub mod blue;
 pub mod choke;
 pub mod cobalt;
 pub mod codel;
+pub mod cpc;
 pub mod docsis_pie;
 pub mod fb_ocq;
 pub mod head_drop;

@@ -1,6 +1,7 @@
 //! What laws are made of.
 
 pub mod buffer;
+pub mod identification;
 pub mod load;
 pub mod missed;
 pub mod pie;

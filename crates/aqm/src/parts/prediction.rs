@@ -88,6 +88,11 @@ impl Model {
         let sum = -plant.gain * (1.0 - alpha[0]) * (1.0 - alpha[1]);
         Model { alpha, n, m: [first, sum - first] }
     }
+
+    /// What the output rises by, at rest, when the input rises by 1.
+    pub fn gain(&self) -> f64 {
+        (self.m[0] + self.m[1]) / (1.0 + self.n[0] + self.n[1])
+    }
 }
 
 impl Predictor {

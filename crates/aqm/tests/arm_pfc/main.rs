@@ -6,7 +6,7 @@ mod fluid;
 mod reference;
 
 use fluid::{Fluid, Network, Tcp};
-use sojourn_aqm::laws::arm_pfc::{ArmPfc, Form, Params};
+use sojourn_aqm::laws::arm_pfc::{Adapt, ArmPfc, Form, Params};
 use sojourn_aqm::parts::prediction::{Model, Plant, Predictor};
 use sojourn_aqm::{Controller, Site};
 use sojourn_units::{Rate, Span, math};
@@ -60,7 +60,7 @@ fn the_design_is_the_papers() {
 
 /// The paper's design, fixed, on a fluid network with other flows and another link.
 fn fixed_on(network: Network, form: Form) -> Fluid {
-    let mut controller = controller(&Params { schedule: Some(false), ..papers(form) });
+    let mut controller = controller(&Params { adapt: Some(Adapt::Nothing), ..papers(form) });
     let mut fluid = Fluid::new(network, controller.period().seconds(), STRIDE);
     fluid.run(&mut controller, 100.0);
     fluid
@@ -110,7 +110,7 @@ fn a_scheduled_model_follows_the_load_and_ends_the_cycle_at_40_flows() {
             fluid.rest(5.0)
         })
     };
-    let fixed = ends(&Params { schedule: Some(false), ..papers(Form::Indep) });
+    let fixed = ends(&Params { adapt: Some(Adapt::Nothing), ..papers(Form::Indep) });
     assert!(fixed[3].1 > 10.0, "a fixed model cycles: {fixed:?}");
     for params in [papers(Form::Indep), Params::default()] {
         let scheduled = ends(&params);
@@ -122,6 +122,26 @@ fn a_scheduled_model_follows_the_load_and_ends_the_cycle_at_40_flows() {
         let wrong = ends(&Params { flows: Some(flows), ..Params::default() });
         let held = |(mean, sd): &(f64, f64)| (mean - 100.0).abs() < 10.0 && *sd < 3.0;
         assert!(wrong[1..].iter().all(held), "{flows}: {wrong:?}");
+    }
+}
+
+/// No noise, and changes of load to learn from: within 20 s the queue rests near the target.
+#[test]
+fn a_learnt_model_follows_the_load_too() {
+    for coincidence in [Some(vec![7]), None] {
+        let params = Params { adapt: Some(Adapt::Rls), coincidence, ..Params::default() };
+        let mut controller = controller(&params);
+        let mut fluid = Fluid::new(network(100.0, 1250.0, Tcp::Mgt), controller.period().seconds(), STRIDE);
+        for flows in [100.0, 200.0, 50.0, 40.0, 100.0, 150.0, 70.0] {
+            fluid.network.flows = flows;
+            fluid.run(&mut controller, 20.0);
+            let (mean, sd) = fluid.rest(5.0);
+            assert!((mean - 100.0).abs() < 4.0 && sd < 1.0, "{flows} flows: {mean} +- {sd}");
+        }
+        let (learnt, theory) = (controller.model(), Model::sampled(&controller.plant(), 0.056));
+        let off = learnt.gain() / theory.gain();
+        assert!((0.499..2.001).contains(&off), "{learnt:?} {theory:?}");
+        assert!(learnt.alpha.iter().all(|pole| (0.02..=0.995).contains(pole)), "{learnt:?}");
     }
 }
 

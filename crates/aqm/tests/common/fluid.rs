@@ -14,7 +14,7 @@
 //! While the buffer is full, what it loses is added to p.
 
 use sojourn_aqm::{Controller, Observation};
-use sojourn_units::{Rate, Time};
+use sojourn_units::{Prob, Rate, Span, Time};
 
 /// Which equation of the windows.
 #[derive(Clone, Copy, PartialEq)]
@@ -50,9 +50,16 @@ pub(crate) struct Fluid {
     p: f64,
     /// Whether p takes packets away instead of marking them.
     pub(crate) drops: bool,
-    /// Counted since the last update.
+    since: Since,
+}
+
+/// What happened since the last update.
+#[derive(Clone, Copy, Default)]
+struct Since {
+    /// Offered.
     arrived: f64,
-    departed: f64,
+    lost: f64,
+    left: f64,
     busy: f64,
 }
 
@@ -69,9 +76,7 @@ impl Fluid {
             queue: vec![0.0],
             p: 0.0,
             drops: false,
-            arrived: 0.0,
-            departed: 0.0,
-            busy: 0.0,
+            since: Since::default(),
         }
     }
 
@@ -86,22 +91,8 @@ impl Fluid {
         while self.time() < until - self.step / 2.0 {
             let steps = self.queue.len() - 1;
             if steps.is_multiple_of(self.stride) {
-                let elapsed = self.step * self.stride as f64;
-                let marked = self.p * self.arrived;
-                let seen = Observation {
-                    now: Time::from_nanos((self.time() * 1e9) as u64),
-                    elapsed,
-                    backlog_packets: self.queue[steps],
-                    arrived_packets: std::mem::take(&mut self.arrived),
-                    departed_packets: std::mem::take(&mut self.departed),
-                    marked_packets: if self.drops { 0.0 } else { marked },
-                    busy: std::mem::take(&mut self.busy),
-                    capacity: Some(Rate::from_bits_per_second(8000.0 * self.network.capacity)),
-                    mean_packet: 1000.0,
-                    limit: self.network.buffer,
-                    ..Observation::default()
-                };
-                self.p = controller.update(&seen).get();
+                self.p = controller.update(&self.observe()).get();
+                self.since = Since::default();
             }
             self.advance();
         }
@@ -131,6 +122,30 @@ impl Fluid {
         self.p
     }
 
+    fn observe(&self) -> Observation {
+        let backlog = self.queue[self.queue.len() - 1];
+        let Since { arrived, lost, left, busy } = self.since;
+        Observation {
+            now: Time::from_nanos((self.time() * 1e9) as u64),
+            elapsed: self.step * self.stride as f64,
+            backlog_packets: backlog,
+            backlog_bytes: PACKET * backlog,
+            head_sojourn: backlog / self.network.capacity,
+            arrived_packets: arrived,
+            arrived_bytes: PACKET * arrived,
+            departed_packets: left,
+            departed_bytes: PACKET * left,
+            dropped_packets: lost,
+            marked_packets: if self.drops { 0.0 } else { self.p * arrived },
+            busy,
+            capacity: Some(Rate::from_bits_per_second(8.0 * PACKET * self.network.capacity)),
+            base_rtt: Some(Span::from_seconds(self.network.base_rtt)),
+            mean_packet: PACKET,
+            limit: self.network.buffer,
+            applied: Prob::clamped(self.p),
+        }
+    }
+
     fn advance(&mut self) {
         let (w, q) = (self.windows[self.queue.len() - 1], self.queue[self.queue.len() - 1]);
         self.marks.push(self.in_force(w, q));
@@ -140,24 +155,27 @@ impl Fluid {
         let (w3, q3) = self.slope(t + h / 2.0, w + h / 2.0 * w2, q + h / 2.0 * q2);
         let (w4, q4) = self.slope(t + h, w + h * w3, q + h * q3);
         let window = (w + h / 6.0 * (w1 + 2.0 * w2 + 2.0 * w3 + w4)).max(1.0);
-        let queue = (q + h / 6.0 * (q1 + 2.0 * q2 + 2.0 * q3 + q4)).clamp(0.0, self.network.buffer);
-        self.count(f64::midpoint(w / self.rtt(q), window / self.rtt(queue)), queue);
+        let grown = h / 6.0 * (q1 + 2.0 * q2 + 2.0 * q3 + q4);
+        let queue = (q + grown).clamp(0.0, self.network.buffer);
+        let offered = self.network.flows * h * f64::midpoint(w / self.rtt(q), window / self.rtt(queue));
+        self.account(q, grown, offered);
         self.windows.push(window);
         self.queue.push(queue);
         self.rtts.push(self.rtt(queue));
     }
 
-    /// Adds a step to what is counted: a flow's mean rate in it, and the queue at its end.
-    fn count(&mut self, rate: f64, queue: f64) {
-        let Network { flows, capacity, .. } = self.network;
-        let arrived = flows * rate * self.step;
-        let sent = capacity * self.step;
-        self.arrived += arrived;
-        if queue > 0.0 {
-            (self.departed, self.busy) = (self.departed + sent, self.busy + self.step);
-        } else {
-            self.departed += sent.min(arrived);
+    /// Counts a step that would have made the queue grow by `grown`; with drops not all that is offered gets in.
+    fn account(&mut self, queue: f64, grown: f64, offered: f64) {
+        let served = self.network.capacity * self.step;
+        let entered = grown + served;
+        let Since { arrived, lost, left, busy } = &mut self.since;
+        *arrived += if self.drops { offered } else { entered };
+        *lost += (queue + grown - self.network.buffer).max(0.0);
+        if self.drops {
+            *lost += offered - entered;
         }
+        *left += served + (queue + grown).min(0.0);
+        *busy += if queue > 0.0 { self.step } else { 0.0 };
     }
 
     fn rtt(&self, queue: f64) -> f64 {
@@ -194,3 +212,6 @@ impl Fluid {
         (growth, enters * flows * window / rtt - capacity)
     }
 }
+
+/// Bytes.
+const PACKET: f64 = 1000.0;

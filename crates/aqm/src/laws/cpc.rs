@@ -1,0 +1,593 @@
+//! CPC: cascade probability control, a loop for the windows inside a loop for the backlog.
+//!
+//! H.-L. To et al., "Cascade Probability Control to Mitigate Bufferbloat under
+//! Multiple Real-World TCP Stacks", Mathematical Problems in Engineering 2015,
+//! 628583. TCP and queue are taken apart at the packets in flight F = N W. The
+//! inner loop moves p until F is what the outer loop wants; the outer loop wants
+//! what brings the backlog to its target. With e = q_ref - q and D = dq/dt:
+//!
+//! ```text
+//! dW/dp = -K_1 e^(-s R) / (1 + T_1 s),  dq/dW = N / (1 + R s)
+//!         K_1 = (R C)^3 / (4 N^3),  T_1 = R^2 C / (2 N)                       (1)
+//! p     = integral of (F - F_ref) / (N T_I)                                   (2)
+//! F_ref = C R + N (K_P e + K_i integral of e - K_d D)                         (3)
+//! T_I   = K_1 (T_a + T_b)                                                     (4)
+//! K_P   = (T_a + T_b) / (2 N T_c),  K_i = K_P / (T_a + T_b),
+//!         K_d = K_P T_a T_b / (T_a + T_b)                                     (5)
+//! ```
+//!
+//! (4) and (5) are the magnitude optimum: the closed loop's gain stays at 1 up to
+//! as high a frequency as it can. `form = paper` is the paper's: its inner loop
+//! forgets the delay, T_a + T_b = 2 T_1, T_a T_b = 2 T_1^2, T_c = R.
+//! `form = delay_aware` counts the delay as one more lag: T_a + T_b = 2 (T_1 + R),
+//! T_a T_b = 2 T_1 (T_1 + R), T_c = 2 R; its phase margin is 61 degrees instead of
+//! 38 on the paper's example. The text that this was written from has lost the
+//! paper's equations; these follow from its words and the model that it cites.
+//!
+//! Every period F is measured as lambda (T_p + q / C), or as lambda R with
+//! `measure = rate`, where lambda is the rate of arrivals, smoothed. N (K_P, K_i,
+//! K_d) and N T_I hold the number of flows in T_1 and N K_1 alone, and with
+//! `adapt = load` these follow from the average p: no N is needed. p and F_ref are
+//! clamped, and the integral of e stands still where either could not follow it.
+//! A late update acts for one round-trip time at most; while the link stands
+//! still, p is kept.
+
+use crate::catalogue::Entry;
+use crate::law::{Controller, Gauges, Observation};
+use crate::parts::load::{Load, Path, are_flows, is_capacity, is_rtt, unknown};
+use crate::sampled::Sampled;
+use crate::site::{Network, Site};
+use sojourn_units::param::Described;
+use sojourn_units::{Amount, Fault, LinkRate, Page, Prob, Rate, Span, math};
+
+sojourn_units::choice! {
+    /// What the two loops are designed for.
+    pub enum Form {
+        /// Windows, queue and the delay of a round trip between them.
+        DelayAware = "delay_aware",
+        /// Windows and queue alone.
+        Paper = "paper",
+    }
+}
+
+sojourn_units::choice! {
+    /// How the packets in flight are measured.
+    pub enum Measure {
+        /// Arrivals per second by the round-trip time of the present queue.
+        Flight = "flight",
+        /// Arrivals per second by the round-trip time of the design.
+        Rate = "rate",
+    }
+}
+
+sojourn_units::choice! {
+    /// What the gains follow.
+    pub enum Adapt {
+        /// The average p, and the link's rate.
+        Load = "load",
+        /// Nothing.
+        Nothing = "none",
+    }
+}
+
+/// What the catalogue tells of it.
+pub const ENTRY: Entry = Entry {
+    page: Page {
+        stem: "cpc",
+        summary: "two loops: p steers the packets in flight, the backlog says how many there shall be",
+        idea: "What is in flight is measured as arrivals per second by the round-trip time. An inner loop \
+               moves p until that is what an outer loop wants: the bandwidth-delay product, corrected by the \
+               backlog's error, its integral and its rate of change. Both loops are designed in closed form \
+               for the link and the load; the load is estimated by the average probability, so the number of \
+               flows need not be known.",
+        equation: "p <- p + T (F - F_ref) / (N T_I);  F_ref = C R + N (K_P e + K_i sum(e) T - K_d (lambda - C))",
+        source: "H.-L. To et al., Mathematical Problems in Engineering 2015, 628583",
+        fields: Params::fields,
+    },
+    build: |given, site| Ok(Box::new(Cpc::law(&Params::from_values(given)?, site)?)),
+};
+
+sojourn_units::params! {
+    /// Parameters of CPC.
+    pub struct Params {
+        /// backlog to hold; a time or bytes are turned into packets at the link's first rate
+        target: Amount = Amount::Packets(100.0), "q_ref", "within the buffer" if |_| true,
+            "that of pi and arm_pfc, for comparisons; the paper's run for Reno holds 80 ms";
+        /// whether the design counts the delay of a round trip
+        form: Form = Form::DelayAware, "T_a, T_b, T_c", "delay_aware or paper" if |_| true,
+            "the paper's, without it, has a phase margin of 38 degrees and cycles where the round trip is longer";
+        /// how the packets in flight are measured: lambda (T_p + q / C) or lambda R
+        measure: Measure = Measure::Flight, "F", "flight or rate" if |_| true,
+            "rate needs no T_p and is less damped";
+        /// what the gains follow: the average p and the link's rate, or nothing
+        adapt: Option<Adapt> = None, "p", "load or none" if |_| true,
+            "load for delay_aware: no number of flows is needed; none for paper, whose design is fixed";
+        /// long flows that the loops are designed for, to begin with where they follow the load
+        flows: Option<f64> = None, "N", "more than 0, at most 1e9" if |n| n.is_none_or(are_flows),
+            "the scenario's; where unknown and adapt = load the design begins at p = 0.02";
+        /// link rate that the loops are designed for
+        capacity: Option<LinkRate> = None, "C", "1 bit/s or 0.001 packets/s to 1 Tbit/s" if |rate| rate.is_none_or(is_capacity),
+            "the link's";
+        /// round-trip time that the loops are designed for, queueing at the target included
+        rtt: Option<Span> = None, "R", "1 us to 1 h, more than the target's queueing delay" if |rtt| rtt.is_none_or(is_rtt),
+            "the scenario's (100 ms where unknown), and the target's queueing delay";
+        /// sampling period
+        period: Option<Span> = None, "T", "1 us to 1 h, at most rtt" if |period| period.is_none_or(is_rtt),
+            "20 ms, at most a quarter of rtt";
+        /// time constant of the averages of the arrivals
+        smoothing: Option<Span> = None, "tau_f", "1 us to 1 h, at most rtt" if |span| span.is_none_or(is_rtt),
+            "a quarter of rtt: it takes little from the phase margin";
+        /// the largest probability
+        max_p: Prob = Prob::ONE, "p_max", "more than 0, at most 1" if |p| p.get() > 0.0,
+            "any load can be held";
+    }
+}
+
+/// The two loops' constants for a network, equations (1), (4) and (5).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Design {
+    /// K_1, packets: what the window loses by p.
+    pub window_gain: f64,
+    /// T_1, the windows' time constant, s.
+    pub window_time: f64,
+    /// T_I, packets s: the inner loop's integral time.
+    pub inner: f64,
+    /// K_P, 1: windows by the error of the backlog.
+    pub proportional: f64,
+    /// K_i, 1/s.
+    pub integral: f64,
+    /// K_d, s.
+    pub derivative: f64,
+}
+
+/// The CPC controller.
+#[derive(Clone, Debug)]
+pub struct Cpc {
+    target: f64,
+    form: Form,
+    measure: Measure,
+    adapts: bool,
+    period: Span,
+    smoothing: f64,
+    max_p: f64,
+    start: Start,
+
+    path: Path,
+    load: Load,
+    network: Network,
+    design: Design,
+    /// Packets that come, and that are let in, per second.
+    offered: f64,
+    admitted: f64,
+    /// N K_i times the integral of e, packets.
+    integral: f64,
+    /// F - F_ref, packets.
+    excess: f64,
+    p: f64,
+    /// Whether the link has no rate at present.
+    stands: bool,
+}
+
+/// What a reset goes back to.
+#[derive(Clone, Copy, Debug)]
+struct Start {
+    path: Path,
+    load: Load,
+    network: Network,
+}
+
+impl Cpc {
+    /// CPC in front of the link at `site`, from p = 0 and an empty queue.
+    pub fn new(params: &Params, site: &Site) -> Result<Cpc, Fault> {
+        let target = site.target(params.target)?;
+        let path = Path::new(params.capacity, params.rtt, target, site)?;
+        let waiting = target / path.capacity;
+        if path.rtt < waiting {
+            let [rtt, waits] = [path.rtt, waiting].map(Span::from_seconds);
+            let what = format!(
+                "{rtt} is less than the {waits} that the target waits; legal: more than the target's queueing delay"
+            );
+            return Err(Fault::new("rtt", what));
+        }
+        let start = Start::new(params, site, path)?;
+        let mut controller = Cpc {
+            target,
+            form: params.form,
+            measure: params.measure,
+            adapts: adapt(params) == Adapt::Load,
+            period: within("period", params.period, PERIOD.min(share(path.rtt)), path.rtt)?,
+            smoothing: within("smoothing", params.smoothing, share(path.rtt), path.rtt)?.seconds(),
+            max_p: params.max_p.get(),
+            start,
+            path,
+            load: start.load,
+            network: start.network,
+            design: design(start.network, params.form),
+            offered: 0.0,
+            admitted: 0.0,
+            integral: 0.0,
+            excess: 0.0,
+            p: 0.0,
+            stands: false,
+        };
+        controller.reset();
+        Ok(controller)
+    }
+
+    /// The law of this controller.
+    pub fn law(params: &Params, site: &Site) -> Result<Sampled<Cpc>, Fault> {
+        Cpc::new(params, site).map(Sampled::new)
+    }
+
+    /// The design at present.
+    pub fn design(&self) -> Design {
+        self.design
+    }
+}
+
+impl Controller for Cpc {
+    fn period(&self) -> Span {
+        self.period
+    }
+
+    fn update(&mut self, seen: &Observation) -> Prob {
+        // A link that stands still says nothing of the flows.
+        if !self.stands {
+            self.listen(seen);
+            if self.adapts {
+                self.follow(seen);
+            }
+            self.act(seen.backlog_packets, seen.elapsed.min(self.path.rtt));
+        }
+        Prob::clamped(self.p)
+    }
+
+    fn reset(&mut self) {
+        let Start { path, load, network } = self.start;
+        (self.path, self.load, self.network) = (path, load, network);
+        self.design = design(network, self.form);
+        (self.offered, self.admitted) = (0.0, 0.0);
+        (self.integral, self.excess, self.p) = (0.0, 0.0, 0.0);
+        self.stands = false;
+    }
+
+    fn on_link_change(&mut self, rate: Rate) {
+        self.stands = rate.bits_per_second() <= 0.0;
+        self.path.follow(rate);
+    }
+
+    fn target_packets(&self) -> Option<f64> {
+        Some(self.target)
+    }
+
+    fn derived(&self, out: &mut dyn Gauges) {
+        out.gauge("period", "s", self.period.seconds());
+        out.gauge("smoothing", "s", self.smoothing);
+    }
+
+    fn gauges(&self, out: &mut dyn Gauges) {
+        out.gauge("excess", "packets", self.excess);
+        out.gauge("arrivals", "packets/s", self.offered);
+        out.gauge("design_flows", "1", self.network.flows);
+    }
+}
+
+impl Cpc {
+    /// Averages what came, and what was let in of it: only that fills the queue.
+    fn listen(&mut self, seen: &Observation) {
+        let elapsed = seen.elapsed.max(SHORTEST);
+        let weight = 1.0 - math::exp(-elapsed / self.smoothing);
+        let admitted = seen.arrived_packets - seen.dropped_packets;
+        self.offered += weight * (seen.arrived_packets / elapsed - self.offered);
+        self.admitted += weight * (admitted / elapsed - self.admitted);
+    }
+
+    /// Lets the design follow the average p.
+    fn follow(&mut self, seen: &Observation) {
+        // Before an empty queue TCP is not at rest, and p says nothing of the flows.
+        if seen.backlog_packets > 0.0 {
+            self.load.observe(self.p, seen.elapsed);
+        }
+        self.network = self.path.under(self.load);
+        self.design = design(self.network, self.form);
+    }
+
+    /// Equations (2) and (3) over `step` seconds.
+    fn act(&mut self, backlog: f64, step: f64) {
+        let flows = self.network.flows;
+        let error = self.target - backlog;
+        let product = self.path.capacity * self.path.rtt;
+        let lift = flows * (self.design.proportional * error - self.design.derivative * self.growth(backlog));
+        let wished = product + lift + self.integral;
+        let [least, most] = FLIGHT.map(|share| share * product);
+        let wanted = wished.clamp(least, most);
+
+        let deaf =
+            if error > 0.0 { wished > most || self.p <= 0.0 } else { wished < least || self.p >= self.max_p };
+        if !deaf {
+            self.integral += flows * self.design.integral * error * step;
+        }
+        self.excess = self.flight(backlog) - wanted;
+        let p = self.p + step * self.excess / (flows * self.design.inner);
+        self.p = p.clamp(0.0, self.max_p);
+    }
+
+    /// F: packets in flight.
+    fn flight(&self, backlog: f64) -> f64 {
+        let Path { capacity, rtt, .. } = self.path;
+        let base = (rtt - self.target / capacity).max(0.0);
+        self.offered
+            * match self.measure {
+                Measure::Flight => base + backlog / capacity,
+                Measure::Rate => rtt,
+            }
+    }
+
+    /// D: packets per second by which the backlog grows.
+    fn growth(&self, backlog: f64) -> f64 {
+        let growth = self.admitted - self.path.capacity;
+        if backlog <= 0.0 { growth.max(0.0) } else { growth }
+    }
+}
+
+/// Equations (1), (4) and (5).
+pub fn design(network: Network, form: Form) -> Design {
+    let Network { flows, capacity, rtt } = network;
+    let window_gain = math::pow_int(rtt * capacity / flows, 3) / 4.0;
+    let window_time = rtt * rtt * capacity / (2.0 * flows);
+    // The lags that the outer loop sees: two that the inner loop leaves, as sum and product, and the queue's.
+    let (sum, product, queue) = match form {
+        Form::Paper => (2.0 * window_time, 2.0 * window_time * window_time, rtt),
+        Form::DelayAware => (2.0 * (window_time + rtt), 2.0 * window_time * (window_time + rtt), 2.0 * rtt),
+    };
+    let proportional = sum / (2.0 * flows * queue);
+    Design {
+        window_gain,
+        window_time,
+        inner: window_gain * sum,
+        proportional,
+        integral: proportional / sum,
+        derivative: proportional * product / sum,
+    }
+}
+
+impl Design {
+    /// The outer loop's integral time, s.
+    pub fn integral_time(&self) -> f64 {
+        self.proportional / self.integral
+    }
+
+    /// The outer loop's derivative time, s.
+    pub fn derivative_time(&self) -> f64 {
+        self.derivative / self.proportional
+    }
+}
+
+impl Start {
+    fn new(params: &Params, site: &Site, path: Path) -> Result<Start, Fault> {
+        let flows = params.flows.or(site.flows).filter(|flows| *flows > 0.0);
+        let load = Load::new(flows, &path);
+        let network = match (adapt(params), flows) {
+            (Adapt::Load, _) => path.under(load),
+            (Adapt::Nothing, Some(flows)) => Network { flows, capacity: path.capacity, rtt: path.rtt },
+            (Adapt::Nothing, None) => return Err(unknown("flows", "the number of long flows")),
+        };
+        Ok(Start { path, load, network })
+    }
+}
+
+fn adapt(params: &Params) -> Adapt {
+    let usual = match params.form {
+        Form::DelayAware => Adapt::Load,
+        Form::Paper => Adapt::Nothing,
+    };
+    params.adapt.unwrap_or(usual)
+}
+
+/// What is given for `key`, or `usual`; refused above a round-trip time, for which no loop is designed.
+fn within(key: &str, given: Option<Span>, usual: Span, rtt: f64) -> Result<Span, Fault> {
+    match given {
+        Some(span) if span.seconds() > rtt => {
+            let rtt = Span::from_seconds(rtt);
+            let what = format!("{span} is longer than the round trip of {rtt}; legal: at most rtt");
+            Err(Fault::new(key, what))
+        }
+        Some(span) => Ok(span),
+        None => Ok(usual),
+    }
+}
+
+/// A quarter of the round-trip time.
+fn share(rtt: f64) -> Span {
+    Span::from_seconds(rtt / 4.0).max(Span::from_nanos(1))
+}
+
+/// The sampling period of a link with round trips of 80 ms or more.
+const PERIOD: Span = Span::from_millis(20);
+/// What may be wanted in flight, as shares of the bandwidth-delay product.
+const FLIGHT: [f64; 2] = [0.25, 2.0];
+/// No time between updates is shorter, s.
+const SHORTEST: f64 = 1e-9;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 100 flows on 1250 packets/s with 0.2 s without queueing: R = 0.28 s, W = 3.5 packets.
+    fn site() -> Site {
+        let rate = Rate::from_bits_per_second(1250.0 * 8000.0);
+        let base_rtt = Some(Span::from_millis(200));
+        Site { rate, packet: 1000.0, limit: 300.0, flows: Some(100.0), base_rtt }
+    }
+
+    /// A period with so many arrivals per second.
+    fn seen(backlog: f64, rate: f64) -> Observation {
+        let elapsed = 0.02;
+        let arrived_packets = rate * elapsed;
+        Observation { backlog_packets: backlog, elapsed, arrived_packets, ..Observation::default() }
+    }
+
+    fn built(change: impl Fn(&mut Params)) -> Cpc {
+        let mut params = Params::default();
+        change(&mut params);
+        Cpc::new(&params, &site()).unwrap()
+    }
+
+    /// A fixed design, and averages over what was seen last.
+    fn fixed(params: &mut Params) {
+        params.adapt = Some(Adapt::Nothing);
+        params.smoothing = Some(Span::from_micros(100));
+    }
+
+    fn off(ours: f64, expected: f64) -> bool {
+        (ours - expected).abs() > 1e-12
+    }
+
+    #[test]
+    fn the_first_steps_are_equations_2_and_3() {
+        // K_1 = 3.5^3 / 4, T_1 = 0.49 s, so T_a + T_b = 1.54 s and N T_I = 1650.6875 packets s;
+        // N K_P = 1.375, N K_i = 1 / (4 R), N K_d = 0.67375 s. 50 packets/s above the link's rate.
+        let mut controller = built(fixed);
+        let flight = 1300.0 * (0.2 + 130.0 / 1250.0);
+        let mut wanted = 350.0 - 1.375 * 30.0 - 0.67375 * 50.0;
+        let mut p = 0.0;
+        for _ in 0..3 {
+            p += 0.02 * (flight - wanted) / 1650.6875;
+            let ours = controller.update(&seen(130.0, 1300.0)).get();
+            assert!(!off(ours, p), "{ours} {p}");
+            wanted -= 30.0 / (4.0 * 0.28) * 0.02;
+        }
+        let mut literal = built(|params| {
+            fixed(params);
+            params.form = Form::Paper;
+            params.measure = Measure::Rate;
+        });
+        // N T_I = 2 k_dc T_1, N K_P = T_1 / R, N K_d = T_1^2 / R.
+        let wanted = 350.0 - 1.75 * 30.0 - 0.8575 * 50.0;
+        let p = 0.02 * (1300.0 * 0.28 - wanted) / (2.0 * 1071.875 * 0.49);
+        let ours = literal.update(&seen(130.0, 1300.0)).get();
+        assert!(!off(ours, p), "{ours} {p}");
+    }
+
+    #[test]
+    fn what_is_dropped_does_not_fill_the_queue() {
+        // 1500 packets/s offered, a sixth of them dropped: the backlog rests, and so does D.
+        let mut controller = built(fixed);
+        let dropping = Observation { dropped_packets: 5.0, ..seen(100.0, 1500.0) };
+        let p = controller.update(&dropping).get();
+        assert!(!off(p, 0.02 * (1500.0 * 0.28 - 350.0) / 1650.6875), "{p}");
+        // Nothing held and less offered than the link takes: the backlog rests too.
+        let mut controller = built(fixed);
+        controller.update(&seen(0.0, 500.0));
+        assert_eq!(controller.growth(0.0), 0.0);
+        assert!(!off(controller.growth(1.0), -750.0));
+    }
+
+    #[test]
+    fn it_does_not_wind_up() {
+        let mut controller = built(|params| params.max_p = Prob::clamped(0.5));
+        (0..10_000).for_each(|_| _ = controller.update(&seen(300.0, 5000.0)));
+        assert_eq!(controller.p, 0.5);
+        let kept = controller.integral;
+        controller.update(&seen(300.0, 5000.0));
+        assert_eq!(controller.integral, kept, "p cannot rise");
+        assert!(kept > -2.0 * 350.0, "{kept}");
+        (0..100).for_each(|_| _ = controller.update(&seen(0.0, 0.0)));
+        let p = controller.p;
+        assert!(p < 0.5, "{p}");
+        (0..10_000).for_each(|_| _ = controller.update(&seen(0.0, 0.0)));
+        let kept = controller.integral;
+        controller.update(&seen(0.0, 0.0));
+        assert_eq!((controller.p, controller.integral), (0.0, kept), "p cannot fall");
+        assert!(kept < 2.0 * 350.0, "{kept}");
+    }
+
+    #[test]
+    fn a_stall_is_acted_on_for_one_round_trip() {
+        let stalled = |elapsed| {
+            let mut controller = built(fixed);
+            let late = Observation { elapsed, arrived_packets: 1300.0 * elapsed, ..seen(130.0, 0.0) };
+            controller.update(&late).get()
+        };
+        let step = stalled(0.02);
+        assert!(!off(stalled(0.28), 14.0 * step) && !off(stalled(50.0), 14.0 * step));
+        assert!(stalled(1e18) < 1.0);
+    }
+
+    #[test]
+    fn while_the_link_stands_still_p_is_kept() {
+        let mut controller = built(|_| ());
+        (0..100).for_each(|_| _ = controller.update(&seen(130.0, 1400.0)));
+        let (p, integral) = (controller.p, controller.integral);
+        assert!(p > 0.0);
+        controller.on_link_change(Rate::ZERO);
+        (0..1000).for_each(|_| _ = controller.update(&seen(300.0, 0.0)));
+        assert_eq!((controller.p, controller.integral), (p, integral));
+        controller.on_link_change(Rate::from_bits_per_second(5e6));
+        assert_eq!((controller.path.capacity, controller.path.rtt), (625.0, 0.2 + 0.16));
+        controller.update(&seen(200.0, 700.0));
+        assert!(controller.p != p);
+    }
+
+    #[test]
+    fn a_fixed_design_measures_the_link_as_it_is() {
+        let mut controller = built(fixed);
+        let before = controller.design;
+        controller.on_link_change(Rate::from_bits_per_second(4e7));
+        controller.update(&seen(100.0, 5000.0));
+        assert_eq!(controller.design, before);
+        // At rest on the new link: F is its bandwidth-delay product, and p does not move.
+        assert!(controller.excess.abs() < 1e-9, "{}", controller.excess);
+    }
+
+    #[test]
+    fn a_reset_is_a_new_controller() {
+        let mut controller = built(|_| ());
+        let run = |controller: &mut Cpc| -> Vec<Prob> {
+            (0..80).map(|k| controller.update(&seen(f64::from(k * 3), 1250.0 + f64::from(k)))).collect()
+        };
+        let first = run(&mut controller);
+        controller.on_link_change(Rate::from_bits_per_second(6e6));
+        controller.update(&seen(10.0, 100.0));
+        controller.on_link_change(Rate::ZERO);
+        controller.reset();
+        assert_eq!(run(&mut controller), first);
+    }
+
+    #[test]
+    fn what_cannot_be_designed_is_refused() {
+        let refused = |change: &dyn Fn(&mut Params, &mut Site)| {
+            let (mut params, mut site) = (Params::default(), site());
+            change(&mut params, &mut site);
+            Cpc::new(&params, &site).unwrap_err().to_string()
+        };
+        let told = refused(&|params, _| params.target = Amount::Packets(400.0));
+        assert_eq!(told, "target: 400 packets is above the buffer of 300 packets; legal: within the buffer");
+        let told = refused(&|params, site| {
+            params.form = Form::Paper;
+            site.flows = None;
+        });
+        assert_eq!(told, "flows: the model cannot be designed without the number of long flows; give flows");
+        let told = refused(&|params, _| params.rtt = Some(Span::from_millis(50)));
+        assert_eq!(
+            told,
+            "rtt: 50 ms is less than the 80 ms that the target waits; legal: more than the target's queueing delay"
+        );
+        let told = refused(&|params, _| params.period = Some(Span::from_millis(300)));
+        assert_eq!(told, "period: 300 ms is longer than the round trip of 280 ms; legal: at most rtt");
+        let told = refused(&|params, _| params.smoothing = Some(Span::from_secs(1)));
+        assert_eq!(told, "smoothing: 1 s is longer than the round trip of 280 ms; legal: at most rtt");
+    }
+
+    #[test]
+    fn it_is_designed_without_flows_and_without_a_round_trip_time() {
+        let blind = Site { flows: None, base_rtt: None, ..site() };
+        let controller = Cpc::new(&Params::default(), &blind).unwrap();
+        // p = 0.02 means windows of ten packets on 1250 packets/s by 100 + 80 ms.
+        assert!(off(controller.network.flows, 0.0) && !off(controller.network.flows, 22.5));
+        let near = Site { base_rtt: Some(Span::from_millis(1)), ..blind };
+        let params = Params { target: Amount::Packets(5.0), ..Params::default() };
+        let controller = Cpc::new(&params, &near).unwrap();
+        assert_eq!(controller.period(), Span::from_micros(1250), "a quarter of 1 + 4 ms");
+    }
+}

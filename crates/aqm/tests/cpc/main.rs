@@ -1,0 +1,283 @@
+//! CPC against numbers from outside: its design, its loops, and its trajectories on a fluid plant.
+
+#[path = "../common/fluid.rs"]
+#[allow(dead_code, reason = "other tests look at more of it")]
+mod fluid;
+#[path = "../common/reference.rs"]
+mod reference;
+
+use fluid::{Fluid, Tcp};
+use sojourn_aqm::laws::cpc::{Adapt, Cpc, Design, Form, Measure, Params, design};
+use sojourn_aqm::{Controller, Network, Site};
+use sojourn_units::{Amount, Rate, Span};
+use std::ops::{Add, Div, Mul, Sub};
+
+/// The example of Hollot et al. that the paper takes, and the link of its runs.
+const EXAMPLES: [(&str, Network); 2] = [
+    ("hollot", Network { flows: 60.0, capacity: 3750.0, rtt: 0.246 }),
+    ("small", Network { flows: 3.0, capacity: 2e6 / 12e3, rtt: 0.18 }),
+];
+
+const FORMS: [(&str, Form); 2] = [("paper", Form::Paper), ("da", Form::DelayAware)];
+
+/// Holds what `numbers` makes of each example in each form against the entries of these names.
+fn hold<const N: usize>(names: [&str; N], numbers: impl Fn(Network, Design) -> [Vec<f64>; N]) {
+    for (example, network) in EXAMPLES {
+        for (word, form) in FORMS {
+            let ours = numbers(network, design(network, form));
+            for (name, ours) in names.iter().zip(ours) {
+                reference::hold(&format!("cpc.{example}.{word}.{name}"), &ours);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_design_is_the_magnitude_optimum() {
+    hold(["K1", "T1", "TI", "KP", "Ki", "Kd", "TIo", "TDo"], |_, design| {
+        [
+            design.window_gain,
+            design.window_time,
+            design.inner,
+            design.proportional,
+            design.integral,
+            design.derivative,
+            design.integral_time(),
+            design.derivative_time(),
+        ]
+        .map(|number| vec![number])
+    });
+}
+
+#[test]
+fn the_loops_have_the_margins_of_linear_theory() {
+    hold(["inner.[wc,pm_deg,gm,dm]", "outer.[wc,pm_deg,gm,dm]"], |network, design| {
+        let loops = Loops { network, design };
+        [margins(|s| loops.inner(s)), margins(|s| loops.outer(s))].map(Vec::from)
+    });
+}
+
+#[test]
+fn the_dominant_poles_are_those_of_linear_theory() {
+    // Where Newton's method begins: the imaginary parts to three digits, from the same calculation.
+    let about = |example, form| match (example, form) {
+        ("hollot", Form::Paper) => [Complex(-0.836, 2.373), Complex(-0.269, 0.264)],
+        ("hollot", Form::DelayAware) => [Complex(-1.318, 1.298), Complex(-0.274, 0.232)],
+        ("small", Form::Paper) => [Complex(-1.1, 3.3), Complex(-0.58, 0.5)],
+        _ => [Complex(-1.74, 1.7), Complex(-0.61, 0.5)],
+    };
+    for (example, network) in EXAMPLES {
+        for (word, form) in FORMS {
+            let loops = Loops { network, design: design(network, form) };
+            let poles = about(example, form).map(|near| root(|s| loops.characteristic(s), near));
+            let real: Vec<f64> = poles.iter().flat_map(|pole| [pole.0; 2]).collect();
+            reference::hold(&format!("cpc.{example}.{word}.poles_re"), &real);
+        }
+    }
+}
+
+/// The paper's example network, 60 flows on 3750 packets/s, with a target of 175 packets.
+fn example() -> (Site, Params) {
+    let params = Params { target: Amount::Packets(175.0), adapt: Some(Adapt::Nothing), ..Params::default() };
+    (site(60.0, 3750.0, 200, 800.0), params)
+}
+
+fn site(flows: f64, capacity: f64, base: u64, limit: f64) -> Site {
+    let rate = Rate::from_bits_per_second(capacity * 8000.0);
+    Site { rate, packet: 1000.0, limit, flows: Some(flows), base_rtt: Some(Span::from_millis(base)) }
+}
+
+/// 100 s on a fluid plant that may have other flows and another delay than the design.
+fn run((site, params): &(Site, Params), flows: f64, base_rtt: f64) -> Fluid {
+    let mut controller = Cpc::new(params, site).unwrap();
+    let (capacity, buffer) = (site.capacity(), site.limit);
+    let network = fluid::Network { flows, capacity, base_rtt, buffer, tcp: Tcp::Mgt };
+    let mut fluid = Fluid::new(network, controller.period().seconds(), STRIDE);
+    fluid.run(&mut controller, 100.0);
+    fluid
+}
+
+#[test]
+fn the_target_is_held_with_other_flows_and_a_longer_round_trip() {
+    for (flows, base_rtt) in [(60.0, 0.2), (40.0, 0.2), (120.0, 0.2), (60.0, 0.3)] {
+        let (mean, sd) = run(&example(), flows, base_rtt).rest(20.0);
+        let key = format!("cpc.da.flight.fluid.N={flows},Tp={base_rtt}.[mean,std]");
+        reference::hold(&key, &[mean, sd]);
+    }
+}
+
+#[test]
+fn it_settles_when_the_calculation_does_that_does_not_smooth() {
+    // Seconds until the queue stays within 5 % of its target, by the calculation that maths.json is from.
+    let (site, params) = example();
+    let place = (site, Params { smoothing: Some(Span::from_millis(1)), ..params });
+    for (flows, base_rtt, seconds) in
+        [(60.0, 0.2, 17.0), (40.0, 0.2, 9.6), (120.0, 0.2, 39.0), (60.0, 0.3, 12.2)]
+    {
+        let ours = run(&place, flows, base_rtt).settling(175.0, 0.05);
+        assert!((ours / seconds - 1.0).abs() < 0.02, "{flows}, {base_rtt}: {ours} s, not {seconds} s");
+    }
+}
+
+#[test]
+fn a_longer_round_trip_makes_the_papers_loops_cycle_and_not_ours() {
+    let (site, params) = example();
+    let sd = |form| run(&(site, Params { form, ..params.clone() }), 60.0, 0.3).rest(20.0).1;
+    let [paper, ours] = [Form::Paper, Form::DelayAware].map(sd);
+    assert!(paper > 15.0 && ours < 0.01, "{paper} and {ours} packets");
+}
+
+#[test]
+fn the_papers_link_has_the_papers_round_trip_time() {
+    let site = site(3.0, 2e6 / 12e3, 100, 300.0);
+    let target = Amount::Delay(Span::from_millis(80));
+    for adapt in [Adapt::Nothing, Adapt::Load] {
+        let place = (site, Params { target, adapt: Some(adapt), ..Params::default() });
+        for flows in [2.0, 3.0, 6.0] {
+            let rtt = 100.0 + 1e3 * run(&place, flows, 0.1).rest(20.0).0 / site.capacity();
+            reference::hold(&format!("cpc.da.2Mbps.N={flows}.meanRTT_ms"), &[rtt]);
+        }
+    }
+}
+
+/// Nobody tells it the number of flows; its first guess is 92, windows of ten packets.
+#[test]
+fn no_number_of_flows_is_needed() {
+    for measure in [Measure::Flight, Measure::Rate] {
+        let (site, params) = example();
+        let place = (Site { flows: None, ..site }, Params { adapt: None, measure, ..params });
+        for flows in [30.0, 60.0, 120.0, 370.0] {
+            let (mean, sd) = run(&place, flows, 0.2).rest(20.0);
+            assert!((mean - 175.0).abs() < 1.0 && sd < 1.0, "{measure:?}, {flows}: {mean} +- {sd}");
+        }
+    }
+}
+
+// ---- The loops, linear, with their delay ------------------------------------------------------------------
+
+struct Loops {
+    network: Network,
+    design: Design,
+}
+
+impl Loops {
+    /// The window's answer to p under the integral controller.
+    fn inner(&self, s: Complex) -> Complex {
+        let Design { window_gain, window_time, inner, .. } = self.design;
+        delay(s, self.network.rtt) * real(window_gain)
+            / ((real(1.0) + s * real(window_time)) * s * real(inner))
+    }
+
+    /// The queue's answer to what is wanted in flight under the PID controller.
+    fn outer(&self, s: Complex) -> Complex {
+        let inner = self.inner(s);
+        self.pid(s) * inner / (real(1.0) + inner) * real(self.network.flows)
+            / (real(1.0) + s * real(self.network.rtt))
+    }
+
+    fn pid(&self, s: Complex) -> Complex {
+        let Design { proportional, integral, derivative, .. } = self.design;
+        real(proportional) + real(integral) / s + real(derivative) * s
+    }
+
+    /// 1 + outer without its denominators.
+    fn characteristic(&self, s: Complex) -> Complex {
+        let Design { window_gain, window_time, inner, .. } = self.design;
+        let Network { flows, rtt, .. } = self.network;
+        let answer = delay(s, rtt) * real(window_gain);
+        let windows = s * real(inner) * (real(1.0) + s * real(window_time)) + answer;
+        (real(1.0) + s * real(rtt)) * windows + self.pid(s) * real(flows) * answer
+    }
+}
+
+/// Crossover rad/s, phase margin in degrees, gain margin, delay margin s.
+fn margins(open: impl Fn(Complex) -> Complex) -> [f64; 4] {
+    let at = |w: f64| open(Complex(0.0, w));
+    let crossover = crossing(1e-3, |w| at(w).size() < 1.0);
+    let phase = std::f64::consts::PI + at(crossover).angle();
+    let turned = crossing(crossover, |w| at(w).1 > 0.0);
+    [crossover, phase.to_degrees(), 1.0 / at(turned).size(), phase / crossover]
+}
+
+/// Where `beyond` becomes true above `from`: steps of 0.1 %, then halves.
+fn crossing(from: f64, beyond: impl Fn(f64) -> bool) -> f64 {
+    let mut high = from;
+    while !beyond(high) {
+        high *= 1.001;
+    }
+    let mut low = high / 1.001;
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        *(if beyond(middle) { &mut high } else { &mut low }) = middle;
+    }
+    high
+}
+
+/// A root of `of` near `s`, by Newton's method.
+fn root(of: impl Fn(Complex) -> Complex, mut s: Complex) -> Complex {
+    for _ in 0..50 {
+        let step = real(1e-6);
+        let slope = (of(s + step) - of(s - step)) / real(2e-6);
+        s = s - of(s) / slope;
+    }
+    s
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Complex(f64, f64);
+
+fn real(number: f64) -> Complex {
+    Complex(number, 0.0)
+}
+
+/// e^(-s seconds).
+#[expect(clippy::disallowed_methods, reason = "a test's tolerance is wider than what platforms differ by")]
+fn delay(s: Complex, seconds: f64) -> Complex {
+    let (size, angle) = ((-s.0 * seconds).exp(), -s.1 * seconds);
+    Complex(size * angle.cos(), size * angle.sin())
+}
+
+impl Complex {
+    fn size(self) -> f64 {
+        sojourn_units::math::hypot(self.0, self.1)
+    }
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a test's tolerance is wider than what platforms differ by"
+    )]
+    fn angle(self) -> f64 {
+        self.1.atan2(self.0)
+    }
+}
+
+impl Add for Complex {
+    type Output = Complex;
+    fn add(self, other: Complex) -> Complex {
+        Complex(self.0 + other.0, self.1 + other.1)
+    }
+}
+
+impl Sub for Complex {
+    type Output = Complex;
+    fn sub(self, other: Complex) -> Complex {
+        Complex(self.0 - other.0, self.1 - other.1)
+    }
+}
+
+impl Mul for Complex {
+    type Output = Complex;
+    fn mul(self, other: Complex) -> Complex {
+        Complex(self.0 * other.0 - self.1 * other.1, self.0 * other.1 + self.1 * other.0)
+    }
+}
+
+impl Div for Complex {
+    type Output = Complex;
+    fn div(self, other: Complex) -> Complex {
+        let square = other.0 * other.0 + other.1 * other.1;
+        self * Complex(other.0 / square, -other.1 / square)
+    }
+}
+
+/// Steps of the fluid plant in a sampling period: 2 ms.
+const STRIDE: usize = 10;
