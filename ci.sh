@@ -39,7 +39,7 @@ usage() {
   build    setup, then the Rust extension, optimised, into .venv
   demo     build, then the demonstration: the last line is the path of its page
   test     build, then every check and test
-  bench    build, then the cost of a simulated packet
+  bench    build, then the cost of each law and of a simulated packet
   behaviour build, then run every law on three links and print how it behaves
   peers    build, then the comparison with ns-2
   ordeal   a hundred million operations on every law, some ten minutes (ORDEAL_OPERATIONS sets another number)
@@ -96,8 +96,10 @@ TEXT
 }
 
 bench() {
-  echo "make bench: builds Sojourn, then measures the cost of a simulated packet; about 2 minutes once built."
+  echo "make bench: builds Sojourn, then measures the cost of each law and of a simulated packet; about 2 minutes once built."
   step "build" build
+  heading "laws"
+  "$PY" benches/law_cost.py
   heading "bench"
   "$PY" benches/packet_cost.py
 }

@@ -30,6 +30,7 @@ from typer.testing import CliRunner
 
 import sojourn as sj
 from sojourn import catalogue
+from sojourn.laws_in_python import LawInPython
 from sojourn_docs import behaviour, runs
 
 _INSERT = re.compile(r"<!-- insert (\w+)(?: (\S+))? -->")
@@ -177,7 +178,9 @@ def _documented(title: str, names: Sequence[str]) -> str:
         parts.append(f".. {kind}:: sojourn.{name}")
         if kind == "autoclass":
             # Scenarios and results are had from functions, not made by hand.
-            parts[-1] += "\n   :members:\n   :exclude-members: __init__, parse"
+            parts[-1] += "\n   :members:\n   :exclude-members: __init__, parse, of_trace"
+            if issubclass(getattr(sj, name), LawInPython):
+                parts[-1] += "\n   :inherited-members: object"
     return f"## {title}\n\n```{{eval-rst}}\n" + "\n\n".join(parts) + "\n```"
 
 

@@ -12,13 +12,14 @@ array set is {
     cc reno  ecn 1  law tail_drop  seed 1  duration 100  warmup 10  quiet 0
     min 50  max 150  weight 0.002  max_p 0.1  gentle 1  mark_below_p 0.1
     adaptive 0  target_delay 0.005
-    target 100  a 1.822e-5  b 1.816e-5  hertz 160  gamma 0.001  phi 1.001  period 0.002
+    target 100  a 1.822e-5  b 1.816e-5  hertz 160  virtual 0.98
+    gamma 0.001  phi 1.001  period 0.002
 }
 foreach {key value} $argv {
     if {![info exists is($key)]} { puts stderr "dumbbell.tcl: unknown key $key"; exit 2 }
     set is($key) $value
 }
-array set queue_class { tail_drop DropTail red RED pi PI rem REM }
+array set queue_class { tail_drop DropTail red RED pi PI avq Vq rem REM }
 array set agent_class { reno TCP/Reno newreno TCP/Newreno sack TCP/Sack1 }
 array set sink_class { reno TCPSink newreno TCPSink sack TCPSink/Sack1 }
 
@@ -42,6 +43,11 @@ Queue/RED set bytes_ false
 Queue/RED set queue_in_bytes_ false
 foreach {name key} {a_ a b_ b w_ hertz qref_ target setbit_ ecn mean_pktsize_ packet} {
     Queue/PI set $name $is($key)
+}
+# AVQ's virtual link begins as the real one.
+Queue/Vq set ecnlim_ 1.0
+foreach {name key} {gamma_ virtual markpkts_ ecn mean_pktsize_ packet} {
+    Queue/Vq set $name $is($key)
 }
 foreach {name key} {gamma_ gamma phi_ phi pupdtime_ period pbo_ target markpkts_ ecn mean_pktsize_ packet} {
     Queue/REM set $name $is($key)

@@ -14,23 +14,28 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sojourn import laws
-    from sojourn._core import Observation, __version__
-    from sojourn.controller import Controller
+    from sojourn._core import Arrival, Departure, Observation, Site, Verdict, __version__
     from sojourn.errors import InputError, Interrupted, LawFailed, MissingError, RunFailed
+    from sojourn.laws_in_python import Controller, Law
     from sojourn.result import Result
     from sojourn.scenario import Scenario, load
     from sojourn.simulate import run
 
 __all__ = [
+    "Arrival",
     "Controller",
+    "Departure",
     "InputError",
     "Interrupted",
+    "Law",
     "LawFailed",
     "MissingError",
     "Observation",
     "Result",
     "RunFailed",
     "Scenario",
+    "Site",
+    "Verdict",
     "__version__",
     "laws",
     "load",
@@ -39,7 +44,8 @@ __all__ = [
 
 # Every name is imported when it is first used: importing the package costs nothing.
 _HOMES = {
-    "Controller": "sojourn.controller",
+    "Controller": "sojourn.laws_in_python",
+    "Law": "sojourn.laws_in_python",
     "InputError": "sojourn.errors",
     "Interrupted": "sojourn.errors",
     "LawFailed": "sojourn.errors",
@@ -49,7 +55,11 @@ _HOMES = {
     "Scenario": "sojourn.scenario",
     "load": "sojourn.scenario",
     "run": "sojourn.simulate",
+    "Arrival": "sojourn._core",
+    "Departure": "sojourn._core",
     "Observation": "sojourn._core",
+    "Site": "sojourn._core",
+    "Verdict": "sojourn._core",
     "__version__": "sojourn._core",
 }
 

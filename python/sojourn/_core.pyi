@@ -1,22 +1,26 @@
 """The compiled half of Sojourn: scenarios, the catalogue, the packet plant and single laws."""
 
-from typing import final
+from typing import ClassVar, Literal, final
 
 import numpy as np
 import numpy.typing as npt
 
 __all__ = [
+    "Arrival",
     "Cancelled",
+    "Departure",
     "LawError",
     "Observation",
     "Run",
     "Scenario",
     "ScenarioError",
+    "Site",
     "Ticket",
     "TracedLaw",
+    "Verdict",
     "__version__",
     "catalogue_json",
-    "check_controller",
+    "check_law",
     "explain_json",
     "run",
     "schema_json",
@@ -35,12 +39,119 @@ class Cancelled(Exception):
 class LawError(Exception):
     """A law written in Python failed; what it raised, if anything, is the cause."""
 
-    args: tuple[str, float]
-    """What it did, and when in the run, s."""
+    args: tuple[str, float, str, str]
+    """What it did, when in the run, s, in which method, and what is legal there."""
+
+@final
+class Verdict:
+    """What becomes of a packet."""
+
+    PASS: ClassVar[Verdict]
+    MARK: ClassVar[Verdict]
+    DROP: ClassVar[Verdict]
+    DROP_BOTH: ClassVar[Verdict]
+    def __deepcopy__(self, _memo: object) -> Verdict: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __int__(self) -> int: ...
+
+@final
+class Arrival:
+    """A packet that asks to be let in. It cannot be changed."""
+
+    @property
+    def time_s(self) -> float:
+        """The present, s since the start of the run."""
+    @property
+    def len_bytes(self) -> int:
+        """Its size on the wire, bytes."""
+    @property
+    def ecn(self) -> Literal["not_ect", "ect0", "ect1", "ce"]:
+        """Its ECN bits."""
+    @property
+    def ecn_capable(self) -> bool:
+        """Whether it may be marked."""
+    @property
+    def flow(self) -> int:
+        """The number of its flow."""
+    @property
+    def backlog_packets(self) -> int:
+        """What the queue holds, without it, packets."""
+    @property
+    def backlog_bytes(self) -> int:
+        """What the queue holds, without it, bytes."""
+    @property
+    def victim(self) -> int | None:
+        """The flow of the held packet that `Verdict.DROP_BOTH` would drop too, chosen at random.
+
+        None where the law does not want one or no packet is held.
+        """
+    @property
+    def u(self) -> tuple[float, float]:
+        """Two uniform draws from [0, 1), for this packet alone; the second chooses the victim."""
+    def __deepcopy__(self, _memo: object) -> Arrival: ...
+
+@final
+class Departure:
+    """A packet that is about to leave. It cannot be changed."""
+
+    @property
+    def time_s(self) -> float:
+        """The present, s since the start of the run."""
+    @property
+    def len_bytes(self) -> int:
+        """Its size on the wire, bytes."""
+    @property
+    def ecn(self) -> Literal["not_ect", "ect0", "ect1", "ce"]:
+        """Its ECN bits."""
+    @property
+    def ecn_capable(self) -> bool:
+        """Whether it may be marked."""
+    @property
+    def flow(self) -> int:
+        """The number of its flow."""
+    @property
+    def sojourn_s(self) -> float:
+        """How long it has waited, s."""
+    @property
+    def backlog_packets(self) -> int:
+        """What stays behind it, packets."""
+    @property
+    def backlog_bytes(self) -> int:
+        """What stays behind it, bytes."""
+    @property
+    def u(self) -> tuple[float, float]:
+        """Two uniform draws from [0, 1), for this packet alone."""
+    def __deepcopy__(self, _memo: object) -> Departure: ...
+
+@final
+class Site:
+    """A law's place: what may be known of the link and its traffic before the first packet."""
+
+    @property
+    def rate_bps(self) -> float:
+        """The link's rate at the start, bit/s."""
+    @property
+    def packet_bytes(self) -> float:
+        """The mean size of the flows' segments, bytes."""
+    @property
+    def limit_packets(self) -> float:
+        """The buffer's limit, packets; infinite where there is none."""
+    @property
+    def flows(self) -> float | None:
+        """How many long flows there are; None where that is not known."""
+    @property
+    def base_rtt_s(self) -> float | None:
+        """The configured round-trip time without queueing, a mean over the flows, s; None where not known."""
+    @staticmethod
+    def of_trace(header: str) -> Site:
+        """The place that the first line of a trace tells. Raises `ValueError` for what is none."""
+    def __deepcopy__(self, _memo: object) -> Site: ...
 
 @final
 class Observation:
-    """What a controller sees at its sampling instant. It cannot be changed.
+    """What a law sees at an update. It cannot be changed.
 
     All that is counted is counted since the last update (at the first one, since the start of the run).
     """
@@ -124,6 +235,9 @@ class Scenario:
     @property
     def disc(self) -> str:
         """The canonical name of the disc with its parameters."""
+    @property
+    def site(self) -> Site:
+        """What a law at the bottleneck may know of its place."""
 
 @final
 class Ticket:
@@ -138,11 +252,14 @@ class Ticket:
 
 @final
 class TracedLaw:
-    """A law, new, at the place that the first line of a trace says."""
+    """A law, new, at the place that the first line of a trace says; `law` stands for the law it names."""
 
-    def __new__(cls, header: str) -> TracedLaw: ...
+    def __new__(cls, header: str, law: object | None = None) -> TracedLaw: ...
     def answer(self, call: str) -> str:
-        """The answer to one line of a trace, as JSON. Raises `ValueError` for what is no call."""
+        """The answer to one line of a trace, as JSON.
+
+        Raises `ValueError` for what is no call, and `LawError` when a law in Python fails.
+        """
 
 @final
 class Run:
@@ -166,15 +283,15 @@ class Run:
     def conservation(self) -> dict[str, int]:
         """Packets offered to the disc, delivered, dropped and still held."""
 
-def run(scenario: Scenario, seed: int, ticket: Ticket, controller: object | None = None) -> Run:
+def run(scenario: Scenario, seed: int, ticket: Ticket, law: object | None = None) -> Run:
     """Run the packet plant once, without the interpreter's lock.
 
-    `controller` is a run's own `sojourn.Controller`, in the place of the scenario's law; the lock is taken
-    for each of its updates. Raises `Cancelled`, and `LawError` when the controller fails.
+    `law` is a run's own `sojourn.Law` or `sojourn.Controller`, in the place of the scenario's; the lock is
+    taken when it is asked. Raises `Cancelled`, and `LawError` when the law fails.
     """
 
-def check_controller(controller: object) -> None:
-    """Raise `ValueError` with one line when the `period` or `target_packets` of a controller is not legal."""
+def check_law(law: object) -> None:
+    """Raise `ValueError` with one line when what a run reads from a law written in Python is not legal."""
 
 def catalogue_json(kind: str) -> str:
     """Everything of a kind (`laws`, `discs`, `ccs`, `apps`), as a JSON array."""

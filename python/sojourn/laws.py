@@ -9,7 +9,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-__all__ = ["Ared", "ArmPfc", "Choke", "Codel", "HeadDrop", "Pi", "Red", "Rem", "TailDrop"]
+__all__ = [
+    "Ared",
+    "ArmPfc",
+    "Avq",
+    "Blue",
+    "Choke",
+    "Cobalt",
+    "Codel",
+    "DocsisPie",
+    "FbOcq",
+    "HeadDrop",
+    "Pi",
+    "Pi2",
+    "PiPd",
+    "Pid",
+    "Pie",
+    "Red",
+    "Rem",
+    "Sred",
+    "TailDrop",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,137 +130,6 @@ class Red(_Law):
     mark_below_p: float | None = None
     byte_mode: bool | None = None
     wait: bool | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pi(_Law):
-    """Proportional-integral control of the backlog about a target.
-
-    Every period the probability moves by a times the present error of the backlog less b times the
-    previous one. The integral part holds the target whatever the load; the gains decide how fast.
-    Without gains they are designed for the scenario's flows, rate and round-trip time.
-
-    Equation: p <- p + a (q - q_ref) - b (q_old - q_ref), clamped to [0, 1]
-
-    Source: C. Hollot, V. Misra, D. Towsley, W. Gong, IEEE Transactions on Automatic Control 47(6),
-    2002.
-
-    What is left as None takes its default.
-        target: backlog to hold; a time or bytes are turned into packets at the link's first rate
-            (queue, such as "300 packets"; within the buffer). Default "100 packets": the ARM-PFC
-            paper's set-point.
-        a: gain on the present error, 1/packet; without a and b the gains are designed for the
-            scenario (number, such as 0.1; more than b). Default none: designed by the rule of
-            Hollot et al. 2002.
-        b: gain on the previous error, 1/packet (number, such as 0.1; more than 0, less than a).
-            Default none: designed by the rule of Hollot et al. 2002.
-        rate: sampling frequency (frequency, such as "160 Hz"; 0.1 Hz to 1 MHz). Default "160 Hz":
-            Hollot et al. 2002, their example.
-    """
-
-    stem: ClassVar[str] = "pi"
-
-    target: str | None = None
-    a: float | None = None
-    b: float | None = None
-    rate: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Codel(_Law):
-    """Controlled delay: act when even the luckiest packet of an interval waited too long.
-
-    Each departing packet tells how long it waited. When no packet of a whole interval waited less
-    than the target, the queue is a standing one: a packet is dropped (marked, if it is
-    ECN-capable), then others ever faster, until the delay is below the target. A backlog of one MTU
-    is left alone. The link's rate and the load need not be known.
-
-    Equation: drop_next <- drop_next + interval / sqrt(count)
-
-    Source: RFC 8289, section 5.
-
-    What is left as None takes its default.
-        target: delay that even the luckiest packet of an interval must not exceed (time, such as
-            "20 ms"; more than 0, less than interval). Default "5 ms": RFC 8289, section 4.3: 5 % of
-            interval.
-        interval: how long the delay must stay above target; also the time from the first drop to
-            the second (time, such as "20 ms"; more than target, at most 1 h). Default "100 ms": RFC
-            8289, section 4.2: a little above the round-trip time of most flows.
-        ecn: mark ECN-capable packets instead of dropping them (true or false). Default true: RFC
-            8289 leaves it open; RFC 8290, section 5.2.6: on by default.
-        mtu: backlog that is left alone, however long it has waited (size, such as "1500 B"; more
-            than 0). Default none: RFC 8289, section 4.1: the largest packet seen so far, and
-            section 5.3: at least 512 B.
-    """
-
-    stem: ClassVar[str] = "codel"
-
-    target: str | None = None
-    interval: str | None = None
-    ecn: bool | None = None
-    mtu: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ArmPfc(_Law):
-    """Predictive functional control of the backlog with a model of TCP and its delay.
-
-    Every period a linear model of TCP and queue predicts the backlog two round-trip times ahead,
-    where marks of today are felt in full. The probability is chosen such that the prediction meets
-    an exponential that leads to the target. The model runs by itself, driven by what was applied,
-    so the target is met although the model is never right; it follows the load by the average
-    probability, so the number of flows need not be known.
-
-    Equation: u(k) = (y(k) (psi^h - 1) + y_m(k) - free response of y_m at k + h) / G, p = p_0 + u,
-    clamped
-
-    Source: N. Bigdeli, M. Haeri, Iranian Journal of Science & Technology B 31(B6), 2007.
-
-    What is left as None takes its default.
-        target: backlog to hold; a time or bytes are turned into packets at the link's first rate
-            (queue, such as "300 packets"; within the buffer). Default "100 packets": the paper's
-            set-point.
-        form: what the model's output is: that of a model of its own, or of one restarted from
-            measurements (word; indep or paper). Default "indep": the literal reading, paper, misses
-            the target away from its design point.
-        schedule: let the model follow the average p and the link's rate (true or false). Default
-            none: true for indep: no number of flows is needed; false for paper, whose design is
-            fixed.
-        flows: long flows that the model is designed for, to begin with where it is scheduled
-            (number, such as 0.1; more than 0, at most 1e9). Default none: the scenario's; where
-            unknown and scheduled the design begins at p = 0.02.
-        capacity: link rate that the model is designed for (rate, such as "8 Mbit/s"; 1 bit/s or
-            0.001 packets/s to 1 Tbit/s). Default none: the link's.
-        rtt: round-trip time that the model is designed for, queueing at the target included (time,
-            such as "20 ms"; 1 us to 1 h). Default none: the scenario's (100 ms where unknown), and
-            the target's queueing delay.
-        delay: periods in a round-trip time; the sampling period is rtt / delay (whole number, such
-            as 50; 1 to 100). Default none: the paper's (16): a period of 0.11 of the model's time
-            constants, about 5 periods.
-        coincidence: periods ahead at which the prediction is to meet the reference, one or two
-            (list of whole numbers, such as [7, 9]; one or two, ascending, more than delay, at most
-            400). Default none: 2 d for indep: a halved window needs a second round trip to show;
-            the paper's d + 2 for paper; a ramp's second point is 2 further.
-        base: how p is taken to go on after this period, for the prediction (word; step or ramp;
-            ramp needs two coincidence points). Default "step": the paper's choice for a constant
-            set-point.
-        psi: what is left after a period of the distance between backlog and target (number, such as
-            0.1; more than 0, less than 1). Default 0.83: the paper: a time constant of 1.07
-            round-trip times.
-    """
-
-    stem: ClassVar[str] = "arm_pfc"
-
-    target: str | None = None
-    form: str | None = None
-    schedule: bool | None = None
-    flows: float | None = None
-    capacity: str | None = None
-    rtt: str | None = None
-    delay: int | None = None
-    coincidence: int | Sequence[int] | None = None
-    base: str | None = None
-    psi: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -357,6 +246,119 @@ class Choke(_Law):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Sred(_Law):
+    """Stabilised RED: count the flows by chance hits in a list, and drop by their number.
+
+    Each arriving packet is compared with one at random from a list of flows that were seen lately.
+    How often the two are of one flow tells the number of flows. The probability of a mark or drop
+    grows with the square of that number and, in three steps, with the backlog; so the backlog is
+    about the same for few flows and for many.
+
+    Equation: P <- (1 - a) P + a Hit; p_zap = p_sred(q) min(1, 1 / (256 P)^2) (1 + Hit / P)
+
+    Source: T. Ott, T. Lakshman, L. Wong, IEEE INFOCOM, 1999.
+
+    What is left as None takes its default.
+        zombies: flows in the list (whole number, such as 50; 1 to 100000). Default 1000: Ott 1999:
+            a few times as many as there are flows.
+        overwrite: probability that a zombie that is not hit is overwritten (number, such as 0.1;
+            more than 0, at most 1). Default 0.25: Ott 1999.
+        weight: weight of a new comparison in the average hit (number, such as 0.1; more than 0, at
+            most 1). Default none: overwrite / zombies: the list remembers so many packets.
+        max_p: probability from a third of the buffer on, with 256 flows or more (number, such as
+            0.1; more than 0, at most 1). Default 0.15: Ott 1999: TCP lives on timeouts where more
+            is lost.
+        buffer: the buffer whose third and sixth are the steps of the probability (queue, such as
+            "300 packets"; more than 0). Default none: the real buffer, Ott 1999; where it has no
+            limit, what the link sends in a round-trip time.
+        full: drop flows more often that hit more often, equation (5) (true or false). Default true:
+            Ott 1999 calls (5) the full and (4) the simple law.
+    """
+
+    stem: ClassVar[str] = "sred"
+
+    zombies: int | None = None
+    overwrite: float | None = None
+    weight: float | None = None
+    max_p: float | None = None
+    buffer: str | None = None
+    full: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blue(_Law):
+    """Learn one probability: more when a packet is lost, less when the link is idle.
+
+    The length of the queue decides nothing. When the buffer overflows the probability of a mark or
+    drop is too small and grows by a step; when the link falls idle it is too large and shrinks by a
+    smaller one. After each change it is left alone for a while, so that the senders can answer.
+    What is learnt is kept: the queue may be short while the probability is right.
+
+    Equation: p <- p + d_1 at a loss, p <- p - d_2 when the link is idle; freeze_time apart
+
+    Source: W. Feng, K. Shin, D. Kandlur, D. Saha, IEEE/ACM Transactions on Networking 10(4), 2002.
+
+    What is left as None takes its default.
+        increase: what a lost packet adds to the probability (number, such as 0.1; more than 0, at
+            most 1). Default 0.0025: the p of a moderate load: larger steps empty the queue,
+            docs/deviations/blue.md.
+        decrease: what an idle link takes off the probability (number, such as 0.1; more than 0, at
+            most increase). Default 0.00025: Feng 2002: much less than d_1, since only a loss always
+            means that p is wrong; a tenth.
+        freeze: least time between two changes of the probability (time, such as "20 ms"; more than
+            0, at most 1 h). Default "100 ms": Feng 2002: long enough for a change to be answered,
+            about the longest round-trip time.
+        threshold: backlog above which an arriving packet counts as a loss; not set: only one that
+            does not fit (queue, such as "300 packets"; within the buffer). Default none: Feng 2002:
+            an option, to leave room in the buffer for bursts.
+        again: a link that stays idle lowers the probability again after each freeze_time (true or
+            false). Default true: p is forgotten in a silence; false is the paper, to the letter one
+            event.
+    """
+
+    stem: ClassVar[str] = "blue"
+
+    increase: float | None = None
+    decrease: float | None = None
+    freeze: str | None = None
+    threshold: str | None = None
+    again: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Avq(_Law):
+    """Adaptive virtual queue: mark what would overflow a somewhat slower link.
+
+    Beside the real queue there is a number: the length that it would have on a somewhat slower
+    link. Packets that would overflow this virtual queue are marked or dropped. The slower link's
+    rate falls with each byte that arrives and rises with time, until what arrives is a given share
+    of the real rate. So the real queue stays short, at the price of that share.
+
+    Equation: C~ <- max(min(C~ + alpha gamma C dt, C) - alpha b, 0); mark where VQ + b > B
+
+    Source: S. Kunniyur, R. Srikant, IEEE/ACM Transactions on Networking 12(2), 2004.
+
+    What is left as None takes its default.
+        gamma: share of the link's rate that is wanted to arrive (number, such as 0.1; more than 0,
+            at most 1). Default 0.98: Kunniyur 2004: as much as leaves room for the queue to drain.
+        alpha: how fast the virtual rate adapts, 1/s (number, such as 0.1; more than 0, at most
+            100). Default 0.15: Kunniyur 2004, the simulations.
+        offered: count packets that AVQ drops as load, too (true or false). Default false: gamma is
+            of what the link gets to send, as in ns-2's AVQ; true is the paper's code to the letter.
+        buffer: length of the virtual queue that is too long (queue, such as "300 packets"; more
+            than 0). Default none: the real buffer, Kunniyur 2004; where it has no limit, what the
+            link sends in a round-trip time.
+    """
+
+    stem: ClassVar[str] = "avq"
+
+    gamma: float | None = None
+    alpha: float | None = None
+    offered: bool | None = None
+    buffer: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Rem(_Law):
     """Random exponential marking: a price that adds up excess rate and excess backlog.
 
@@ -394,3 +396,504 @@ class Rem(_Law):
     phi: float | None = None
     period: str | None = None
     mismatch: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pi(_Law):
+    """Proportional-integral control of the backlog about a target.
+
+    Every period the probability moves by a times the present error of the backlog less b times the
+    previous one. The integral part holds the target whatever the load; the gains decide how fast.
+    Without gains they are designed for the scenario's flows, rate and round-trip time.
+
+    Equation: p <- p + a (q - q_ref) - b (q_old - q_ref), clamped to [0, 1]
+
+    Source: C. Hollot, V. Misra, D. Towsley, W. Gong, IEEE Transactions on Automatic Control 47(6),
+    2002.
+
+    What is left as None takes its default.
+        target: backlog to hold; a time or bytes are turned into packets at the link's first rate
+            (queue, such as "300 packets"; within the buffer). Default "100 packets": the ARM-PFC
+            paper's set-point.
+        a: gain on the present error, 1/packet; without a and b the gains are designed for the
+            scenario (number, such as 0.1; more than b). Default none: designed by the rule of
+            Hollot et al. 2002.
+        b: gain on the previous error, 1/packet (number, such as 0.1; more than 0, less than a).
+            Default none: designed by the rule of Hollot et al. 2002.
+        rate: sampling frequency (frequency, such as "160 Hz"; 0.1 Hz to 1 MHz). Default "160 Hz":
+            Hollot et al. 2002, their example.
+    """
+
+    stem: ClassVar[str] = "pi"
+
+    target: str | None = None
+    a: float | None = None
+    b: float | None = None
+    rate: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pid(_Law):
+    """Proportional, integral and derivative control of the backlog about a target.
+
+    Every period the probability is moved by the error of the backlog, by how it has changed, and by
+    how that change has changed: the last is the derivative part, which sees a growing queue before
+    it is long. Without gains they are designed for the scenario's flows, rate and round-trip time.
+    Where the flows are unknown the gains follow the average probability, from which TCP's window,
+    and so the number of flows, is known; an unknown round-trip time is taken as 100 ms.
+
+    Equation: p <- p + a1 e(k) - b1 e(k-1) + c1 e(k-2), e = q - q_ref, clamped to [0, 1]
+
+    Source: S. Ryu, C. Rump, Journal of Communications and Networks 6(2), 2004.
+
+    What is left as None takes its default.
+        target: backlog to hold; a time or bytes are turned into packets at the link's first rate
+            (queue, such as "300 packets"; within the buffer). Default "100 packets": pi's, so that
+            the two compare; the paper has 200 packets in a buffer of 800.
+        form: what is carried from one period to the next: the sum of the errors, or p itself (word;
+            position or velocity). Default "position": the paper's, velocity, loses the target where
+            p is small; the two are the same while p is not cut off at 0 or 1.
+        kp: proportional gain, 1/packet; without kp, ki and kd the gains are designed (number, such
+            as 0.1; 0 or more). Default none: the paper's design; its Table 1 has 6.2e-5.
+        ki: integral gain, 1/(packet s) (number, such as 0.1; more than 0). Default none: the
+            paper's design; its Table 1 has 3.12e-5.
+        kd: derivative gain, s/packet (number, such as 0.1; 0 or more). Default none: the paper's
+            design: 5.1e-6 for its network; the 5.1e-5 in its Table 1 is a misprint.
+        overshoot: overshoot that the design without delay may have (number, such as 0.1; more than
+            0, less than 1). Default 0.05: the paper: a damping of 0.69.
+        kappa: what the designed gains are multiplied by (number, such as 0.1; more than 0, at most
+            1). Default 0.05: the paper, by trial; it leaves a phase margin of 54 degrees where the
+            delay is counted.
+        rate: sampling frequency (frequency, such as "160 Hz"; 0.1 Hz to 1 MHz). Default none: the
+            paper's 29.5 Hz at a round-trip time of 0.246 s, and as many samples in any other.
+        schedule: let the design follow the average p and the link's rate (true or false). Default
+            none: false, as the paper; true where the flows are unknown.
+        flows: long flows that the gains are designed for, to begin with where they are scheduled
+            (number, such as 0.1; more than 0, at most 1e9). Default none: the scenario's; where
+            unknown the design begins at p = 0.02.
+        capacity: link rate that the gains are designed for (rate, such as "8 Mbit/s"; 1 bit/s or
+            0.001 packets/s to 1 Tbit/s). Default none: the link's.
+        rtt: round-trip time that the gains are designed for, queueing at the target included (time,
+            such as "20 ms"; 1 us to 1 h). Default none: the scenario's (100 ms where unknown), and
+            the target's queueing delay.
+    """
+
+    stem: ClassVar[str] = "pid"
+
+    target: str | None = None
+    form: str | None = None
+    kp: float | None = None
+    ki: float | None = None
+    kd: float | None = None
+    overshoot: float | None = None
+    kappa: float | None = None
+    rate: str | None = None
+    schedule: bool | None = None
+    flows: float | None = None
+    capacity: str | None = None
+    rtt: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PiPd(_Law):
+    """Integral control of the backlog with a look one sample ahead across the target.
+
+    Every period the probability is moved by the mean error of the last two samples; where the
+    backlog has just crossed the target, by the error that it will have at the next sample if it
+    goes on as it does. How far it is moved, alpha, follows the average probability: it is the
+    number of flows in another form, so none need be told. The round-trip time is the scenario's, or
+    given as rtt, or taken as 100 ms; a wrong one costs time or calm, not the target.
+
+    Equation: p <- p + alpha ((Q + Q_old)/2 - Q_ref) / Q_ref, across Q_ref: p + alpha (Q_next -
+    Q_ref) / (B - Q_ref)
+
+    Source: S. Ryu, B. Ryu, M. Jeong, S. Park, "PI-PD Controller for Adaptive and Robust Active
+    Queue Management for Internet Congestion Control".
+
+    What is left as None takes its default.
+        target: backlog to hold; a time or bytes are turned into packets at the link's first rate
+            (queue, such as "300 packets"; more than 0, within the buffer and not all of it).
+            Default "100 packets": pi's, so that the two compare; the paper has 200 packets in a
+            buffer of 800.
+        form: what acts when: (11) or (15) by the side of the target, both, or (15) alone (word;
+            switch, sum or pd). Default "switch": the paper's section 3.3.
+        alpha: step of p at an error as large as what it is divided by; without it the step follows
+            the load (number, such as 0.1; more than 0, at most 1). Default none: designed for the
+            link and the load: the paper's 8e-4 swings at 63 flows and 0.2533 s; where it must be
+            fixed, 2e-4 is calm from 63 flows on up to 0.25 s.
+        period: sampling period (time, such as "20 ms"; 10 us to 10 s). Default none: the paper's 50
+            ms, or where that is less 0.9 Q_ref / C, so that a period cannot empty the queue; 1 ms
+            or more.
+        schedule: let alpha follow the average p and the link's rate (true or false). Default true:
+            no number of flows is needed; false keeps the alpha of the flows.
+        flows: long flows that alpha is designed for, to begin with where it is scheduled (number,
+            such as 0.1; more than 0, at most 1e9). Default none: the scenario's; where unknown
+            alpha begins at p = 0.02.
+        capacity: link rate that alpha is designed for (rate, such as "8 Mbit/s"; 1 bit/s or 0.001
+            packets/s to 1 Tbit/s). Default none: the link's.
+        rtt: round-trip time that alpha is designed for, queueing at the target included (time, such
+            as "20 ms"; 1 us to 1 h). Default none: the scenario's (100 ms where unknown), and the
+            target's queueing delay.
+    """
+
+    stem: ClassVar[str] = "pi_pd"
+
+    target: str | None = None
+    form: str | None = None
+    alpha: float | None = None
+    period: str | None = None
+    schedule: bool | None = None
+    flows: float | None = None
+    capacity: str | None = None
+    rtt: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArmPfc(_Law):
+    """Predictive functional control of the backlog with a model of TCP and its delay.
+
+    Every period a linear model of TCP and queue predicts the backlog two round-trip times ahead,
+    where marks of today are felt in full. The probability is chosen such that the prediction meets
+    an exponential that leads to the target. The model runs by itself, driven by what was applied,
+    so the target is met although the model is never right; it follows the load by the average
+    probability, so the number of flows need not be known.
+
+    Equation: u(k) = (y(k) (psi^h - 1) + y_m(k) - free response of y_m at k + h) / G, p = p_0 + u,
+    clamped
+
+    Source: N. Bigdeli, M. Haeri, Iranian Journal of Science & Technology B 31(B6), 2007.
+
+    What is left as None takes its default.
+        target: backlog to hold; a time or bytes are turned into packets at the link's first rate
+            (queue, such as "300 packets"; within the buffer). Default "100 packets": the paper's
+            set-point.
+        form: what the model's output is: that of a model of its own, or of one restarted from
+            measurements (word; indep or paper). Default "indep": the literal reading, paper, misses
+            the target away from its design point.
+        schedule: let the model follow the average p and the link's rate (true or false). Default
+            none: true for indep: no number of flows is needed; false for paper, whose design is
+            fixed.
+        flows: long flows that the model is designed for, to begin with where it is scheduled
+            (number, such as 0.1; more than 0, at most 1e9). Default none: the scenario's; where
+            unknown and scheduled the design begins at p = 0.02.
+        capacity: link rate that the model is designed for (rate, such as "8 Mbit/s"; 1 bit/s or
+            0.001 packets/s to 1 Tbit/s). Default none: the link's.
+        rtt: round-trip time that the model is designed for, queueing at the target included (time,
+            such as "20 ms"; 1 us to 1 h). Default none: the scenario's (100 ms where unknown), and
+            the target's queueing delay.
+        delay: periods in a round-trip time; the sampling period is rtt / delay (whole number, such
+            as 50; 1 to 100). Default none: the paper's (16): a period of 0.11 of the model's time
+            constants, about 5 periods.
+        coincidence: periods ahead at which the prediction is to meet the reference, one or two
+            (list of whole numbers, such as [7, 9]; one or two, ascending, more than delay, at most
+            400). Default none: 2 d for indep: a halved window needs a second round trip to show;
+            the paper's d + 2 for paper; a ramp's second point is 2 further.
+        base: how p is taken to go on after this period, for the prediction (word; step or ramp;
+            ramp needs two coincidence points). Default "step": the paper's choice for a constant
+            set-point.
+        psi: what is left after a period of the distance between backlog and target (number, such as
+            0.1; more than 0, less than 1). Default 0.83: the paper: a time constant of 1.07
+            round-trip times.
+    """
+
+    stem: ClassVar[str] = "arm_pfc"
+
+    target: str | None = None
+    form: str | None = None
+    schedule: bool | None = None
+    flows: float | None = None
+    capacity: str | None = None
+    rtt: str | None = None
+    delay: int | None = None
+    coincidence: int | Sequence[int] | None = None
+    base: str | None = None
+    psi: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FbOcq(_Law):
+    """Optimal control of the queue: lets in what leads to a target at the least cost.
+
+    A packet that waits costs something each second, a packet turned away costs something once. The
+    input that makes the sum least has a closed form: a rate that falls with the queue. Every period
+    the law takes that rate, and hits the share by which the offered load exceeds it. It counts the
+    load itself, so neither the number of flows nor the round-trip time need be known.
+
+    Equation: p = 1 - (u + mu - u_s) / w, u = g - (q - x_s) sqrt(s^2 + 1 / (eps (a + q))), g = mu q
+    / (a + q)
+
+    Source: A. Radwan, H.-L. To, W.-J. Hwang, Scientific Programming, 2016.
+
+    What is left as None takes its default.
+        target: backlog to hold; a time or bytes are turned into packets at the link's first rate
+            (queue, such as "300 packets"; more than 0, within the buffer). Default "40 packets":
+            the paper's simulation.
+        form: where p comes from: the feedback with a penalty, the one without, or a curve over the
+            queue (word; sqrt, deadbeat or profile). Default "sqrt": deadbeat takes all or nothing:
+            with marks the queue swings from empty to full.
+        t_c: time constant of the feedback at the target (time, such as "20 ms"; 1 ms to 1 min; with
+            a, less than R = (a + target)^2 / (a mu)). Default "500 ms": a few round-trip times of
+            0.1 s: TCP must have answered meanwhile.
+        a: queue at which half of the service rate is used, packets; 1 is M/M/1 (number, such as
+            0.1; more than 0, at most 1e6). Default none: 1, the paper's; less where R would not be
+            2 t_c.
+        period: sampling period (time, such as "20 ms"; 100 us to 1 s). Default "10 ms": much less
+            than t_c.
+        tau_w: time constant of the average of the offered load (time, such as "20 ms"; 1 ms to 1
+            min). Default none: 1 s, or 5 round-trip times where that is known and longer: a faster
+            one chases what p does to the load.
+        load: what the offered load counts: packets, or marks as if they were drops (word; virtual
+            or offered). Default "virtual": offered packets alone rest above the target where
+            packets are marked.
+        service: where the service rate comes from: the link's rate and the mean size of packets, or
+            what left under a backlog (word; link or measured). Default "link": a link knows its
+            rate.
+        bias: whether the input is raised by mu - u_s (true or false). Default true: at rest a busy
+            link takes mu, not u_s.
+        p_max: the most p, except that profile reaches it at hi and goes on (number, such as 0.1;
+            more than 0, at most 1). Default none: 1; for profile 0.1, RED's.
+        lo: backlog from which profile hits (queue, such as "300 packets"; less than hi). Default
+            none: half the target.
+        hi: backlog at which profile hits with p_max (queue, such as "300 packets"; more than lo,
+            within the buffer). Default none: 1.5 times the target, or the buffer where that is
+            less.
+    """
+
+    stem: ClassVar[str] = "fb_ocq"
+
+    target: str | None = None
+    form: str | None = None
+    t_c: str | None = None
+    a: float | None = None
+    period: str | None = None
+    tau_w: str | None = None
+    load: str | None = None
+    service: str | None = None
+    bias: bool | None = None
+    p_max: float | None = None
+    lo: str | None = None
+    hi: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pie(_Law):
+    """Proportional-integral control of the delay, with a gain that follows p and a grace for bursts.
+
+    Every 15 ms the probability moves by the error of the delay and by its trend, in steps that are
+    small while the probability is small. Arriving packets are marked or dropped with it, spread out
+    in time; short bursts, a nearly empty queue and a queue well below the target are left alone.
+    Neither the link's rate nor the load need be known.
+
+    Equation: p <- p + (alpha (delay - target) + beta (delay - old)) / divisor(p), clamped to [0, 1]
+
+    Source: R. Pan, P. Natarajan, F. Baker, G. White, RFC 8033, 2017.
+
+    What is left as None takes its default.
+        target: delay to hold (time, such as "20 ms"; more than 0, at most 1 h). Default "15 ms":
+            RFC 8033, section 4.2.
+        period: time between updates; half of it wants half of alpha, and beta larger by a quarter
+            of alpha (time, such as "20 ms"; 1 us to 10 s). Default "15 ms": RFC 8033, section 4.2.
+        alpha: gain on the error of the delay, 1/s (number, such as 0.1; more than 0, at most 1e6).
+            Default 0.125: RFC 8033, Appendix A; section 4.2: in proportion larger for a smaller
+            target.
+        beta: gain on the trend of the delay, 1/s (number, such as 0.1; 0 to 1e6). Default 1.25: RFC
+            8033, Appendix A; section 4.2: in proportion larger for a smaller target.
+        max_burst: how long a burst is left alone (time, such as "20 ms"; 0 to 1 h). Default "150
+            ms": RFC 8033, section 4.4.
+        delay: how the delay is measured: the last departing packet's, or the backlog over a
+            measured rate (word; timestamps or departure_rate). Default "timestamps": RFC 8033,
+            section 4.3, leaves it open; the rate is measured only while 16 KiB wait.
+        dq_threshold: bytes that a measurement of the departure rate takes (size, such as "1500 B";
+            1 B to 64 KiB, within the buffer). Default "16.384 kB": RFC 8033, section 5.2.
+        packet: the mean packet: two of them in the queue are left alone, and byte_mode scales by it
+            (size, such as "1500 B"; more than 0). Default none: the scenario's; RFC 8033 gives no
+            number, RFC 8034 has 1024 B.
+        mark_below_p: ECN-capable packets are marked while p is below this and dropped from there
+            on; 0 never marks (number, such as 0.1; 0 to 1). Default 0.1: RFC 8033, section 5.1.
+        derandomize: spread drops out, equation (6) (true or false). Default true: RFC 8033, section
+            5.4: independent draws drop too close together or too far apart.
+        cap_drop: let p rise by at most 0.02 an update where it is 0.1 or more (true or false).
+            Default true: RFC 8033, section 5.5: the slow start of a lone flow.
+        activity: do nothing until the buffer is a third full, and again once congestion is over
+            (true or false). Default false: RFC 8033, section 5.3: optional; a queue that stays
+            below a third of a large buffer is never controlled.
+        byte_mode: scale p by the size of the packet, up to 0.85 (true or false). Default false: RFC
+            7567, section 4.4: do not favour small packets; the bound is RFC 8034's.
+        decay: the last two delays at which p decays: both zero, or both below half the target
+            (word; half or zero). Default "zero": RFC 8033, section 4.2 and Appendix A; Appendix B
+            has half.
+        inactive: the last two delays at which, once p is 0, activity ends (word; half or zero).
+            Default "half": RFC 8033, section 5.3; Appendix B has zero.
+    """
+
+    stem: ClassVar[str] = "pie"
+
+    target: str | None = None
+    period: str | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    max_burst: str | None = None
+    delay: str | None = None
+    dq_threshold: str | None = None
+    packet: str | None = None
+    mark_below_p: float | None = None
+    derandomize: bool | None = None
+    cap_drop: bool | None = None
+    activity: bool | None = None
+    byte_mode: bool | None = None
+    decay: str | None = None
+    inactive: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocsisPie(_Law):
+    """PIE for cable modems: a known rate, drops by size, a better grace for bursts.
+
+    PIE with a target of 10 ms whose delay is the backlog over the link's known rate. Large packets
+    are dropped more often than small ones. Nothing happens before the buffer is a third full; the
+    first drop gives the senders 142 ms to react before there is another; and where the buffer was
+    used a moment ago it need not be a third full again. It never marks.
+
+    Equation: p <- p + (0.25 (delay - target) + 2.5 (delay - old)) / divisor(p); drop with min(p
+    size / 1024, 0.85)
+
+    Source: G. White, R. Pan, RFC 8034, 2017, Appendix A.
+
+    What is left as None takes its default.
+        target: delay to hold (time, such as "20 ms"; more than 0, at most 1 h). Default "10 ms":
+            RFC 8034, section 4.1.
+        msr: rate that the delay is reckoned with; where it is given it does not follow the link
+            (rate, such as "8 Mbit/s"; 1 bit/s or 0.001 packets/s to 1 Tbit/s). Default none: the
+            link's, as RFC 8034, section 4.2: the modem knows its rate.
+        buffer: size of the buffer; nothing is dropped before a third of it is full (size, such as
+            "1500 B"; more than 0). Default none: the disc's limit, as RFC 8034, Appendix A.1.1.
+    """
+
+    stem: ClassVar[str] = "docsis_pie"
+
+    target: str | None = None
+    msr: str | None = None
+    buffer: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pi2(_Law):
+    """Proportional-integral control of the delay, squared for classic senders, linear for scalable ones.
+
+    Every period a base probability moves by the error of the delay and by its trend, with fixed
+    gains. Classic packets are marked or dropped with its square, scalable ones (ECT(1)) marked with
+    k times it, which is how the two kinds of sender answer; so the same gains fit any load. Neither
+    the link's rate nor the load need be known.
+
+    Equation: p' <- p' + alpha (delay - target) + beta (delay - old); p_C = p'^2, p_L = k p'
+
+    Source: K. De Schepper, O. Bondarenko, I. Tsang, B. Briscoe, ACM CoNEXT, 2016; RFC 9332,
+    Appendix A.
+
+    What is left as None takes its default.
+        target: delay to hold (time, such as "20 ms"; more than 0, at most 1 h). Default "15 ms":
+            RFC 9332, Figure 2.
+        rtt_max: the longest round-trip time that the gains are designed for (time, such as "20 ms";
+            1 us to 1 h). Default "100 ms": RFC 9332, Figure 2: most traffic comes from nearby.
+        period: time between updates (time, such as "20 ms"; 1 us to 10 s). Default none: RFC 9332,
+            Figure 2: the smaller of target and rtt_max / 3.
+        alpha: gain on the error of the delay, 1/s (number, such as 0.1; more than 0, at most 1e6).
+            Default none: RFC 9332, Figure 2: 0.1 period / rtt_max^2.
+        beta: gain on the trend of the delay, 1/s (number, such as 0.1; 0 to 1e6). Default none: RFC
+            9332, Figure 2: 0.3 / rtt_max.
+        coupling: how many times the base probability a scalable packet is marked with (number, such
+            as 0.1; 1 to 100). Default 2.0: RFC 9332, Figure 2: equal rates of both kinds of sender
+            at equal round-trip times.
+        bypass: backlog below which every packet passes; 0 leaves none alone (size, such as "1500
+            B"; 0 B or more). Default "3000 B": RFC 9332, Appendix A.1: what the reference
+            implementation adds to the pseudocode.
+    """
+
+    stem: ClassVar[str] = "pi2"
+
+    target: str | None = None
+    rtt_max: str | None = None
+    period: str | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    coupling: float | None = None
+    bypass: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Codel(_Law):
+    """Controlled delay: act when even the luckiest packet of an interval waited too long.
+
+    Each departing packet tells how long it waited. When no packet of a whole interval waited less
+    than the target, the queue is a standing one: a packet is dropped (marked, if it is
+    ECN-capable), then others ever faster, until the delay is below the target. A backlog of one MTU
+    is left alone. The link's rate and the load need not be known.
+
+    Equation: drop_next <- drop_next + interval / sqrt(count)
+
+    Source: RFC 8289, section 5.
+
+    What is left as None takes its default.
+        target: delay that even the luckiest packet of an interval must not exceed (time, such as
+            "20 ms"; more than 0, less than interval). Default "5 ms": RFC 8289, section 4.3: 5 % of
+            interval.
+        interval: how long the delay must stay above target; also the time from the first drop to
+            the second (time, such as "20 ms"; more than target, at most 1 h). Default "100 ms": RFC
+            8289, section 4.2: a little above the round-trip time of most flows.
+        ecn: mark ECN-capable packets instead of dropping them (true or false). Default true: RFC
+            8289 leaves it open; RFC 8290, section 5.2.6: on by default.
+        mtu: backlog that is left alone, however long it has waited (size, such as "1500 B"; more
+            than 0). Default none: RFC 8289, section 4.1: the largest packet seen so far, and
+            section 5.3: at least 512 B.
+    """
+
+    stem: ClassVar[str] = "codel"
+
+    target: str | None = None
+    interval: str | None = None
+    ecn: bool | None = None
+    mtu: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cobalt(_Law):
+    """CoDel and BLUE side by side: the second for traffic that answers no signal of the first.
+
+    CoDel's half signals ever faster while packets wait longer than the target, and slows down at
+    the same pace once they do not. BLUE's half drops a share of all packets that rises when the
+    buffer overflows and falls when the queue is empty; it does not ask for ECN, as who has filled
+    the buffer answered no mark. The last packet in the queue is left alone.
+
+    Equation: due <- due + interval / sqrt(count); p <- p + 1/256 at overflow, p - 1/4096 when empty
+
+    Source: J. Palmei et al., Design and Evaluation of COBALT Queue Discipline, IEEE LANMAN 2019.
+
+    What is left as None takes its default.
+        target: delay that even the luckiest packet of an interval must not exceed (time, such as
+            "20 ms"; more than 0, less than interval). Default "5 ms": RFC 8289, section 4.3: 5 % of
+            interval; ns-3's and CAKE's too.
+        interval: how long the delay must stay above target; also the time from the first signal to
+            the second (time, such as "20 ms"; more than target, at most 1 h). Default "100 ms": RFC
+            8289, section 4.2; ns-3's and CAKE's too.
+        ecn: CoDel's half marks ECN-capable packets instead of dropping them (true or false).
+            Default true: Morton 2018: CoDel's half marks, and drops no ECN-capable packet.
+        mtu: backlog that CoDel's half leaves alone, however long it has waited (size, such as "1500
+            B"; more than 0). Default "1500 B": ns-3's manual.
+        increment: what an overflow adds to BLUE's probability (number, such as 0.1; more than 0, at
+            most 1). Default 0.00390625: ns-3's manual: 1/256.
+        decrement: what an empty queue takes off BLUE's probability (number, such as 0.1; more than
+            0, at most 1). Default 0.000244140625: ns-3's manual: 1/4096.
+        freeze: shortest time between two changes of BLUE's probability (time, such as "20 ms"; more
+            than 0). Default none: target: the sources name no number; p then takes 1.28 s to reach
+            1.
+    """
+
+    stem: ClassVar[str] = "cobalt"
+
+    target: str | None = None
+    interval: str | None = None
+    ecn: bool | None = None
+    mtu: str | None = None
+    increment: float | None = None
+    decrement: float | None = None
+    freeze: str | None = None

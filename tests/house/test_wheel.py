@@ -59,6 +59,17 @@ def test_it_carries_the_gallery(wheel: zipfile.ZipFile, root: Path) -> None:
     }
 
 
+def test_it_carries_the_golden_traces(wheel: zipfile.ZipFile, root: Path) -> None:
+    prefix = "sojourn/vectors/"
+    held = {
+        name.removeprefix(prefix): wheel.read(name) for name in wheel.namelist() if name.startswith(prefix)
+    }
+    vectors = root / "vectors"
+    assert held == {
+        path.relative_to(vectors).as_posix(): path.read_bytes() for path in vectors.glob("*/*.jsonl")
+    }
+
+
 def test_it_names_no_path_of_this_machine(wheel: zipfile.ZipFile, root: Path) -> None:
     sysroot = subprocess.run(
         ["rustc", "--print", "sysroot"], capture_output=True, text=True, check=True

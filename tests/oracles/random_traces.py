@@ -6,7 +6,7 @@ import random
 from collections import deque
 from typing import Any
 
-from sojourn.conform import Law
+from sojourn.conform import TracedLaw
 
 ECN = ("not_ect", "not_ect", "ect0", "ce")
 S = 1_000_000_000
@@ -16,10 +16,11 @@ class Host:
     """A first-in-first-out queue of at most `limit` packets in front of a link that is slow or stalls."""
 
     def __init__(self, header: dict[str, Any], dice: random.Random) -> None:
-        self.law, self.dice, self.calls = Law(header), dice, []
+        self.law, self.dice, self.calls = TracedLaw(header), dice, []
         self.limit = header["site"]["limit_packets"]
         self.queue: deque[tuple[int, int, str]] = deque()
         self.bytes, self.now, self.last_update, self.due = 0, 0, 0, None
+        self.seen: dict[str, float] = dict.fromkeys(COUNTS, 0)
 
     def ask(self, kind: str, **told: Any) -> str | None:
         call = {"call": kind, "now_ns": self.now, **told}
@@ -42,9 +43,14 @@ class Host:
     def arrive(self) -> None:
         length, ecn = self.dice.randint(64, 1500), self.dice.choice(ECN)
         verdict = self.ask("arrival", **self.packet(length, ecn))
+        self.count("arrived", length)
         if len(self.queue) >= self.limit:
+            self.seen["dropped_packets"] += 1
             self.ask("overflow")
-        elif verdict != "drop":
+        elif verdict == "drop":
+            self.seen["dropped_packets"] += 1
+        else:
+            self.seen["marked_packets"] += verdict == "mark"
             self.queue.append((self.now, length, "ce" if verdict == "mark" else ecn))
             self.bytes += length
 
@@ -53,23 +59,36 @@ class Host:
             since, length, ecn = self.queue.popleft()
             self.bytes -= length
             told = self.packet(length, ecn) | {"sojourn_ns": self.now - since}
-            if self.ask("departure", **told) != "drop":
+            verdict = self.ask("departure", **told)
+            if verdict != "drop":
+                self.seen["marked_packets"] += verdict == "mark"
+                self.count("departed", length)
                 return
+            self.seen["dropped_packets"] += 1
         self.ask("idle")
 
+    def count(self, what: str, length: int) -> None:
+        self.seen[f"{what}_packets"] += 1
+        self.seen[f"{what}_bytes"] += length
+
+    def wait(self, nanos: int) -> None:
+        self.seen["busy_s"] += nanos / S if self.queue else 0.0
+        self.now += nanos
+
     def update(self) -> None:
-        """Counts that no law here reads are left at zero."""
-        counts = dict.fromkeys(COUNTS, 0.0)
-        counts |= {"elapsed_s": (self.now - self.last_update) / S, "backlog_packets": float(len(self.queue))}
-        self.ask("update", due_ns=self.due, **counts, mean_packet_bytes=1000.0, applied=0.0)
-        self.last_update = self.now
+        now = {
+            "elapsed_s": (self.now - self.last_update) / S,
+            "backlog_packets": float(len(self.queue)),
+            "backlog_bytes": float(self.bytes),
+            "head_sojourn_s": (self.now - self.queue[0][0]) / S if self.queue else 0.0,
+        }
+        seen = {key: float(value) for key, value in self.seen.items()}
+        self.ask("update", due_ns=self.due, **now, **seen, mean_packet_bytes=1000.0, applied=0.0)
+        self.last_update, self.seen = self.now, dict.fromkeys(COUNTS, 0)
 
 
+#: What is counted from one update to the next.
 COUNTS = (
-    "elapsed_s",
-    "backlog_packets",
-    "backlog_bytes",
-    "head_sojourn_s",
     "arrived_packets",
     "arrived_bytes",
     "departed_packets",
@@ -80,18 +99,22 @@ COUNTS = (
 )
 
 
-def trace(header: dict[str, Any], seed: int, first_update_ns: int | None) -> list[dict[str, Any]]:
-    """600 packets that come and go: calm and excess in turn, now and then a stall."""
+def trace(
+    header: dict[str, Any], seed: int, first_update_ms: int | None, *, rates: bool = False
+) -> list[dict[str, Any]]:
+    """600 packets that come and go: calm and excess in turn, now and then a stall (a new rate: `rates`)."""
     dice = random.Random(seed)
     host = Host(header, dice)
-    host.due = first_update_ns
+    host.due = None if first_update_ms is None else first_update_ms * 1_000_000
     for step in range(1200):
         busy = step % 300 < 180
-        host.now += round(dice.expovariate(1.0) * 4e6)
+        host.wait(round(dice.expovariate(1.0) * 4e6))
         if dice.random() < 0.004:
-            host.now += round(dice.random() * S)
+            host.wait(round(dice.random() * S))
         if host.due is not None and host.due <= host.now:
             host.update()
+        if rates and dice.random() < 0.005:
+            host.ask("rate", rate_bps=header["site"]["rate_bps"] * dice.uniform(0.5, 2.0))
         if dice.random() < (0.56 if busy else 0.35):
             host.arrive()
         else:

@@ -81,6 +81,24 @@ POINTS = [
         {"law": "tail_drop", "flows": 25, "cc": "sack", "ecn": 0, "buffer": 81},
     ),
     Point(
+        "reno, AVQ that marks, 50 flows",
+        "avq",
+        {"flows.0.count": "50", "duration": "200 s", "warmup": "100 s"},
+        {"law": "avq", "flows": 50, "duration": 200, "warmup": 100},
+    ),
+    Point(
+        "newreno, AVQ that drops, 50 flows",
+        "avq",
+        {
+            "flows.0.count": "50",
+            "flows.0.cc": "newreno",
+            "flows.0.ecn": "false",
+            "duration": "200 s",
+            "warmup": "100 s",
+        },
+        {"law": "avq", "flows": 50, "cc": "newreno", "ecn": 0, "duration": 200, "warmup": 100},
+    ),
+    Point(
         "newreno, adaptive RED that sets itself and drops, 40 flows",
         "ared:target=60ms,steps=arrivals",
         {"flows.0.count": "40", "flows.0.cc": "newreno", "flows.0.ecn": "false"},

@@ -27,12 +27,13 @@ def test_help_lists_exactly_the_commands_that_exist(sojourn):
         "list",
         "explain",
         "check",
+        "conform",
         "version",
     ]
     assert "completion" not in done.stdout
 
 
-@pytest.mark.parametrize("command", ["run", "report", "list", "explain", "check", "version"])
+@pytest.mark.parametrize("command", ["run", "report", "list", "explain", "check", "conform", "version"])
 def test_every_help_has_an_example(sojourn, command):
     done = sojourn(command, "--help")
     assert done.returncode == 0
@@ -379,6 +380,28 @@ def test_check_shows_what_would_run(sojourn):
     assert done.returncode == 0
     assert "3 Mbit/s" in done.stdout
     assert "red" in done.stdout
+
+
+def test_conform_holds_our_laws_and_other_peoples(sojourn, refused):
+    done = sojourn("conform", "--law", "codel")
+    traces = int(done.stdout.split()[0])
+    assert (done.returncode, done.stdout) == (0, f"{traces} of {traces} traces hold\n")
+    # A law that lets everything pass is no CoDel, and is told by which clause.
+    always = """sh -c 'while read line; do case "$line" in *arrival*|*departure*) echo pass;; esac; done'"""
+    done = sojourn("conform", "--law", "codel", "--against", always)
+    assert done.returncode == 1
+    (line,) = [line for line in done.stdout.splitlines() if "control_law" in line]
+    assert line.startswith(
+        "codel/control_law.jsonl:142: answers pass, expected drop (RFC 8289, section 5.6: "
+    )
+    assert done.stderr == f"sojourn conform: {traces} of {traces} traces differ\n"
+    told = json.loads(sojourn("conform", "--law", "codel", "--against", always, "--json").stdout)
+    assert not told["holds"]
+    assert {trace["law"] for trace in told["traces"]} == {"codel"}
+    (line,) = refused("conform", "--law", "coddle")
+    assert line.startswith('sojourn conform: --law: "coddle" has no traces; legal: arm_pfc, ')
+    (line,) = refused("conform", "--law", "codel", "--against", "no-such-program")
+    assert line.startswith('sojourn conform: --against: "no-such-program" cannot be started')
 
 
 def test_version_is_one_line(sojourn):

@@ -29,6 +29,42 @@ def test_a_predicted_queue_deviates_less_than_a_proportional_integral_one(root: 
     assert 1.5 * max(deviations["arm_pfc"]) < min(deviations["pi"]), deviations
 
 
+def test_cobalt_drops_a_flood_before_the_buffer_is_full(tmp_path: Path) -> None:
+    # A buffer's worth of delay is 240 ms; CoDel's marks change nothing for a flow that ignores them.
+    path = tmp_path / "flood.toml"
+    path.write_text(FLOOD)
+    cobalt, codel = sj.run(sj.load(path), discs=[sj.laws.Cobalt(), sj.laws.Codel()]).runs
+    assert cobalt.metrics["sojourn_mean_s"] < 0.02
+    assert codel.metrics["sojourn_mean_s"] > 0.2
+    assert cobalt.metrics["utilization"] > 0.99
+
+
+FLOOD = """
+title    = "Ten flows and a flood"
+duration = "40 s"
+warmup   = "20 s"
+
+[bottleneck]
+rate   = "10 Mbit/s"
+delay  = "20 ms"
+buffer = "300 packets"
+
+[[flows]]
+count   = 10
+ecn     = true
+cc      = "newreno"
+segment = "1000 B"
+access  = { rate = "100 Mbit/s", delay = "10 ms" }
+
+[[flows]]
+app     = "cbr"
+rate    = "12 Mbit/s"
+ecn     = true
+segment = "1000 B"
+access  = { rate = "100 Mbit/s", delay = "10 ms" }
+"""
+
+
 @pytest.mark.parametrize(("rtt_ms", "flows"), [(100, 1), (20, 1), (20, 10)])
 def test_codel_drops_and_fills_the_link_as_in_ns3(
     root: Path, tmp_path: Path, rtt_ms: int, flows: int

@@ -10,7 +10,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.catalogue import entries
-from sojourn.conform import Law, replay
+from sojourn.conform import TracedLaw, compare, replay
 
 VECTORS = Path(__file__).resolve().parents[2] / "vectors"
 TRACES = sorted(VECTORS.glob("*/*.jsonl"))
@@ -31,9 +31,28 @@ def test_an_answer_that_differs_is_told_by_file_and_line(tmp_path: Path) -> None
     lines[place] = lines[place].replace('"mark"', '"drop"')
     path = tmp_path / "changed.jsonl"
     path.write_text("\n".join(lines) + "\n")
-    assert replay(path) == [
-        f"{path}:{place + 1}: answers {{'verdict': 'mark'}}, expected {{'verdict': 'drop'}}"
+    assert replay(path) == [f"{path}:{place + 1}: answers mark, expected drop"]
+
+
+def test_a_trace_that_was_made_for_a_clause_names_it(tmp_path: Path) -> None:
+    lines = (VECTORS / "codel" / "control_law.jsonl").read_text().splitlines()
+    place = next(number for number, line in enumerate(lines) if '"verdict":"drop"' in line)
+    lines[place] = lines[place].replace('"drop"', '"pass"')
+    path = tmp_path / "changed.jsonl"
+    path.write_text("\n".join(lines) + "\n")
+    clause = "RFC 8289, section 5.6: the next drop is due at t + interval/sqrt(count)"
+    assert replay(path) == [f"{path}:{place + 1}: answers drop, expected pass ({clause})"]
+
+
+def test_verdicts_of_others_are_compared_one_by_one() -> None:
+    path = VECTORS / "tail_drop" / "rate_stall.jsonl"
+    asked = path.read_text().count('"verdict"')
+    assert compare(path, ["pass"] * asked) == []
+    assert [line.split(": ", 1)[1] for line in compare(path, ["drop"] + ["pass"] * (asked - 2))] == [
+        "answers drop, expected pass",
+        f"{asked - 1} verdicts, expected {asked}",
     ]
+    assert compare(path, ["pass"] * (asked + 1)) == [f"{path}: {asked + 1} verdicts, expected {asked}"]
 
 
 @pytest.mark.parametrize(
@@ -67,8 +86,8 @@ def test_a_trace_that_is_not_there_is_one_line(tmp_path: Path) -> None:
 def test_what_is_no_law_or_no_call_is_one_line() -> None:
     header = json.loads((VECTORS / "red" / "rate_stall.jsonl").read_text().splitlines()[0])
     with pytest.raises(sj.InputError, match=r'^law: "rde" is not a law; did you mean "red"\?'):
-        Law(header | {"law": "rde"})
+        TracedLaw(header | {"law": "rde"})
     with pytest.raises(sj.InputError, match=r"^max: 12 packets is above the buffer of 5 packets"):
-        Law(header | {"site": header["site"] | {"limit_packets": 5}})
+        TracedLaw(header | {"site": header["site"] | {"limit_packets": 5}})
     with pytest.raises(sj.InputError, match=r"^call: is not text$"):
-        Law(header).answer({"now_ns": 1})
+        TracedLaw(header).answer({"now_ns": 1})

@@ -9,8 +9,8 @@ use std::fmt::Write;
 pub(crate) fn module() -> String {
     let mut names: Vec<String> = LAWS.iter().map(|entry| class_name(entry.page.stem)).collect();
     names.sort();
-    let listed: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
-    let mut text = HEAD.replace("@ALL@", &listed.join(", "));
+    let listed: String = names.iter().map(|name| format!("    \"{name}\",\n")).collect();
+    let mut text = HEAD.replace("@ALL@", &listed);
     for entry in LAWS {
         text += &class(&entry.page);
     }
@@ -116,7 +116,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-__all__ = [@ALL@]
+__all__ = [
+@ALL@]
 
 
 @dataclass(frozen=True, kw_only=True)

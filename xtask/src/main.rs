@@ -6,6 +6,7 @@
 //! cargo run -q -p xtask -- bless --reason WHY  writes the golden traces, and the reason beside them
 //! ```
 
+mod clauses;
 mod laws;
 mod vectors;
 
@@ -44,7 +45,7 @@ fn bless(reason: &str) -> bool {
     let reasons = VECTORS.to_owned() + "/REASONS.md";
     let mut text = fs::read_to_string(place(&reasons)).unwrap_or_else(|_| REASONS.into());
     text += &format!("- {}: {}\n", laws.join(", "), reason.split_whitespace().collect::<Vec<_>>().join(" "));
-    let vectors = vectors::vectors();
+    let vectors = every_vector();
     stale.iter().all(|path| {
         println!("xtask: {VECTORS}/{path}");
         let file = format!("{VECTORS}/{path}");
@@ -55,9 +56,14 @@ fn bless(reason: &str) -> bool {
     }) && write_text(&reasons, &text)
 }
 
+/// The traces of what happens to a law, and those of single clauses.
+fn every_vector() -> Vec<vectors::Vector> {
+    vectors::vectors().into_iter().chain(clauses::vectors()).collect()
+}
+
 /// The traces that differ from what the laws answer, are missing, or belong to no law.
 fn stale_vectors() -> Vec<String> {
-    let vectors = vectors::vectors();
+    let vectors = every_vector();
     let current = |path: &str, text: &str| {
         fs::read_to_string(place(&format!("{VECTORS}/{path}"))).is_ok_and(|found| found == text)
     };

@@ -100,6 +100,17 @@ const SPECS: &[[&str; 3]] = &[
         "arm_pfc:target=60ms,form=paper,delay=4,coincidence=[9,12],flows=6,psi=0.9",
     ],
     [
+        "blue:increase=0.1,freeze=20ms",
+        "blue:increase=0.2,decrease=0.05,freeze=30ms,again=false",
+        "blue:increase=0.1,decrease=0.02,freeze=15ms,threshold=8packets",
+    ],
+    ["avq", "avq:alpha=1.0,gamma=0.9,buffer=6packets", "avq:alpha=0.5,buffer=5kB"],
+    [
+        "sred:zombies=20,weight=0.001,max_p=0.9",
+        "sred:zombies=40,overwrite=0.5,weight=0.0003,full=false,max_p=1.0",
+        "sred:zombies=30,weight=0.0005,buffer=12packets,max_p=0.5",
+    ],
+    [
         "ared:min=3packets,weight=0.1,interval=100ms",
         "ared:target=100ms,weight=0.1,max_p=0.3,alpha=0.05,beta=0.8,interval=50ms",
         "ared:min=3packets,max=9packets,weight=0.1,max_p=0.3,interval=40ms,steps=arrivals,low=0.05,high=0.4,mark_below_p=0.3",
@@ -114,6 +125,34 @@ const SPECS: &[[&str; 3]] = &[
         "rem:target=8packets,gamma=0.5,phi=1.02,period=40ms,mismatch=backlog",
         "rem:target=50ms,gamma=0.3,alpha=0.2,phi=1.03,period=25ms",
     ],
+    [
+        "cobalt:increment=0.05,decrement=0.004",
+        "cobalt:freeze=20ms,increment=0.02",
+        "cobalt:target=20ms,interval=60ms,ecn=false,mtu=1000B,increment=0.03",
+    ],
+    [
+        "pie:max_burst=45ms",
+        "pie:activity=true,delay=departure_rate,dq_threshold=4096B,inactive=zero,decay=half,max_burst=30ms,alpha=0.5,beta=5",
+        "pie:target=5ms,alpha=4,beta=20,cap_drop=false,derandomize=false,byte_mode=true,mark_below_p=0.6,packet=3kB,\
+         max_burst=30ms",
+    ],
+    ["docsis_pie:msr=250kbit/s", "docsis_pie:buffer=6kB", "docsis_pie:target=20ms,msr=200kbit/s,buffer=12kB"],
+    ["pi2", "pi2:target=40ms,rtt_max=200ms", "pi2:period=16ms,alpha=0.5,beta=6,coupling=1.5,bypass=1500B"],
+    [
+        "pid:target=8packets",
+        "pid:target=8packets,schedule=true,flows=12,rate=40Hz,form=velocity",
+        "pid:target=50ms,kp=0.01,ki=0.05,kd=0.0005,rate=40Hz",
+    ],
+    [
+        "pi_pd:target=8packets,alpha=0.02,period=20ms",
+        "pi_pd:target=8packets,period=25ms",
+        "pi_pd:target=60ms,form=sum,alpha=0.03,period=16ms",
+    ],
+    [
+        "fb_ocq:target=8packets,period=40ms,tau_w=100ms",
+        "fb_ocq:target=8packets,period=40ms,service=measured,a=0.2,t_c=200ms",
+        "fb_ocq:target=60ms,period=50ms,form=deadbeat,load=offered,tau_w=200ms,bias=false,p_max=0.6",
+    ],
 ];
 
 impl Plot {
@@ -123,10 +162,10 @@ impl Plot {
         let base_rtt = Some(Span::from_millis(100));
         let site = Site { rate, packet: 1000.0, limit: limit.packets(1000.0), flows: Some(10.0), base_rtt };
         let disc = DiscSpec::parse(spec).expect("a SPEC of ours");
-        let header = Header { about: self.about.into(), disc, site };
+        let header = Header { about: self.about.into(), clause: None, disc, site };
         let law = header.law().expect("a law at a place of ours");
         let calls = Arc::default();
-        let recorder = Recorder { law, calls: Arc::clone(&calls) };
+        let recorder = Recorder { law, calls: Arc::clone(&calls), uniform: None };
         let path = format!("{}/{}.jsonl", header.disc.law, self.name);
         let disc = Fifo::new(recorder, limit, site, Stream::named(1, "disc"));
         Host { disc, rate, free_at: None, now: Time::ZERO }.play(self, &path);
@@ -230,9 +269,11 @@ impl Host {
 }
 
 /// Writes down what a law is told and answers.
-struct Recorder {
-    law: Box<dyn Law>,
-    calls: Arc<Mutex<Vec<(Call, Answer)>>>,
+pub(crate) struct Recorder {
+    pub(crate) law: Box<dyn Law>,
+    pub(crate) calls: Arc<Mutex<Vec<(Call, Answer)>>>,
+    /// What stands in for the host's uniform draws, where that is scripted.
+    pub(crate) uniform: Option<Arc<Mutex<f64>>>,
 }
 
 impl Recorder {
@@ -241,20 +282,28 @@ impl Recorder {
         self.calls.lock().expect("nobody panicked").push((call, answer));
         answer
     }
+
+    fn draws(&self, host: [f64; 2]) -> [f64; 2] {
+        self.uniform.as_ref().map_or(host, |uniform| [*uniform.lock().expect("nobody panicked"); 2])
+    }
 }
 
 impl Clone for Recorder {
     fn clone(&self) -> Recorder {
-        Recorder { law: self.law.clone(), calls: Arc::clone(&self.calls) }
+        Recorder { law: self.law.clone(), calls: Arc::clone(&self.calls), uniform: self.uniform.clone() }
     }
 }
 
 impl Law for Recorder {
     fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
-        self.put(Call::Arrival(*arrival)).verdict.unwrap_or(Verdict::Pass)
+        self.put(Call::Arrival(Arrival { u: self.draws(arrival.u), ..*arrival }))
+            .verdict
+            .unwrap_or(Verdict::Pass)
     }
     fn on_departure(&mut self, departure: &Departure) -> Verdict {
-        self.put(Call::Departure(*departure)).verdict.unwrap_or(Verdict::Pass)
+        self.put(Call::Departure(Departure { u: self.draws(departure.u), ..*departure }))
+            .verdict
+            .unwrap_or(Verdict::Pass)
     }
     fn on_idle(&mut self, now: Time) {
         self.put(Call::Idle(now));
@@ -282,10 +331,10 @@ impl Law for Recorder {
     }
 }
 
-struct Parcel {
-    len: u32,
-    ecn: Ecn,
-    flow: FlowId,
+pub(crate) struct Parcel {
+    pub(crate) len: u32,
+    pub(crate) ecn: Ecn,
+    pub(crate) flow: FlowId,
 }
 
 impl Packet for Parcel {
@@ -304,7 +353,7 @@ impl Packet for Parcel {
 }
 
 /// Nobody wants to know.
-struct Nobody;
+pub(crate) struct Nobody;
 
 impl Sink<Parcel> for Nobody {
     fn dropped(&mut self, _now: Time, _packet: Parcel, _cause: Cause) {}

@@ -1,5 +1,6 @@
 //! One law, call by call: what golden traces are replayed through.
 
+use crate::guests::{Failure, Seated, seat};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sojourn_aqm::Law;
@@ -8,21 +9,36 @@ use std::sync::{Mutex, PoisonError};
 
 /// A law at its place, as the first line of a trace says.
 #[pyclass(frozen, module = "sojourn._core")]
-pub(crate) struct TracedLaw(Mutex<Box<dyn Law>>);
+pub(crate) struct TracedLaw {
+    law: Mutex<Box<dyn Law>>,
+    failure: Failure,
+}
 
 #[pymethods]
 impl TracedLaw {
+    /// The law that the header names, or in its place one written in Python.
     #[new]
-    fn new(header: &str) -> PyResult<TracedLaw> {
+    #[pyo3(signature = (header, law = None))]
+    fn new(header: &str, law: Option<&Bound<'_, PyAny>>) -> PyResult<TracedLaw> {
         let header = Header::parse(header).map_err(PyValueError::new_err)?;
-        let law = header.law().map_err(|fault| PyValueError::new_err(fault.to_string()))?;
-        Ok(TracedLaw(Mutex::new(law)))
+        let (law, failure) = match law {
+            Some(law) => {
+                let Seated { law, failure, .. } = seat(law)?;
+                (law, failure)
+            }
+            None => {
+                (header.law().map_err(|fault| PyValueError::new_err(fault.to_string()))?, Failure::default())
+            }
+        };
+        Ok(TracedLaw { law: Mutex::new(law), failure })
     }
 
     /// The answer to a call, both as JSON.
-    fn answer(&self, call: &str) -> PyResult<String> {
+    fn answer(&self, py: Python<'_>, call: &str) -> PyResult<String> {
         let call = Call::parse(call).map_err(PyValueError::new_err)?;
-        let mut law = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(call.put_to(law.as_mut()).to_json(&call).to_string())
+        // A law in Python takes Python's lock while it holds this one: never the other way round.
+        let answer =
+            py.detach(|| call.put_to(self.law.lock().unwrap_or_else(PoisonError::into_inner).as_mut()));
+        self.failure.take().map_or_else(|| Ok(answer.to_json(&call).to_string()), Err)
     }
 }

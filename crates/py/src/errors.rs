@@ -14,7 +14,8 @@ create_exception!(
     _core,
     LawError,
     PyException,
-    "A law written in Python failed. Its arguments: what it did and when in the run, s; what it raised is the cause."
+    "A law written in Python failed. Its arguments: what it did, when in the run, s, in which method, and what is legal \
+     there; what it raised is the cause."
 );
 create_exception!(_core, Cancelled, PyException, "The run was cancelled through its ticket.");
 
@@ -27,12 +28,12 @@ pub(crate) fn scenario_error(faults: Vec<String>) -> PyErr {
     })
 }
 
-/// The exception for a law in Python that ended in `error` at this time of the run.
-pub(crate) fn law_error(py: Python<'_>, error: PyErr, time_s: f64) -> PyErr {
+/// The exception for a law in Python whose `method` ended in `error` at this time of the run.
+pub(crate) fn law_error(py: Python<'_>, error: PyErr, method: &'static str, time_s: f64) -> PyErr {
     if error.is_instance_of::<LawError>(py) {
         return error;
     }
-    let failure = LawError::new_err((error.value(py).to_string(), time_s));
+    let failure = LawError::new_err((error.value(py).to_string(), time_s, method, ""));
     failure.set_cause(py, Some(error));
     failure
 }

@@ -5,8 +5,8 @@
 
 mod catalogue;
 mod conform;
-mod controller;
 mod errors;
+mod guests;
 mod run;
 mod scenario;
 
@@ -20,9 +20,9 @@ mod _core {
     #[pymodule_export]
     use crate::conform::TracedLaw;
     #[pymodule_export]
-    use crate::controller::{Observation, check_controller};
-    #[pymodule_export]
     use crate::errors::{Cancelled, LawError, ScenarioError};
+    #[pymodule_export]
+    use crate::guests::{Arrival, Departure, Observation, Site, Verdict, check_law};
     #[pymodule_export]
     use crate::run::{Run, Ticket, run};
     #[pymodule_export]

@@ -1,13 +1,12 @@
 //! Runs.
 
-use crate::controller::{Failure, PythonController};
 use crate::errors::{Cancelled, scenario_error};
+use crate::guests::{Failure, Seated, seat};
 use crate::scenario::Scenario;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value, json};
-use sojourn_aqm::Sampled;
 use sojourn_sim::{Metric, Outcome};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -57,38 +56,36 @@ pub(crate) struct Run {
     cpu_s: f64,
 }
 
-/// Runs a scenario on the packet plant, without Python's lock; under `controller`, where there is one,
-/// instead of the scenario's own law.
+/// Runs a scenario on the packet plant, without Python's lock; under `law`, where there is one, instead of the
+/// scenario's own.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed, ticket, controller = None))]
+#[pyo3(signature = (scenario, seed, ticket, law = None))]
 pub(crate) fn run(
     scenario: &Bound<'_, Scenario>,
     seed: u64,
     ticket: &Ticket,
-    controller: Option<&Bound<'_, PyAny>>,
+    law: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Run> {
-    let controller = controller.map(PythonController::of).transpose()?;
+    let guest = law.map(seat).transpose()?;
     let (py, scenario) = (scenario.py(), &scenario.get().0);
     py.detach(|| {
         let start = thread_cpu_seconds();
-        let failure = controller.as_ref().map(PythonController::failure).unwrap_or_default();
-        let mut run = match controller {
-            Some(controller) => {
-                sojourn_sim::Run::with_law(scenario, seed, Box::new(Sampled::new(controller)))
-            }
+        let (failure, every_packet) = guest.as_ref().map(Seated::manners).unwrap_or_default();
+        let mut run = match guest {
+            Some(guest) => sojourn_sim::Run::with_law(scenario, seed, guest.law),
             None => sojourn_sim::Run::new(scenario, seed).map_err(refused)?,
         };
-        drive(&mut run, ticket, &failure)?;
+        drive(&mut run, ticket, &failure, every_packet)?;
         Ok(Run { outcome: run.finish(), cpu_s: thread_cpu_seconds() - start })
     })
 }
 
 /// Lets the run go to its end, or until it is cancelled or its law has failed.
-fn drive(run: &mut sojourn_sim::Run, ticket: &Ticket, failure: &Failure) -> PyResult<()> {
+fn drive(run: &mut sojourn_sim::Run, ticket: &Ticket, failure: &Failure, every_packet: bool) -> PyResult<()> {
     let mut more = true;
     while more {
         ticket.check()?;
-        more = run.advance();
+        more = if every_packet { advance_holding_the_lock(run) } else { run.advance() };
         ticket.0.progress.store(run.progress().to_bits(), Ordering::Relaxed);
         if let Some(error) = failure.take() {
             // A law that did not come back is stopped by an exception, which is not its own failure.
@@ -96,6 +93,13 @@ fn drive(run: &mut sojourn_sim::Run, ticket: &Ticket, failure: &Failure) -> PyRe
         }
     }
     Ok(())
+}
+
+/// One turn under a law that is asked about packets. Taking Python's lock for each of them makes a call half as dear
+/// again, and two runs would wait for each other at every packet. A law at work gives the lock away now and then by
+/// itself, as all code in Python does.
+fn advance_holding_the_lock(run: &mut sojourn_sim::Run) -> bool {
+    Python::attach(|_| run.advance())
 }
 
 fn refused(fault: sojourn_units::Fault) -> PyErr {

@@ -1,6 +1,7 @@
 //! Scenarios, checked.
 
 use crate::errors::scenario_error;
+use crate::guests::Site;
 use pyo3::prelude::*;
 use sojourn_scenario as scenario;
 
@@ -50,5 +51,11 @@ impl Scenario {
     #[getter]
     fn disc(&self) -> String {
         self.0.bottleneck.disc.to_string()
+    }
+
+    /// What a law at the bottleneck may know of its place.
+    #[getter]
+    fn site(&self) -> Site {
+        self.0.site().into()
     }
 }

@@ -27,6 +27,8 @@ pub struct Trace {
 pub struct Header {
     /// What the trace shows, in a sentence.
     pub about: String,
+    /// The clause of the law's source that decides in it, where it was made for one.
+    pub clause: Option<String>,
     /// The law and its given parameters.
     pub disc: DiscSpec,
     /// Its place.
@@ -85,7 +87,9 @@ impl Trace {
         for (place, (call, expected)) in self.calls.iter().enumerate() {
             let answer = call.put_to(law.as_mut());
             if answer != *expected {
-                return Err(format!("line {}: answers {answer}, expected {expected}", place + 2));
+                let clause =
+                    self.header.clause.as_ref().map_or(String::new(), |clause| format!(" ({clause})"));
+                return Err(format!("line {}: answers {answer}, expected {expected}{clause}", place + 2));
             }
         }
         Ok(())
@@ -228,7 +232,7 @@ impl Answer {
 /// The text of a trace, which [`Trace::parse`] reads back to the last bit.
 impl fmt::Display for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Header { about, disc, site } = &self.header;
+        let Header { about, clause, disc, site } = &self.header;
         let params: Map<String, Json> =
             disc.params.iter().map(|(key, value)| (key.clone(), of_value(value))).collect();
         let place = [
@@ -238,12 +242,13 @@ impl fmt::Display for Trace {
             ("flows", json!(site.flows)),
             ("base_rtt_ns", json!(site.base_rtt.map(Span::nanos))),
         ];
-        let head = [
+        let mut head = vec![
             ("trace", json!(VERSION)),
             ("law", disc.law.clone().into()),
             ("params", params.into()),
             ("about", about.clone().into()),
         ];
+        head.extend(clause.iter().map(|clause| ("clause", clause.clone().into())));
         // The place is an object of its own, so its text is put in by hand.
         let (head, place) = (line(&head), line(&place));
         writeln!(f, "{},\"site\":{place}}}", &head[..head.len() - 1])?;
@@ -298,7 +303,8 @@ impl Object {
             flows: site.optional("flows", Object::number)?,
             base_rtt: site.optional("base_rtt_ns", Object::whole)?.map(Span::from_nanos),
         };
-        Ok(Header { about: self.text("about")?.into(), disc, site })
+        let clause = self.optional("clause", |object, key| object.text(key).map(String::from))?;
+        Ok(Header { about: self.text("about")?.into(), clause, disc, site })
     }
 
     fn call(&self) -> Result<Call, String> {
@@ -487,7 +493,7 @@ mod tests {
         let base_rtt = Some(Span::from_millis(100));
         let site = Site { rate, packet: 1000.0, limit: f64::INFINITY, flows: Some(10.0), base_rtt };
         let disc = DiscSpec::parse("pi:target=20packets,a=0.002,b=0.001,rate=100Hz").unwrap();
-        let header = Header { about: "made up".into(), disc, site };
+        let header = Header { about: "made up".into(), clause: None, disc, site };
         let mut law = header.law().unwrap();
         let now = Time::from_nanos(10_000_000);
         let seen = Observation {
@@ -543,6 +549,16 @@ mod tests {
         trace.calls[0].1.p = Some(0.5);
         let told = trace.replay().unwrap_err();
         assert_eq!(told, "line 2: answers p 0.32, next update 20 ms, expected p 0.5, next update 20 ms");
+    }
+
+    #[test]
+    fn the_clause_that_decides_is_read_back_and_told() {
+        let mut trace = trace();
+        trace.header.clause = Some("RFC 0, section 0: marks".into());
+        assert_eq!(Trace::parse(&trace.to_string()), Ok(trace.clone()));
+        trace.calls[1].1.verdict = Some(Verdict::Pass);
+        let told = trace.replay().unwrap_err();
+        assert_eq!(told, "line 3: answers mark, expected pass (RFC 0, section 0: marks)");
     }
 
     #[test]

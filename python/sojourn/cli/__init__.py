@@ -255,6 +255,38 @@ def check(file: File, disc: Discs, assign: Sets) -> None:
     printing.say("\n\n".join(text.rstrip() for text in told))
 
 
+@app.command(epilog="\b\nExample:\n  sojourn conform --law codel --against 'python3 my_codel.py'")
+@door
+def conform(
+    law: Annotated[
+        str | None,
+        typer.Option("--law", metavar="NAME", help="The traces of one law only.", show_default=False),
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against",
+            metavar="COMMAND",
+            help="Ask this program instead of our laws: it is told a trace on stdin, line by line, and "
+            "answers each arrival and departure with a verdict on a line of its own (vectors/README.md).",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Hold laws to the golden decision traces; other people's code too."""
+    from sojourn import conform as golden
+
+    traces = golden.traces(law)
+    found = {
+        path: golden.replay(path) if against is None else golden.against(path, against) for path in traces
+    }
+    printing.say(printing.conformance(found, as_json=as_json))
+    differ = sum(map(bool, found.values()))
+    if differ:
+        raise errors.SojournError(f"{differ} of {len(found)} traces differ")
+
+
 @app.command(epilog="\b\nExample:\n  sojourn version")
 @door
 def version() -> None:
@@ -285,7 +317,7 @@ def _run(asked: options.Asked) -> None:
 
 def _load(file: str, overrides: dict[str, str], discs: Sequence[str]) -> Scenario:
     """The scenario; where --disc replaces its own disc, that one need not fit what --set has changed."""
-    from sojourn.controller.files import names_a_file
+    from sojourn.laws_in_python.files import names_a_file
     from sojourn.scenario import load, with_disc
 
     try:
@@ -302,14 +334,14 @@ def _load(file: str, overrides: dict[str, str], discs: Sequence[str]) -> Scenari
 
 
 def _described(scenario: Scenario, disc: str) -> str:
-    from sojourn.controller.files import controller_of, names_a_file
-    from sojourn.controller.parameters import label_of, parameters_of
-    from sojourn.controller.template import template_of
+    from sojourn.laws_in_python.files import law_of, names_a_file
+    from sojourn.laws_in_python.parameters import label_of, parameters_of
+    from sojourn.laws_in_python.template import template_of
     from sojourn.scenario import with_disc
 
     if not names_a_file(disc):
         return with_disc(scenario, disc).describe()
-    law = template_of(controller_of(disc))
+    law = template_of(law_of(disc), scenario.site)
     lines = (f"  {one.name} = {one.value}{' (default)' * one.default}\n" for one in parameters_of(law))
     return scenario.describe(label_of(law), "".join(lines))
 

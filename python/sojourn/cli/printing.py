@@ -9,11 +9,13 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sojourn.cli.options import Asked
     from sojourn.result import Result
     from sojourn.simulate import Watch
@@ -97,6 +99,21 @@ def deliver(result: Result, asked: Asked) -> None:
         say(summary(result))
     if asked.folder is not None and not asked.quiet:
         note(f"wrote {asked.folder}")
+
+
+def conformance(found: Mapping[Path, Sequence[str]], *, as_json: bool) -> str:
+    """For each trace what differs: its first line, as what follows may come of it."""
+    found = {path: [line.removeprefix(f"{path.parents[1]}/") for line in found[path]] for path in found}
+    if as_json:
+        told = [
+            {"law": path.parent.name, "trace": path.stem, "holds": not lines, "differences": lines}
+            for path, lines in found.items()
+        ]
+        return json.dumps({"schema": 1, "holds": not any(found.values()), "traces": told}, indent=1)
+    more = [f" (and {len(lines) - 1} more)" if len(lines) > 1 else "" for lines in found.values() if lines]
+    first = [lines[0] for lines in found.values() if lines]
+    held = f"{len(found) - len(first)} of {len(found)} traces hold"
+    return "\n".join([*(line + rest for line, rest in zip(first, more, strict=True)), held])
 
 
 def summary(result: Result) -> str:

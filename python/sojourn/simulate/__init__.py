@@ -16,12 +16,12 @@ from operator import index
 from typing import SupportsIndex
 
 from sojourn._core import LawError
-from sojourn.controller import Controller
-from sojourn.controller.files import controller_of, names_a_file
-from sojourn.controller.lines import failure_of, source_of
-from sojourn.controller.parameters import label_of
-from sojourn.controller.template import template_of
 from sojourn.errors import InputError, Interrupted, LawFailed, RunFailed
+from sojourn.laws_in_python import Controller, Law, LawInPython
+from sojourn.laws_in_python.files import law_of, names_a_file
+from sojourn.laws_in_python.lines import failure_of, source_of
+from sojourn.laws_in_python.parameters import label_of
+from sojourn.laws_in_python.template import template_of
 from sojourn.result import Result
 from sojourn.scenario import DiscSpec, Scenario, with_disc
 from sojourn.simulate.gather import Finished, Origin, gather
@@ -30,7 +30,7 @@ from sojourn.simulate.pool import Job, Outcome, Watch, drive
 __all__ = ["MAX_RUNS", "PLANTS", "SEED_LIMIT", "Disc", "Request", "Watch", "carry_out", "check_plants", "run"]
 
 #: What names a disc: a text, parameters, or a law written in Python.
-Disc = str | DiscSpec | Controller
+Disc = str | DiscSpec | Law | Controller
 
 #: The plants that exist.
 PLANTS = ("packet",)
@@ -67,9 +67,9 @@ def run(
     """Run a scenario for every disc and seed.
 
     `discs` are texts such as ``"red:min=50packets,max=150packets"`` or ``"mylaw.py:MyLaw"``, objects of
-    `sojourn.laws`, or laws written in Python (`sojourn.Controller`), or one such; None means the scenario's
-    own disc. `seeds` are whole numbers from 0 to 2**64 - 1, each once. `jobs` is the number of worker
-    threads (default: one a processor); it never changes the result.
+    `sojourn.laws`, or laws written in Python (`sojourn.Law`, `sojourn.Controller`), or one such; None means
+    the scenario's own disc. `seeds` are whole numbers from 0 to 2**64 - 1, each once. `jobs` is the number
+    of worker threads (default: one a processor); it never changes the result.
 
     Raises `InputError` for illegal input; `RunFailed` when a run fails (`LawFailed` where a law in Python
     did) and `Interrupted` on Ctrl-C, with the finished runs as `.result`.
@@ -79,7 +79,7 @@ def run(
     >>> sj.run(sc, discs=["tail_drop", "pi"], seeds=[1]).discs[0]
     'tail_drop'
     """
-    if discs is not None and not isinstance(discs, str | DiscSpec | Controller | type):
+    if discs is not None and not isinstance(discs, str | DiscSpec | LawInPython | type):
         discs = _listed(discs)
     try:
         return carry_out(Request(scenario, () if discs is None else discs, seeds, jobs))
@@ -99,7 +99,7 @@ def carry_out(
     discs = _placed_discs(request)
     seeds = _checked_seeds(request.seeds, MAX_RUNS // len(discs))
     workers = _workers(request.jobs)
-    tasks = [Job(one.scenario, one.label, seed, one.controller) for one in discs for seed in seeds]
+    tasks = [Job(one.scenario, one.label, seed, one.law) for one in discs for seed in seeds]
     started, clock = time.time(), time.monotonic()
     outcome = drive(tasks, min(workers, len(tasks)), watch, settled)
     origin = Origin(
@@ -109,7 +109,7 @@ def carry_out(
         asked=len(tasks),
         workers=workers,
         interrupted=outcome.interrupted,
-        laws={one.label: source_of(one.controller) for one in discs if one.controller is not None},
+        laws={one.label: source_of(one.law) for one in discs if one.law is not None},
     )
     return _conclude(request.scenario, outcome, origin)
 
@@ -144,34 +144,34 @@ def _listed(discs: object) -> list[Disc]:
 
 @dataclass(frozen=True)
 class _Placed:
-    """A disc in front of the bottleneck; `controller` stands for the scenario's law where it is not None."""
+    """A disc in front of the bottleneck; `law` stands for the scenario's law where it is not None."""
 
     label: str
     scenario: Scenario
-    controller: Controller | None = None
+    law: LawInPython | None = None
 
 
 def _placed_discs(request: Request) -> list[_Placed]:
     if not isinstance(request.scenario, Scenario):
         raise InputError(f"scenario: {request.scenario!r} is not a scenario; legal: what sj.load(FILE) gives")
     given = request.discs
-    discs = [given] if isinstance(given, str | DiscSpec | Controller | type) else list(given)
+    discs = [given] if isinstance(given, str | DiscSpec | LawInPython | type) else list(given)
     own = _Placed(request.scenario.disc, request.scenario)
     placed = [_placed(request.scenario, disc) for disc in discs] or [own]
     labels = [disc.label for disc in placed]
     for place, label in enumerate(labels):
         if label in labels[:place]:
-            python = any(disc.controller and disc.label == label for disc in placed)
+            python = any(disc.law and disc.label == label for disc in placed)
             more = ", or a label of its own for a law in Python" if python else ""
             raise InputError(f"--disc: {label} is given twice; legal: each disc once{more}")
     return placed
 
 
-def _placed(scenario: Scenario, disc: Disc) -> _Placed:
+def _placed(scenario: Scenario, disc: Disc | LawInPython) -> _Placed:
     if isinstance(disc, str) and names_a_file(disc):
-        disc = controller_of(disc)
-    if isinstance(disc, Controller) or (isinstance(disc, type) and issubclass(disc, Controller)):
-        template = template_of(disc)
+        disc = law_of(disc)
+    if isinstance(disc, LawInPython) or (isinstance(disc, type) and issubclass(disc, LawInPython)):
+        template = template_of(disc, scenario.site)
         return _Placed(label_of(template), scenario, template)
     variant = with_disc(scenario, disc)
     return _Placed(variant.disc, variant)
@@ -227,7 +227,7 @@ def _conclude(scenario: Scenario, outcome: Outcome, origin: Origin) -> Result:
 
 def _failed(job: Job, fault: BaseException, result: Result | None) -> RunFailed:
     run = f"{job.disc}, seed {job.seed}"
-    if job.controller is not None and isinstance(fault, LawError):
-        return LawFailed(f"{run}: {failure_of(job.controller, fault)}", result)
+    if job.law is not None and isinstance(fault, LawError):
+        return LawFailed(f"{run}: {failure_of(job.law, fault)}", result)
     why = " ".join(str(fault).split()) or type(fault).__name__
     return RunFailed(f"{run}: the run failed: {why}", result)

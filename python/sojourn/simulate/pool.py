@@ -14,8 +14,8 @@ from functools import partial
 from types import FrameType
 
 from sojourn import _core
-from sojourn.controller import Controller
-from sojourn.controller.template import fresh
+from sojourn.laws_in_python import LawInPython
+from sojourn.laws_in_python.template import fresh
 from sojourn.scenario import Scenario
 
 #: Called with the number of finished runs and the fraction of all work that is done, 0 to 1.
@@ -33,19 +33,19 @@ STILL_S = 10.0
 
 @dataclass(frozen=True)
 class Job:
-    """One run to do, under a controller of Python or else under the scenario's own law."""
+    """One run to do, under a law in Python or else under the scenario's own law."""
 
     scenario: Scenario
     disc: str
     seed: int
-    controller: Controller | None = None
+    law: LawInPython | None = None
 
     def carry_out(self, ticket: _core.Ticket, laws: LawsAtWork) -> _core.Run:
         """Do the run in this thread."""
-        if self.controller is None:
+        if self.law is None:
             return _core.run(self.scenario, self.seed, ticket)
         with laws.here():
-            return _core.run(self.scenario, self.seed, ticket, fresh(self.controller))
+            return _core.run(self.scenario, self.seed, ticket, fresh(self.law, self.scenario.site))
 
 
 class LawsAtWork:

@@ -1,4 +1,8 @@
 //! What laws are made of.
 
+pub mod buffer;
 pub mod load;
+pub mod missed;
+pub mod pie;
 pub mod prediction;
+pub mod ticks;

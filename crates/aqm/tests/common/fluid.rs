@@ -6,7 +6,7 @@
 //! ```text
 //! mgt   W' = 1/R - W W(t-R) p(t-R) / (2 R(t-R))
 //! full  W' = W(t-R)/R(t-R) ((1 - p(t-R)) / W - p(t-R) W / 2)
-//!       q' = N W / R - C,  0 <= q <= B
+//!       q' = N W / R - C,  0 <= q <= B;  with drops (1 - p) N W / R - C
 //! ```
 //!
 //! Runge and Kutta's method of fourth order with a fixed step; the history of W
@@ -48,6 +48,12 @@ pub(crate) struct Fluid {
     /// Backlog, packets.
     pub(crate) queue: Vec<f64>,
     p: f64,
+    /// Whether p takes packets away instead of marking them.
+    pub(crate) drops: bool,
+    /// Counted since the last update.
+    arrived: f64,
+    departed: f64,
+    busy: f64,
 }
 
 impl Fluid {
@@ -62,6 +68,10 @@ impl Fluid {
             marks: Vec::new(),
             queue: vec![0.0],
             p: 0.0,
+            drops: false,
+            arrived: 0.0,
+            departed: 0.0,
+            busy: 0.0,
         }
     }
 
@@ -77,10 +87,15 @@ impl Fluid {
             let steps = self.queue.len() - 1;
             if steps.is_multiple_of(self.stride) {
                 let elapsed = self.step * self.stride as f64;
+                let marked = self.p * self.arrived;
                 let seen = Observation {
                     now: Time::from_nanos((self.time() * 1e9) as u64),
                     elapsed,
                     backlog_packets: self.queue[steps],
+                    arrived_packets: std::mem::take(&mut self.arrived),
+                    departed_packets: std::mem::take(&mut self.departed),
+                    marked_packets: if self.drops { 0.0 } else { marked },
+                    busy: std::mem::take(&mut self.busy),
                     capacity: Some(Rate::from_bits_per_second(8000.0 * self.network.capacity)),
                     mean_packet: 1000.0,
                     limit: self.network.buffer,
@@ -126,9 +141,23 @@ impl Fluid {
         let (w4, q4) = self.slope(t + h, w + h * w3, q + h * q3);
         let window = (w + h / 6.0 * (w1 + 2.0 * w2 + 2.0 * w3 + w4)).max(1.0);
         let queue = (q + h / 6.0 * (q1 + 2.0 * q2 + 2.0 * q3 + q4)).clamp(0.0, self.network.buffer);
+        self.count(f64::midpoint(w / self.rtt(q), window / self.rtt(queue)), queue);
         self.windows.push(window);
         self.queue.push(queue);
         self.rtts.push(self.rtt(queue));
+    }
+
+    /// Adds a step to what is counted: a flow's mean rate in it, and the queue at its end.
+    fn count(&mut self, rate: f64, queue: f64) {
+        let Network { flows, capacity, .. } = self.network;
+        let arrived = flows * rate * self.step;
+        let sent = capacity * self.step;
+        self.arrived += arrived;
+        if queue > 0.0 {
+            (self.departed, self.busy) = (self.departed + sent, self.busy + self.step);
+        } else {
+            self.departed += sent.min(arrived);
+        }
     }
 
     fn rtt(&self, queue: f64) -> f64 {
@@ -138,7 +167,8 @@ impl Fluid {
     /// p, and what a full buffer loses beside it.
     fn in_force(&self, window: f64, queue: f64) -> f64 {
         let Network { flows, capacity, buffer, .. } = self.network;
-        let arrivals = flows * window / self.rtt(queue);
+        let enters = if self.drops { 1.0 - self.p } else { 1.0 };
+        let arrivals = enters * flows * window / self.rtt(queue);
         let lost = if queue >= buffer && arrivals > capacity { 1.0 - capacity / arrivals } else { 0.0 };
         1.0 - (1.0 - self.p) * (1.0 - lost)
     }
@@ -160,6 +190,7 @@ impl Fluid {
             Tcp::Mgt => 1.0 / rtt - window * window_then * p / (2.0 * rtt_then),
             Tcp::Full => window_then / rtt_then * ((1.0 - p) / window - p * window / 2.0),
         };
-        (growth, flows * window / rtt - capacity)
+        let enters = if self.drops { 1.0 - self.p } else { 1.0 };
+        (growth, enters * flows * window / rtt - capacity)
     }
 }

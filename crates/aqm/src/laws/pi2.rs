@@ -1,0 +1,275 @@
+//! PI2: proportional-integral control of the delay, whose output is squared.
+//!
+//! K. De Schepper, O. Bondarenko, I. Tsang, B. Briscoe, "PI2: A Linearized AQM
+//! for both Classic and Scalable TCP", ACM CoNEXT, 2016; as RFC 9332, Appendix A
+//! has it, without the second queue. Every period T
+//!
+//! ```text
+//! p' <- p' + alpha (delay - target) + beta (delay - old)              (1)
+//! T = min(target, R_max / 3),  alpha = 0.1 T / R_max^2,  beta = 0.3 / R_max
+//! ```
+//!
+//! with p' kept within 0 and 1. The rate of a classic sender falls with the
+//! root of the probability, that of a scalable one (DCTCP, Prague: ECT(1))
+//! with the probability itself:
+//!
+//! ```text
+//! p_C = p'^2  for classic packets,  p_L = k p'  for scalable ones      (2)
+//! ```
+//!
+//! So one pair of gains fits light and heavy loads, where PIE needs a table.
+//! A chance of p'^2 is two chances of p' in a row. From p_C = 1/k^2 on, where
+//! p_L is 1, marks are not enough: ECN-capable packets are dropped with p_C, and
+//! scalable ones that are not are marked.
+
+use crate::catalogue::Entry;
+use crate::law::{Arrival, Gauges, Law, Observation, Verdict};
+use crate::parts::pie::step;
+use crate::parts::ticks::Ticks;
+use crate::site::Site;
+use sojourn_units::param::Described;
+use sojourn_units::{Amount, Bytes, Ecn, Fault, Page, Prob, Span, Time};
+
+/// What the catalogue tells of it.
+pub const ENTRY: Entry = Entry {
+    page: Page {
+        stem: "pi2",
+        summary: "proportional-integral control of the delay, squared for classic senders, linear for scalable ones",
+        idea: "Every period a base probability moves by the error of the delay and by its trend, with fixed gains. \
+               Classic packets are marked or dropped with its square, scalable ones (ECT(1)) marked with k \
+               times it, which is how the two kinds of sender answer; so the same gains fit any load. Neither \
+               the link's rate nor the load need be known.",
+        equation: "p' <- p' + alpha (delay - target) + beta (delay - old);  p_C = p'^2,  p_L = k p'",
+        source: "K. De Schepper, O. Bondarenko, I. Tsang, B. Briscoe, ACM CoNEXT, 2016; RFC 9332, Appendix A",
+        fields: Params::fields,
+    },
+    build: |given, site| Ok(Box::new(Pi2::new(&Params::from_values(given)?, site)?)),
+};
+
+sojourn_units::params! {
+    /// Parameters of PI2.
+    #[derive(Copy)]
+    pub struct Params {
+        /// delay to hold
+        target: Span = Span::from_millis(15), "target", "more than 0, at most 1 h"
+            if |span| *span > Span::ZERO && *span <= Span::from_secs(3600),
+            "RFC 9332, Figure 2";
+        /// the longest round-trip time that the gains are designed for
+        rtt_max: Span = Span::from_millis(100), "RTT_max", "1 us to 1 h"
+            if |span| (Span::from_micros(1)..=Span::from_secs(3600)).contains(span),
+            "RFC 9332, Figure 2: most traffic comes from nearby";
+        /// time between updates
+        period: Option<Span> = None, "Tupdate", "1 us to 10 s"
+            if |span| span.is_none_or(|span| (SHORTEST..=Span::from_secs(10)).contains(&span)),
+            "RFC 9332, Figure 2: the smaller of target and rtt_max / 3";
+        /// gain on the error of the delay, 1/s
+        alpha: Option<f64> = None, "alpha", "more than 0, at most 1e6"
+            if |gain| gain.is_none_or(|gain| gain > 0.0 && gain <= 1e6),
+            "RFC 9332, Figure 2: 0.1 period / rtt_max^2";
+        /// gain on the trend of the delay, 1/s
+        beta: Option<f64> = None, "beta", "0 to 1e6" if |gain| gain.is_none_or(|gain| (0.0..=1e6).contains(&gain)),
+            "RFC 9332, Figure 2: 0.3 / rtt_max";
+        /// how many times the base probability a scalable packet is marked with
+        coupling: f64 = 2.0, "k", "1 to 100" if |k| (1.0..=100.0).contains(k),
+            "RFC 9332, Figure 2: equal rates of both kinds of sender at equal round-trip times";
+        /// backlog below which every packet passes; 0 leaves none alone
+        bypass: Bytes = Bytes::new(3000), "2 MTU", "0 B or more" if |_| true,
+            "RFC 9332, Appendix A.1: what the reference implementation adds to the pseudocode";
+    }
+}
+
+/// Proportional-integral control of the delay, squared.
+#[derive(Clone, Debug)]
+pub struct Pi2 {
+    target: f64,
+    alpha: f64,
+    beta: f64,
+    coupling: f64,
+    bypass: u64,
+    period: Span,
+    target_packets: f64,
+    ticks: Ticks,
+
+    /// The base probability, p'.
+    base: f64,
+    /// The delay at the last update, s.
+    old: f64,
+}
+
+impl Pi2 {
+    /// PI2 in front of the link at `site`, from an empty queue; never refuses.
+    pub fn new(params: &Params, site: &Site) -> Result<Pi2, Fault> {
+        let Params { target, rtt_max, .. } = *params;
+        let third = Span::from_nanos(rtt_max.nanos() / 3);
+        let period = params.period.unwrap_or(if target < third { target } else { third }).max(SHORTEST);
+        let rtt = rtt_max.seconds();
+        Ok(Pi2 {
+            target: target.seconds(),
+            alpha: params.alpha.unwrap_or(0.1 * period.seconds() / (rtt * rtt)),
+            beta: params.beta.unwrap_or(0.3 / rtt),
+            coupling: params.coupling,
+            bypass: params.bypass.get(),
+            period,
+            target_packets: site.packets(Amount::Delay(target)),
+            ticks: Ticks::new(period),
+            base: 0.0,
+            old: 0.0,
+        })
+    }
+}
+
+impl Law for Pi2 {
+    fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
+        if arrival.backlog.bytes < self.bypass {
+            return Verdict::Pass;
+        }
+        let squared = arrival.u[0].max(arrival.u[1]) < self.base;
+        let linear = arrival.u[0] < self.scalable();
+        match arrival.ecn {
+            Ecn::Ect1 | Ecn::Ce if squared && self.is_saturated() => Verdict::Drop,
+            Ecn::Ect1 | Ecn::Ce if linear => Verdict::Mark,
+            Ecn::Ect0 if squared && !self.is_saturated() => Verdict::Mark,
+            Ecn::Ect0 | Ecn::NotEct if squared => Verdict::Drop,
+            _ => Verdict::Pass,
+        }
+    }
+
+    fn next_update(&self) -> Option<Time> {
+        Some(self.ticks.due())
+    }
+
+    fn on_update(&mut self, due: Time, seen: &Observation) {
+        self.ticks.met(due, seen.now);
+        let delay = seen.head_sojourn;
+        self.base =
+            Prob::clamped(self.base + step(self.alpha, self.beta, delay, self.old, self.target)).get();
+        self.old = delay;
+    }
+
+    fn target_packets(&self) -> Option<f64> {
+        // The set-point is a delay; at the link's first rate it is so long a backlog.
+        Some(self.target_packets)
+    }
+
+    fn derived(&self, out: &mut dyn Gauges) {
+        out.gauge("period", "s", self.period.seconds());
+        out.gauge("alpha", "1/s", self.alpha);
+        out.gauge("beta", "1/s", self.beta);
+    }
+
+    fn gauges(&self, out: &mut dyn Gauges) {
+        out.gauge("p", "1", self.classic());
+        out.gauge("p_scalable", "1", self.scalable());
+        out.gauge("delay", "s", self.old);
+    }
+}
+
+impl Pi2 {
+    /// p_C of equation (2).
+    fn classic(&self) -> f64 {
+        self.base * self.base
+    }
+
+    /// p_L of equation (2).
+    fn scalable(&self) -> f64 {
+        (self.coupling * self.base).min(1.0)
+    }
+
+    /// Whether marks are not enough: p_C >= 1/k^2, RFC 9332, Figure 7.
+    fn is_saturated(&self) -> bool {
+        self.coupling * self.base >= 1.0
+    }
+}
+
+/// The shortest period.
+const SHORTEST: Span = Span::from_micros(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::law::{Backlog, FlowId};
+    use sojourn_units::{Rate, Stream};
+
+    fn site() -> Site {
+        let rate = Rate::from_bits_per_second(8e6);
+        Site { rate, packet: 1000.0, limit: 300.0, flows: None, base_rtt: None }
+    }
+
+    fn pi2(base: f64) -> Pi2 {
+        let mut law = Pi2::new(&Params::default(), &site()).unwrap();
+        law.base = base;
+        law
+    }
+
+    fn arrival(bytes: u64, ecn: Ecn, u: [f64; 2]) -> Arrival {
+        let backlog = Backlog { packets: (bytes / 1000) as u32, bytes };
+        Arrival { now: Time::ZERO, len: 1000, ecn, flow: FlowId(0), backlog, victim: None, u }
+    }
+
+    fn update(law: &mut Pi2, head_sojourn: f64) -> f64 {
+        let due = law.next_update().unwrap();
+        law.on_update(due, &Observation { now: due, head_sojourn, ..Observation::default() });
+        law.base
+    }
+
+    #[test]
+    fn gains_and_period_are_figure_2_of_rfc_9332() {
+        let near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-12;
+        let law = pi2(0.0);
+        assert_eq!(law.period, Span::from_millis(15));
+        assert!(near(law.alpha, 0.15) && near(law.beta, 3.0), "{law:?}");
+        // "For the default values of Tupdate = 16 ms and RTT_max = 100 ms ... alpha = 0.16".
+        let params = Params { period: Some(Span::from_millis(16)), ..Params::default() };
+        assert!(near(Pi2::new(&params, &site()).unwrap().alpha, 0.16));
+        let params = Params { rtt_max: Span::from_millis(30), ..Params::default() };
+        let law = Pi2::new(&params, &site()).unwrap();
+        assert_eq!(law.period, Span::from_millis(10));
+        assert!(near(law.alpha, 0.1 * 0.01 / 9e-4) && near(law.beta, 10.0));
+    }
+
+    #[test]
+    fn updates_are_equation_1_by_hand() {
+        let mut law = pi2(0.0);
+        // 0.15 * 25 ms + 3 * 40 ms; then 0.15 * 25 ms; then 0.15 * -15 ms - 3 * 40 ms.
+        assert!((update(&mut law, 0.040) - 0.123_75).abs() < 1e-15);
+        assert!((update(&mut law, 0.040) - 0.127_5).abs() < 1e-15);
+        assert!((update(&mut law, 0.0) - 0.005_25).abs() < 1e-15);
+        assert_eq!(update(&mut law, 100.0), 1.0);
+        assert_eq!(update(&mut law, 0.0), 0.0);
+    }
+
+    #[test]
+    fn classic_packets_meet_the_square_and_scalable_ones_k_times() {
+        let mut draws = Stream::named(1, "pi2");
+        let mut hits = |ecn: Ecn, verdict: Verdict| {
+            let mut law = pi2(0.3);
+            let hit = |_: &u32| {
+                let u = [draws.uniform(), draws.uniform()];
+                law.on_arrival(&arrival(20_000, ecn, u)) == verdict
+            };
+            (0..100_000).filter(hit).count() as f64 / 1e5
+        };
+        // Standard deviations are 0.0009 and 0.0015.
+        assert!((hits(Ecn::NotEct, Verdict::Drop) - 0.09).abs() < 0.004);
+        assert!((hits(Ecn::Ect0, Verdict::Mark) - 0.09).abs() < 0.004);
+        assert!((hits(Ecn::Ect1, Verdict::Mark) - 0.6).abs() < 0.006);
+    }
+
+    #[test]
+    fn from_one_over_k_squared_on_ecn_is_no_shelter() {
+        let (hit, missed) = ([0.4, 0.4], [0.4, 0.9]);
+        let fate = |base, ecn, u| pi2(base).on_arrival(&arrival(20_000, ecn, u));
+        assert_eq!(fate(0.499, Ecn::Ect0, hit), Verdict::Mark);
+        assert_eq!(fate(0.5, Ecn::Ect0, hit), Verdict::Drop);
+        assert_eq!(fate(0.499, Ecn::Ect1, hit), Verdict::Mark);
+        assert_eq!(fate(0.5, Ecn::Ect1, hit), Verdict::Drop);
+        assert_eq!(fate(0.5, Ecn::Ect1, missed), Verdict::Mark);
+        assert_eq!(fate(0.5, Ecn::Ect0, missed), Verdict::Pass);
+    }
+
+    #[test]
+    fn two_mtu_are_left_alone() {
+        let fate = |bytes| pi2(1.0).on_arrival(&arrival(bytes, Ecn::NotEct, [0.0; 2]));
+        assert_eq!((fate(2_999), fate(3_000)), (Verdict::Pass, Verdict::Drop));
+    }
+}

@@ -1,0 +1,452 @@
+//! PI-PD: integral control that looks one sample ahead where the backlog crosses its target.
+//!
+//! S. Ryu, B. Ryu, M. Jeong, S. Park, "PI-PD Controller for Adaptive and Robust
+//! Active Queue Management for Internet Congestion Control"; equation numbers
+//! are that paper's. Every period T_s, with the backlog Q and the buffer B,
+//!
+//! ```text
+//! p(k) = p(k-1) + alpha ((Q_k + Q_{k-1})/2 - Q_ref) / Q_ref             (11)
+//! p(k) = p(k-1) + alpha (Qhat_{k+1} - Q_ref) / (B - Q_ref)              (15)
+//! Qhat_{k+1} = Q_k + g_k (g_k / g_{k-1})  or  Q_k + g_k,  g_k = Q_k - Q_{k-1}  (14)
+//! ```
+//!
+//! where (14) takes the first form while the backlog keeps its direction, that
+//! is while g_k and g_{k-1} have one sign, and the second where it has turned.
+//! `form = switch` is section 3.3: (11) while the last two samples lie on one side
+//! of the target, (15) where they do not. `form = sum` adds both every period,
+//! `form = pd` is (15) alone.
+//!
+//! The paper's gain, 8e-4, fits one load: at R = 0.2533 s and 63 flows the queue
+//! swings between empty and full. So alpha follows from the plant, as an integral
+//! controller whose time constant is twice the loop's small lags:
+//!
+//! ```text
+//! K_i = 1 / (2 k (T_1 + 2 R + 1.5 T_s)),  k = R C / (2 p),  T_1 = R / sqrt(2 p)  (a)
+//! alpha = K_i T_s S                                                              (b)
+//! ```
+//!
+//! with S the packets over which the form spreads its error: Q_ref for (11), B - Q_ref
+//! for (15), the smaller one where they alternate. p in (a) is the average, which
+//! stands for the number of flows; where alpha is given, nothing is estimated.
+//!
+//! p is clamped to [0, 1] and the clamped value is kept, so nothing winds up.
+//! Nothing moves while the link stands still. After a stall the periods that
+//! were missed are gone through.
+
+use crate::catalogue::Entry;
+use crate::law::{Controller, Gauges, Observation};
+use crate::parts::load::{Load, Path, are_flows, is_capacity, is_rtt, unknown};
+use crate::parts::missed;
+use crate::parts::prediction::Plant;
+use crate::sampled::Sampled;
+use crate::site::{Network, Site};
+use sojourn_units::param::Described;
+use sojourn_units::{Amount, Fault, LinkRate, Page, Prob, Rate, Span};
+
+sojourn_units::choice! {
+    /// How the two parts make one law.
+    pub enum Form {
+        /// (11) on one side of the target, (15) across it.
+        Switch = "switch",
+        /// Both, every period.
+        Sum = "sum",
+        /// (15) alone.
+        Pd = "pd",
+    }
+}
+
+/// What the catalogue tells of it.
+pub const ENTRY: Entry = Entry {
+    page: Page {
+        stem: "pi_pd",
+        summary: "integral control of the backlog with a look one sample ahead across the target",
+        idea: "Every period the probability is moved by the mean error of the last two samples; where the backlog has \
+               just crossed the target, by the error that it will have at the next sample if it goes on as it \
+               does. How far it is moved, alpha, follows the average probability: it is the number of flows in \
+               another form, so none need be told. The round-trip time is the scenario's, or given as rtt, or \
+               taken as 100 ms; a wrong one costs time or calm, not the target.",
+        equation: "p <- p + alpha ((Q + Q_old)/2 - Q_ref) / Q_ref,  across Q_ref: p + alpha (Q_next - Q_ref) / (B - Q_ref)",
+        source: "S. Ryu, B. Ryu, M. Jeong, S. Park, \"PI-PD Controller for Adaptive and Robust Active Queue Management \
+                 for Internet Congestion Control\"",
+        fields: Params::fields,
+    },
+    build: |given, site| Ok(Box::new(PiPd::law(&Params::from_values(given)?, site)?)),
+};
+
+sojourn_units::params! {
+    /// Parameters of PI-PD.
+    pub struct Params {
+        /// backlog to hold; a time or bytes are turned into packets at the link's first rate
+        target: Amount = Amount::Packets(100.0), "Q_ref", "more than 0, within the buffer and not all of it" if |_| true,
+            "pi's, so that the two compare; the paper has 200 packets in a buffer of 800";
+        /// what acts when: (11) or (15) by the side of the target, both, or (15) alone
+        form: Form = Form::Switch, "form", "switch, sum or pd" if |_| true,
+            "the paper's section 3.3";
+        /// step of p at an error as large as what it is divided by; without it the step follows the load
+        alpha: Option<f64> = None, "alpha", "more than 0, at most 1"
+            if |alpha| alpha.is_none_or(|alpha| alpha > 0.0 && alpha <= 1.0),
+            "designed for the link and the load: the paper's 8e-4 swings at 63 flows and 0.2533 s; where it must be \
+             fixed, 2e-4 is calm from 63 flows on up to 0.25 s";
+        /// sampling period
+        period: Option<Span> = None, "T_s", "10 us to 10 s"
+            if |period| period.is_none_or(|period| (Span::from_micros(10)..=Span::from_secs(10)).contains(&period)),
+            "the paper's 50 ms, or where that is less 0.9 Q_ref / C, so that a period cannot empty the queue; 1 ms or more";
+        /// let alpha follow the average p and the link's rate
+        schedule: bool = true, "p", "true or false" if |_| true,
+            "no number of flows is needed; false keeps the alpha of the flows";
+        /// long flows that alpha is designed for, to begin with where it is scheduled
+        flows: Option<f64> = None, "N", "more than 0, at most 1e9" if |n| n.is_none_or(are_flows),
+            "the scenario's; where unknown alpha begins at p = 0.02";
+        /// link rate that alpha is designed for
+        capacity: Option<LinkRate> = None, "C", "1 bit/s or 0.001 packets/s to 1 Tbit/s"
+            if |rate| rate.is_none_or(is_capacity),
+            "the link's";
+        /// round-trip time that alpha is designed for, queueing at the target included
+        rtt: Option<Span> = None, "R_0", "1 us to 1 h" if |rtt| rtt.is_none_or(is_rtt),
+            "the scenario's (100 ms where unknown), and the target's queueing delay";
+    }
+}
+
+/// The PI-PD controller.
+#[derive(Clone, Debug)]
+pub struct PiPd {
+    target: f64,
+    /// B, packets.
+    buffer: f64,
+    form: Form,
+    period: Span,
+    start: State,
+
+    now: State,
+}
+
+/// What changes while it works.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    alpha: f64,
+    /// What alpha follows, where it follows anything.
+    schedule: Option<Schedule>,
+    p: f64,
+    /// Q_{k-1}, packets.
+    backlog: f64,
+    /// g_{k-1}, packets.
+    growth: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Schedule {
+    load: Load,
+    path: Path,
+}
+
+impl PiPd {
+    /// PI-PD in front of the link at `site`, from p = 0 and an empty queue.
+    pub fn new(params: &Params, site: &Site) -> Result<PiPd, Fault> {
+        let target = room_both_ways(params.target, site)?;
+        let path = Path::new(params.capacity, params.rtt, target, site)?;
+        let period = params.period.unwrap_or_else(|| sampling(target, path.capacity));
+        let buffer = if site.limit.is_finite() { site.limit } else { UNLIMITED * target };
+        let start = State { alpha: 0.0, schedule: None, p: 0.0, backlog: 0.0, growth: 0.0 };
+        let mut controller = PiPd { target, buffer, form: params.form, period, start, now: start };
+        controller.start.alpha = match params.alpha {
+            Some(alpha) => alpha,
+            None => controller.begin(params, site, path)?,
+        };
+        controller.reset();
+        Ok(controller)
+    }
+
+    /// The law of this controller.
+    pub fn law(params: &Params, site: &Site) -> Result<Sampled<PiPd>, Fault> {
+        PiPd::new(params, site).map(Sampled::new)
+    }
+
+    /// alpha in use.
+    pub fn alpha(&self) -> f64 {
+        self.now.alpha
+    }
+}
+
+impl Controller for PiPd {
+    fn period(&self) -> Span {
+        self.period
+    }
+
+    fn update(&mut self, seen: &Observation) -> Prob {
+        if missed::stands_still(seen) {
+            (self.now.backlog, self.now.growth) = (seen.backlog_packets, 0.0);
+            return Prob::clamped(self.now.p);
+        }
+        self.follow(seen.elapsed);
+        let (last, period) = (self.now.backlog, self.period.seconds());
+        for backlog in missed::samples(last, seen.backlog_packets, seen.elapsed, period) {
+            self.step(backlog);
+        }
+        Prob::clamped(self.now.p)
+    }
+
+    fn reset(&mut self) {
+        self.now = self.start;
+    }
+
+    fn on_link_change(&mut self, rate: Rate) {
+        if let Some(schedule) = &mut self.now.schedule {
+            schedule.path.follow(rate);
+        }
+    }
+
+    fn target_packets(&self) -> Option<f64> {
+        Some(self.target)
+    }
+
+    fn derived(&self, out: &mut dyn Gauges) {
+        out.gauge("alpha", "1", self.now.alpha);
+        out.gauge("period", "s", self.period.seconds());
+    }
+
+    fn gauges(&self, out: &mut dyn Gauges) {
+        out.gauge("error", "packets", self.now.backlog - self.target);
+        out.gauge("alpha", "1", self.now.alpha);
+        if let Some(schedule) = self.now.schedule {
+            out.gauge("design_p", "1", schedule.load.p());
+        }
+    }
+}
+
+impl PiPd {
+    fn step(&mut self, backlog: f64) {
+        let State { alpha, p, backlog: last, growth, .. } = self.now;
+        let same_side = (backlog >= self.target) == (last >= self.target);
+        let mean = || self.mean_error(backlog, last);
+        let ahead = || self.error_ahead(backlog, backlog - last, growth);
+        let error = match self.form {
+            Form::Switch if same_side => mean(),
+            Form::Switch | Form::Pd => ahead(),
+            Form::Sum => mean() + ahead(),
+        };
+        self.now.p = Prob::clamped(p + alpha * error).get();
+        (self.now.backlog, self.now.growth) = (backlog, backlog - last);
+    }
+
+    /// The fraction of equation (11).
+    fn mean_error(&self, backlog: f64, last: f64) -> f64 {
+        (f64::midpoint(backlog, last) - self.target) / self.target
+    }
+
+    /// The fraction of equation (15).
+    fn error_ahead(&self, backlog: f64, growth: f64, last_growth: f64) -> f64 {
+        let next = predicted(backlog, growth, last_growth).clamp(0.0, self.buffer);
+        (next - self.target) / (self.buffer - self.target)
+    }
+
+    /// Sets what alpha follows, and gives the alpha to begin with.
+    fn begin(&mut self, params: &Params, site: &Site, path: Path) -> Result<f64, Fault> {
+        let flows = params.flows.or(site.flows).filter(|flows| *flows > 0.0);
+        if params.schedule {
+            let load = Load::new(flows, &path);
+            self.start.schedule = Some(Schedule { load, path });
+            return Ok(self.designed(&Plant::at(load.p(), path.capacity, path.rtt)));
+        }
+        let flows = flows.ok_or_else(|| unknown("flows", "the number of long flows"))?;
+        Ok(self.designed(&Plant::of(Network { flows, capacity: path.capacity, rtt: path.rtt })))
+    }
+
+    /// Lets alpha follow the average p.
+    fn follow(&mut self, elapsed: f64) {
+        let Some(schedule) = &mut self.now.schedule else { return };
+        schedule.load.observe(self.now.p, elapsed);
+        let plant = Plant::at(schedule.load.p(), schedule.path.capacity, schedule.path.rtt);
+        self.now.alpha = self.designed(&plant);
+    }
+
+    /// Equation (b).
+    fn designed(&self, plant: &Plant) -> f64 {
+        let (low, high) = (self.target, self.buffer - self.target);
+        let spread = match self.form {
+            Form::Switch => low.min(high),
+            Form::Pd => high,
+            Form::Sum => 1.0 / (1.0 / low + 1.0 / high),
+        };
+        let period = self.period.seconds();
+        (integral_gain(plant, period) * period * spread).min(1.0)
+    }
+}
+
+/// Equation (14): the backlog at the next sample, from the last two steps of it. A step of nothing has no
+/// ratio, and one that is more than twice the last is no trend.
+pub fn predicted(backlog: f64, growth: f64, last_growth: f64) -> f64 {
+    let keeps_on = (growth >= 0.0) == (last_growth >= 0.0);
+    if !keeps_on || last_growth == 0.0 {
+        return backlog + growth;
+    }
+    backlog + growth * (growth / last_growth).clamp(0.0, MOST_RATIO)
+}
+
+/// Equation (a), 1/(packet s): R counts twice, as the delay and as the queue's own lag.
+pub fn integral_gain(plant: &Plant, period: f64) -> f64 {
+    1.0 / (2.0 * plant.gain * (plant.tau2 + 2.0 * plant.tau1 + 1.5 * period))
+}
+
+/// The target in packets: below it and above it there must be some.
+fn room_both_ways(target: Amount, site: &Site) -> Result<f64, Fault> {
+    let packets = site.target(target)?;
+    if packets > 0.0 && packets < site.limit {
+        return Ok(packets);
+    }
+    let what = format!(
+        "{target} leaves nothing on one side of it in a buffer of {} packets; legal: more than 0, less than the buffer",
+        site.limit
+    );
+    Err(Fault::new("target", what))
+}
+
+fn sampling(target: f64, capacity: f64) -> Span {
+    Span::from_seconds(0.9 * target / capacity).clamp(Span::from_millis(1), Span::from_millis(50))
+}
+
+/// A buffer without a limit is taken as so many targets: the paper's 800 packets beside 200.
+const UNLIMITED: f64 = 4.0;
+/// The largest ratio of two steps of the backlog in a row.
+const MOST_RATIO: f64 = 2.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The paper's link and buffer.
+    fn site() -> Site {
+        let rate = Rate::from_bits_per_second(3750.0 * 8000.0);
+        Site { rate, packet: 1000.0, limit: 800.0, flows: None, base_rtt: None }
+    }
+
+    fn papers(form: Form) -> Params {
+        let period = Some(Span::from_millis(50));
+        Params { target: Amount::Packets(200.0), form, alpha: Some(8e-4), period, ..Params::default() }
+    }
+
+    fn seen(backlog: f64, elapsed: f64) -> Observation {
+        Observation { backlog_packets: backlog, elapsed, ..Observation::default() }
+    }
+
+    /// So many updates with one backlog.
+    fn keep(law: &mut PiPd, backlog: f64, updates: usize) {
+        for _ in 0..updates {
+            law.update(&seen(backlog, 0.05));
+        }
+    }
+
+    /// p after each of these backlogs, from `p`.
+    fn walk(form: Form, p: f64, backlogs: &[f64]) -> Vec<f64> {
+        let mut law = PiPd::new(&papers(form), &site()).unwrap();
+        law.now.p = p;
+        backlogs.iter().map(|backlog| law.update(&seen(*backlog, 0.05)).get()).collect()
+    }
+
+    fn near(ours: f64, hand: f64) {
+        assert!((ours - hand).abs() < 1e-15, "{ours} {hand}");
+    }
+
+    #[test]
+    fn on_one_side_of_the_target_it_is_equation_11() {
+        let p = walk(Form::Switch, 0.1, &[100.0, 180.0, 150.0]);
+        near(p[0], 0.1 + 8e-4 * (50.0 - 200.0) / 200.0);
+        near(p[1], p[0] + 8e-4 * (140.0 - 200.0) / 200.0);
+        near(p[2], p[1] + 8e-4 * (165.0 - 200.0) / 200.0);
+    }
+
+    #[test]
+    fn across_the_target_it_is_equation_15() {
+        // 150, 180 and then across: 50/30 of 50 more are to come, within twice.
+        let p = walk(Form::Switch, 0.1, &[150.0, 180.0, 230.0]);
+        near(p[2], p[1] + 8e-4 * (230.0 + 50.0 * 50.0 / 30.0 - 200.0) / 600.0);
+        // The target itself lies on the upper side.
+        let p = walk(Form::Switch, 0.1, &[180.0, 150.0, 200.0]);
+        near(p[2], p[1] + 8e-4 * (250.0 - 200.0) / 600.0);
+        // The next backlog is within the buffer.
+        let p = walk(Form::Switch, 0.1, &[0.0, 700.0]);
+        near(p[1], p[0] + 8e-4);
+    }
+
+    #[test]
+    fn the_other_forms_are_the_sum_and_the_second_part() {
+        let (sum, pd) = (walk(Form::Sum, 0.1, &[150.0, 180.0]), walk(Form::Pd, 0.1, &[150.0, 180.0]));
+        let ahead = 8e-4 * (180.0 + 30.0 * 30.0 / 150.0 - 200.0) / 600.0;
+        near(pd[1], pd[0] + ahead);
+        near(sum[1], sum[0] + ahead + 8e-4 * (165.0 - 200.0) / 200.0);
+    }
+
+    #[test]
+    fn a_prediction_follows_the_ratio_of_two_steps() {
+        near(predicted(190.0, 10.0, 0.0), 200.0);
+        // A halt after a rise: the ratio is 0. A rise after a halt has none.
+        near(predicted(190.0, 0.0, 10.0), 190.0);
+        // Draining ever slower, and turning.
+        near(predicted(150.0, -10.0, -20.0), 145.0);
+        near(predicted(150.0, -10.0, 20.0), 140.0);
+        near(predicted(150.0, -30.0, -10.0), 90.0);
+    }
+
+    #[test]
+    fn alpha_spreads_the_integral_gain_over_what_the_form_divides_by() {
+        let alpha = |form| {
+            let params = Params {
+                alpha: None,
+                schedule: false,
+                flows: Some(63.0),
+                rtt: Some(Span::from_millis(150)),
+                ..papers(form)
+            };
+            PiPd::new(&params, &site()).unwrap().alpha()
+        };
+        // By hand: k = 562.5^3 / (4 63^2) = 11210.5, T_1 = 0.15^2 3750 / 126 = 0.669643.
+        let gain = 1.0 / (2.0 * 11_210.526 * (0.669_643 + 0.3 + 0.075));
+        for (form, spread) in [(Form::Switch, 200.0), (Form::Pd, 600.0), (Form::Sum, 150.0)] {
+            assert!((alpha(form) / (gain * 0.05 * spread) - 1.0).abs() < 1e-5, "{form:?}");
+        }
+    }
+
+    #[test]
+    fn it_does_not_wind_up_and_waits_for_a_link_that_stands_still() {
+        let mut law = PiPd::new(&papers(Form::Switch), &site()).unwrap();
+        keep(&mut law, 800.0, 100_000);
+        assert_eq!(law.now.p, 1.0);
+        keep(&mut law, 0.0, 2);
+        assert!(law.now.p < 1.0);
+        let (before, rate) = (law.now.p, Some(Rate::from_bits_per_second(0.0)));
+        let still = Observation { capacity: rate, ..seen(800.0, 0.05) };
+        for _ in 0..1000 {
+            law.update(&still);
+        }
+        assert_eq!(law.now.p, before);
+    }
+
+    #[test]
+    fn a_stall_integrates_the_time_that_went_by() {
+        let mut steady = PiPd::new(&papers(Form::Switch), &site()).unwrap();
+        keep(&mut steady, 250.0, 1);
+        let mut stalled = steady.clone();
+        keep(&mut steady, 250.0, 50);
+        stalled.update(&seen(250.0, 2.5));
+        assert!((steady.now.p - stalled.now.p).abs() < 1e-12, "{} {}", steady.now.p, stalled.now.p);
+        // An hour is not more than a thousand periods.
+        let mut law = PiPd::new(&papers(Form::Switch), &site()).unwrap();
+        law.update(&seen(250.0, 0.05));
+        let before = law.now.p;
+        law.update(&seen(250.0, 3600.0));
+        assert!((law.now.p - before - 1000.0 * 8e-4 * 0.25).abs() < 1e-12);
+    }
+
+    #[test]
+    fn it_builds_where_nothing_is_known_and_refuses_what_leaves_no_room() {
+        let unlimited = Site { limit: f64::INFINITY, ..site() };
+        let law = PiPd::new(&Params::default(), &unlimited).unwrap();
+        assert!(law.alpha() > 0.0);
+        assert_eq!(law.period(), Span::from_seconds(0.9 * 100.0 / 3750.0));
+        for target in [0.0, 800.0] {
+            let params = Params { target: Amount::Packets(target), ..Params::default() };
+            assert_eq!(PiPd::new(&params, &site()).unwrap_err().key, "target");
+        }
+        let fixed = Params { schedule: false, ..Params::default() };
+        assert!(PiPd::new(&fixed, &site()).unwrap_err().what.contains("give flows"));
+    }
+}

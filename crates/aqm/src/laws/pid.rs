@@ -1,0 +1,523 @@
+//! PID: proportional, integral and derivative control of the backlog.
+//!
+//! S. Ryu, C. Rump, "Application of a PID Feedback Control Algorithm for
+//! Adaptive Queue Management to Support TCP Congestion Control", Journal of
+//! Communications and Networks 6(2), 2004, as told by S. Ryu, B. Ryu, M. Jeong,
+//! S. Park, "PI-PD Controller for Adaptive and Robust Active Queue Management
+//! for Internet Congestion Control", sections 2.6 and 4.1, whose equation
+//! numbers these are. Every period T_s, with e = q - q_ref,
+//!
+//! ```text
+//! p(k) = p(k-1) + a_1 e(k) - b_1 e(k-1) + c_1 e(k-2)                     (6)
+//!        a_1 = K_P + K_D/T_s + K_I T_s/2,  b_1 = K_P + 2 K_D/T_s - K_I T_s/2,
+//!        c_1 = K_D/T_s
+//! ```
+//!
+//! Gains that are not given follow the design of section 4.1 for N flows, link
+//! rate C (packets/s) and round-trip time R (queueing at the target included):
+//!
+//! ```text
+//! P(s) = (C^2 / 2N) / ((s + p_1)(s + p_2)),  p_1 = 2N/(R^2 C), p_2 = 1/R  (1)
+//! (K_P1 + K_D1 s)(K_P2 + K_I2/s)                                         (5)
+//!        s^2 + 2 xi w_n s + w_n^2 under PD,  w_n = 2/(R xi);
+//!        PI keeps w_n and puts its zero on p_1
+//! ```
+//!
+//! and all three are multiplied by kappa. Without kappa the loop is unstable:
+//! the design leaves out the delay e^(-s R), and kappa makes up for that.
+//!
+//! `form = velocity` is (6) to the letter: p is clamped to [0, 1] and the clamped
+//! value is kept. At a light load that loses the target: the derivative part
+//! throws p below 0, what is cut off there is missing in the sum for good, and p
+//! is too high on average. `form = position` keeps the sum of the errors alone,
+//! clamped to [0, 1], and adds the other two parts to it every period:
+//!
+//! ```text
+//! I(k) = I(k-1) + K_I T_s (e(k) + e(k-1))/2
+//! p(k) = I(k) + K_P e(k) + K_D (e(k) - e(k-1))/T_s                       (6')
+//! ```
+//!
+//! Where nothing is cut off the two are the same. Nothing moves while the link
+//! stands still. After a stall the periods that were missed are gone through.
+
+use crate::catalogue::Entry;
+use crate::law::{Controller, Gauges, Observation};
+use crate::parts::load::{Load, Path, are_flows, is_capacity, is_rtt, unknown};
+use crate::parts::missed;
+use crate::sampled::Sampled;
+use crate::site::{Network, Site};
+use sojourn_units::param::Described;
+use sojourn_units::{Amount, Fault, Frequency, LinkRate, Page, Prob, Rate, Span, math};
+
+sojourn_units::choice! {
+    /// What is carried from one period to the next.
+    pub enum Form {
+        /// The sum of the errors.
+        Position = "position",
+        /// p.
+        Velocity = "velocity",
+    }
+}
+
+/// What the catalogue tells of it.
+pub const ENTRY: Entry = Entry {
+    page: Page {
+        stem: "pid",
+        summary: "proportional, integral and derivative control of the backlog about a target",
+        idea: "Every period the probability is moved by the error of the backlog, by how it has changed, and by \
+               how that change has changed: the last is the derivative part, which sees a growing queue before \
+               it is long. Without gains they are designed for the scenario's flows, rate and round-trip time. \
+               Where the flows are unknown the gains follow the average probability, from which TCP's \
+               window, and so the number of flows, is known; an unknown round-trip time is taken as 100 ms.",
+        equation: "p <- p + a1 e(k) - b1 e(k-1) + c1 e(k-2),  e = q - q_ref,  clamped to [0, 1]",
+        source: "S. Ryu, C. Rump, Journal of Communications and Networks 6(2), 2004",
+        fields: Params::fields,
+    },
+    build: |given, site| Ok(Box::new(Pid::law(&Params::from_values(given)?, site)?)),
+};
+
+sojourn_units::params! {
+    /// Parameters of PID.
+    pub struct Params {
+        /// backlog to hold; a time or bytes are turned into packets at the link's first rate
+        target: Amount = Amount::Packets(100.0), "Q_ref", "within the buffer" if |_| true,
+            "pi's, so that the two compare; the paper has 200 packets in a buffer of 800";
+        /// what is carried from one period to the next: the sum of the errors, or p itself
+        form: Form = Form::Position, "form", "position or velocity" if |_| true,
+            "the paper's, velocity, loses the target where p is small; the two are the same while p is not cut off at 0 or 1";
+        /// proportional gain, 1/packet; without kp, ki and kd the gains are designed
+        kp: Option<f64> = None, "K_P", "0 or more" if |gain| gain.is_none_or(|gain| gain >= 0.0),
+            "the paper's design; its Table 1 has 6.2e-5";
+        /// integral gain, 1/(packet s)
+        ki: Option<f64> = None, "K_I", "more than 0" if |gain| gain.is_none_or(|gain| gain > 0.0),
+            "the paper's design; its Table 1 has 3.12e-5";
+        /// derivative gain, s/packet
+        kd: Option<f64> = None, "K_D", "0 or more" if |gain| gain.is_none_or(|gain| gain >= 0.0),
+            "the paper's design: 5.1e-6 for its network; the 5.1e-5 in its Table 1 is a misprint";
+        /// overshoot that the design without delay may have
+        overshoot: f64 = 0.05, "MOS", "more than 0, less than 1" if |share| *share > 0.0 && *share < 1.0,
+            "the paper: a damping of 0.69";
+        /// what the designed gains are multiplied by
+        kappa: f64 = 0.05, "kappa", "more than 0, at most 1" if |kappa| *kappa > 0.0 && *kappa <= 1.0,
+            "the paper, by trial; it leaves a phase margin of 54 degrees where the delay is counted";
+        /// sampling frequency
+        rate: Option<Frequency> = None, "f_s", "0.1 Hz to 1 MHz"
+            if |rate| rate.is_none_or(|rate| (0.1..=1e6).contains(&rate.hertz())),
+            "the paper's 29.5 Hz at a round-trip time of 0.246 s, and as many samples in any other";
+        /// let the design follow the average p and the link's rate
+        schedule: Option<bool> = None, "p", "true or false" if |_| true,
+            "false, as the paper; true where the flows are unknown";
+        /// long flows that the gains are designed for, to begin with where they are scheduled
+        flows: Option<f64> = None, "N", "more than 0, at most 1e9" if |n| n.is_none_or(are_flows),
+            "the scenario's; where unknown the design begins at p = 0.02";
+        /// link rate that the gains are designed for
+        capacity: Option<LinkRate> = None, "C", "1 bit/s or 0.001 packets/s to 1 Tbit/s"
+            if |rate| rate.is_none_or(is_capacity),
+            "the link's";
+        /// round-trip time that the gains are designed for, queueing at the target included
+        rtt: Option<Span> = None, "R_0", "1 us to 1 h" if |rtt| rtt.is_none_or(is_rtt),
+            "the scenario's (100 ms where unknown), and the target's queueing delay";
+    }
+}
+
+/// TCP and the queue about their operating point, without the delay: gain / ((s + slow)(s + fast)).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plant {
+    /// C^2 / 2N, packets/s^2.
+    pub gain: f64,
+    /// p_1, 1/s: the window's pole.
+    pub slow: f64,
+    /// p_2, 1/s: the queue's pole.
+    pub fast: f64,
+}
+
+/// The gains of K_P + K_I/s + K_D s.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gains {
+    /// K_P, 1/packet.
+    pub p: f64,
+    /// K_I, 1/(packet s).
+    pub i: f64,
+    /// K_D, s/packet.
+    pub d: f64,
+}
+
+/// The coefficients a_1, b_1, c_1 of equation (6), 1/packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steps {
+    /// On the present error.
+    pub a: f64,
+    /// On the one before, taken away.
+    pub b: f64,
+    /// On the one before that.
+    pub c: f64,
+}
+
+/// The PID controller.
+#[derive(Clone, Debug)]
+pub struct Pid {
+    target: f64,
+    form: Form,
+    period: Span,
+    design: Design,
+    start: State,
+
+    now: State,
+}
+
+/// What changes while it works.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    gains: Gains,
+    /// What the design follows, where it follows anything.
+    schedule: Option<Schedule>,
+    p: f64,
+    /// I(k-1).
+    sum: f64,
+    /// The errors e(k-1), e(k-2), packets.
+    errors: [f64; 2],
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Schedule {
+    load: Load,
+    path: Path,
+}
+
+/// What is wanted of the loop.
+#[derive(Clone, Copy, Debug)]
+struct Design {
+    /// xi.
+    damping: f64,
+    kappa: f64,
+}
+
+impl Pid {
+    /// PID in front of the link at `site`, from p = 0 and an empty queue.
+    pub fn new(params: &Params, site: &Site) -> Result<Pid, Fault> {
+        let target = site.target(params.target)?;
+        let path = Path::new(params.capacity, params.rtt, target, site)?;
+        let period = params.rate.map_or_else(|| paper_period(path.rtt), Frequency::period);
+        let design = Design { damping: damping(params.overshoot), kappa: params.kappa };
+        let (gains, schedule) = match (params.kp, params.ki, params.kd) {
+            (Some(p), Some(i), Some(d)) => (Gains { p, i, d }, None),
+            (None, None, None) => design.begin(params, site, path)?,
+            (None, _, _) => return Err(Fault::new("kp", ALL_GAINS)),
+            (_, None, _) => return Err(Fault::new("ki", ALL_GAINS)),
+            (_, _, None) => return Err(Fault::new("kd", ALL_GAINS)),
+        };
+        // The sum with which p is 0 in front of an empty queue.
+        let sum = Prob::clamped(gains.p * target).get();
+        let start = State { gains, schedule, p: 0.0, sum, errors: [-target; 2] };
+        Ok(Pid { target, form: params.form, period, design, start, now: start })
+    }
+
+    /// The law of this controller.
+    pub fn law(params: &Params, site: &Site) -> Result<Sampled<Pid>, Fault> {
+        Pid::new(params, site).map(Sampled::new)
+    }
+
+    /// The gains in use.
+    pub fn gains(&self) -> Gains {
+        self.now.gains
+    }
+}
+
+impl Controller for Pid {
+    fn period(&self) -> Span {
+        self.period
+    }
+
+    fn update(&mut self, seen: &Observation) -> Prob {
+        let error = seen.backlog_packets - self.target;
+        if missed::stands_still(seen) {
+            self.now.errors = [error; 2];
+            return Prob::clamped(self.now.p);
+        }
+        self.follow(seen.elapsed);
+        for error in missed::samples(self.now.errors[0], error, seen.elapsed, self.period.seconds()) {
+            self.step(error);
+        }
+        Prob::clamped(self.now.p)
+    }
+
+    fn reset(&mut self) {
+        self.now = self.start;
+    }
+
+    fn on_link_change(&mut self, rate: Rate) {
+        if let Some(schedule) = &mut self.now.schedule {
+            schedule.path.follow(rate);
+        }
+    }
+
+    fn target_packets(&self) -> Option<f64> {
+        Some(self.target)
+    }
+
+    fn derived(&self, out: &mut dyn Gauges) {
+        let Gains { p, i, d } = self.now.gains;
+        out.gauge("kp", "1/packet", p);
+        out.gauge("ki", "1/(packet s)", i);
+        out.gauge("kd", "s/packet", d);
+        out.gauge("rate", "Hz", 1.0 / self.period.seconds());
+    }
+
+    fn gauges(&self, out: &mut dyn Gauges) {
+        out.gauge("error", "packets", self.now.errors[0]);
+        if let Some(schedule) = self.now.schedule {
+            out.gauge("design_p", "1", schedule.load.p());
+        }
+    }
+}
+
+impl Pid {
+    fn step(&mut self, error: f64) {
+        let p = match self.form {
+            Form::Velocity => self.velocity(error),
+            Form::Position => self.position(error),
+        };
+        self.now.p = Prob::clamped(p).get();
+        self.now.errors = [error, self.now.errors[0]];
+    }
+
+    /// Equation (6).
+    fn velocity(&self, error: f64) -> f64 {
+        let State { gains, p, errors: [last, before], .. } = self.now;
+        let Steps { a, b, c } = gains.sampled(self.period.seconds());
+        p + a * error - b * last + c * before
+    }
+
+    /// Equation (6').
+    fn position(&mut self, error: f64) -> f64 {
+        let State { gains, sum, errors: [last, _], .. } = self.now;
+        let period = self.period.seconds();
+        self.now.sum = Prob::clamped(sum + gains.i * period * f64::midpoint(error, last)).get();
+        self.now.sum + gains.p * error + gains.d * (error - last) / period
+    }
+
+    /// Lets the gains follow the average p.
+    fn follow(&mut self, elapsed: f64) {
+        let Some(schedule) = &mut self.now.schedule else { return };
+        schedule.load.observe(self.now.p, elapsed);
+        self.now.gains = self.design.gains(schedule.path.under(schedule.load));
+    }
+}
+
+impl Design {
+    /// The gains at the start, and what they follow.
+    fn begin(self, params: &Params, site: &Site, path: Path) -> Result<(Gains, Option<Schedule>), Fault> {
+        let flows = params.flows.or(site.flows).filter(|flows| *flows > 0.0);
+        if params.schedule.unwrap_or(flows.is_none()) {
+            let load = Load::new(flows, &path);
+            return Ok((self.gains(path.under(load)), Some(Schedule { load, path })));
+        }
+        let flows = flows.ok_or_else(|| unknown("flows", "the number of long flows"))?;
+        let network = Network { flows, capacity: path.capacity, rtt: path.rtt };
+        Ok((self.gains(network), None))
+    }
+
+    /// The design of section 4.1. No window is below a packet.
+    fn gains(self, network: Network) -> Gains {
+        let flows = network.flows.min(network.rtt * network.capacity);
+        let plant = Plant::of(Network { flows, ..network });
+        let frequency = frequency(network.rtt, self.damping);
+        let pd = pd(&plant, self.damping, frequency);
+        let pi = pi(&plant, frequency, pd[0], plant.slow);
+        Gains::of(pd, pi).times(self.kappa)
+    }
+}
+
+/// xi: the damping of a second-order system that overshoots by this share, exp(-pi xi / sqrt(1 - xi^2)).
+pub fn damping(overshoot: f64) -> f64 {
+    let log = -math::ln(overshoot);
+    log / math::hypot(std::f64::consts::PI, log)
+}
+
+/// w_n, rad/s: the design's time constant 1/(xi w_n) is R/2.
+pub fn frequency(rtt: f64, damping: f64) -> f64 {
+    2.0 / (rtt * damping)
+}
+
+/// K_P1 and K_D1: what makes the plant's denominator s^2 + 2 xi w_n s + w_n^2.
+pub fn pd(plant: &Plant, damping: f64, frequency: f64) -> [f64; 2] {
+    let proportional = (frequency * frequency - plant.slow * plant.fast) / plant.gain;
+    [proportional, (2.0 * damping * frequency - plant.slow - plant.fast) / plant.gain]
+}
+
+/// K_P2 and K_I2: what makes the constant term w_n^2 again, with a zero at `zero`, 1/s.
+pub fn pi(plant: &Plant, frequency: f64, kp1: f64, zero: f64) -> [f64; 2] {
+    let proportional = frequency * frequency / (plant.gain * kp1);
+    [proportional, proportional * zero]
+}
+
+impl Plant {
+    /// Equation (1).
+    pub fn of(network: Network) -> Plant {
+        let Network { flows, capacity, rtt } = network;
+        let slow = 2.0 * flows / (rtt * rtt * capacity);
+        Plant { gain: capacity * capacity / (2.0 * flows), slow, fast: 1.0 / rtt }
+    }
+}
+
+impl Gains {
+    /// Equation (5): a PD part and a PI part in a row.
+    pub fn of([p1, d1]: [f64; 2], [p2, i2]: [f64; 2]) -> Gains {
+        Gains { p: p1 * p2 + d1 * i2, i: p1 * i2, d: d1 * p2 }
+    }
+
+    /// All three times `factor`.
+    pub fn times(self, factor: f64) -> Gains {
+        Gains { p: self.p * factor, i: self.i * factor, d: self.d * factor }
+    }
+
+    /// The coefficients of equation (6): Tustin's rule for the integral, the backward difference for the
+    /// derivative.
+    pub fn sampled(self, period: f64) -> Steps {
+        let (half, slope) = (self.i * period / 2.0, self.d / period);
+        Steps { a: self.p + slope + half, b: self.p + 2.0 * slope - half, c: slope }
+    }
+}
+
+/// 29.5 Hz at R = 0.246 s, and as many samples in any other round-trip time.
+fn paper_period(rtt: f64) -> Span {
+    Span::from_seconds(rtt / (29.5 * 0.246)).max(LEAST_PERIOD)
+}
+
+/// More than 1000 updates a second cost more than they tell.
+const LEAST_PERIOD: Span = Span::from_millis(1);
+const ALL_GAINS: &str = "is missing beside the other gains; legal: all of kp, ki and kd, or none";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The paper's network: 60 flows, 3750 packets/s, R = 0.246 s.
+    fn site() -> Site {
+        let rate = Rate::from_bits_per_second(3750.0 * 8000.0);
+        Site { rate, packet: 1000.0, limit: 800.0, flows: Some(60.0), base_rtt: Some(Span::from_millis(200)) }
+    }
+
+    fn papers() -> Params {
+        let target = Amount::Packets(200.0);
+        Params { target, rtt: Some(Span::from_millis(246)), ..Params::default() }
+    }
+
+    fn seen(backlog: f64, elapsed: f64) -> Observation {
+        Observation { backlog_packets: backlog, elapsed, ..Observation::default() }
+    }
+
+    /// So many updates with one backlog.
+    fn keep(pid: &mut Pid, backlog: f64, updates: usize) {
+        let seen = seen(backlog, pid.period().seconds());
+        for _ in 0..updates {
+            pid.update(&seen);
+        }
+    }
+
+    #[test]
+    fn one_step_is_equation_6() {
+        let params = Params {
+            kp: Some(2e-4),
+            ki: Some(1e-3),
+            kd: Some(1e-5),
+            rate: Frequency::new(20.0),
+            form: Form::Velocity,
+            ..papers()
+        };
+        let mut pid = Pid::new(&params, &site()).unwrap();
+        // By hand at T = 50 ms: K_D/T = 2e-4, K_I T/2 = 2.5e-5.
+        let (a, b, c) = (4.25e-4, 5.75e-4, 2e-4);
+        let first = pid.update(&seen(400.0, 0.05)).get();
+        assert!((first - (a * 200.0 + b * 200.0 - c * 200.0)).abs() < 1e-15, "{first}");
+        let second = pid.update(&seen(350.0, 0.05)).get();
+        assert!((second - first - (a * 150.0 - b * 200.0 - c * 200.0)).abs() < 1e-15, "{second}");
+        let third = pid.update(&seen(350.0, 0.05)).get();
+        assert!((third - second - (a * 150.0 - b * 150.0 + c * 200.0)).abs() < 1e-15, "{third}");
+    }
+
+    #[test]
+    fn the_forms_are_one_while_p_is_not_cut_off_and_only_one_keeps_the_sum_when_it_is() {
+        let new = |form| Pid::new(&Params { form, ..papers() }, &site()).unwrap();
+        let (mut position, mut velocity) = (new(Form::Position), new(Form::Velocity));
+        let period = position.period().seconds();
+        for backlog in [100.0, 180.0, 240.0, 230.0, 260.0, 260.0] {
+            let [ours, papers] =
+                [&mut position, &mut velocity].map(|pid| pid.update(&seen(backlog, period)).get());
+            assert!(ours > 0.0 && (ours - papers).abs() < 1e-15, "{ours} {papers}");
+        }
+        // As far below as above, but below p is cut off: afterwards only the sum knows of it.
+        let before = position.now.p;
+        for backlog in [0.0, 260.0, 260.0] {
+            position.update(&seen(backlog, period));
+            velocity.update(&seen(backlog, period));
+        }
+        let drift = [position, velocity].map(|pid| pid.now.p - before);
+        assert!(drift[0].abs() < 5e-4 && drift[1] > 1e-2, "{drift:?}");
+    }
+
+    #[test]
+    fn the_exact_design_is_the_papers_to_its_rounding() {
+        let pid = Pid::new(&papers(), &site()).unwrap();
+        let Gains { p, i, d } = pid.gains();
+        // kappa times (16); the paper rounds its poles to 0.53 and 4.05.
+        for (ours, paper) in [(p, 6.2e-5), (i, 3.12e-5), (d, 5.1e-6)] {
+            assert!((ours / paper - 1.0).abs() < 0.01, "{ours} {paper}");
+        }
+        assert!((1.0 / pid.period().seconds() - 29.5).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_scheduled_design_begins_as_the_fixed_one_and_follows_p() {
+        let fixed = Pid::new(&papers(), &site()).unwrap();
+        let mut scheduled = Pid::new(&Params { schedule: Some(true), ..papers() }, &site()).unwrap();
+        assert!((scheduled.gains().p / fixed.gains().p - 1.0).abs() < 1e-9);
+        (scheduled.now.p, scheduled.now.sum) = (0.05, 0.05);
+        scheduled.now.errors = [0.0; 2];
+        keep(&mut scheduled, 200.0, 3000);
+        // N = R C sqrt(p/2).
+        let flows = 0.246 * 3750.0 * (0.05_f64 / 2.0).sqrt();
+        let there = Pid::new(&Params { flows: Some(flows), ..papers() }, &site()).unwrap();
+        assert!((scheduled.gains().p / there.gains().p - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn it_does_not_wind_up_and_waits_for_a_link_that_stands_still() {
+        let mut pid = Pid::new(&papers(), &site()).unwrap();
+        let period = pid.period().seconds();
+        keep(&mut pid, 800.0, 100_000);
+        assert_eq!((pid.now.p, pid.now.sum), (1.0, 1.0));
+        pid.update(&seen(0.0, period));
+        assert!(pid.now.p < 1.0, "leaves the limit at the first error of the other sign");
+        let still = Observation { capacity: Some(Rate::from_bits_per_second(0.0)), ..seen(800.0, period) };
+        let before = pid.now.p;
+        for _ in 0..1000 {
+            pid.update(&still);
+        }
+        assert_eq!(pid.now.p, before);
+    }
+
+    #[test]
+    fn a_stall_integrates_the_time_that_went_by() {
+        let (mut steady, mut stalled) =
+            (Pid::new(&papers(), &site()).unwrap(), Pid::new(&papers(), &site()).unwrap());
+        let period = steady.period().seconds();
+        steady.update(&seen(250.0, period));
+        stalled.update(&seen(250.0, period));
+        keep(&mut steady, 250.0, 50);
+        stalled.update(&seen(250.0, 50.0 * period));
+        assert!((steady.now.p - stalled.now.p).abs() < 1e-12, "{} {}", steady.now.p, stalled.now.p);
+    }
+
+    #[test]
+    fn what_it_cannot_use_is_refused() {
+        let lone = Params { kp: Some(1e-5), ki: Some(1e-5), ..papers() };
+        assert_eq!(Pid::new(&lone, &site()).unwrap_err().key, "kd");
+        let blind = Site { flows: None, base_rtt: None, ..site() };
+        assert!(Pid::new(&Params::default(), &blind).is_ok());
+        let fixed = Params { schedule: Some(false), ..Params::default() };
+        assert!(Pid::new(&fixed, &blind).unwrap_err().what.contains("give flows"));
+        let high = Params { target: Amount::Packets(900.0), ..Params::default() };
+        assert_eq!(Pid::new(&high, &site()).unwrap_err().key, "target");
+    }
+}

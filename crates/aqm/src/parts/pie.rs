@@ -1,0 +1,70 @@
+//! What the two RFCs of PIE have in common: the step of p, and drops that are spread out.
+//!
+//! R. Pan and others, RFC 8033, 2017; G. White, R. Pan, RFC 8034, 2017. All
+//! texts speak of the delay of the queue, in seconds.
+
+/// RFC 8033, section 4.2: how far p would move, before it is tuned; the gains are in Hz.
+pub fn step(alpha: f64, beta: f64, delay: f64, old: f64, target: f64) -> f64 {
+    alpha * (delay - target) + beta * (delay - old)
+}
+
+/// What the step is divided by at a small p, in both RFCs; from 0.1 on they differ.
+pub fn tuning(p: f64) -> Option<f64> {
+    LADDER.iter().find(|(below, _)| p < *below).map(|(_, divisor)| *divisor)
+}
+
+/// RFC 8033, section 5.5: where p is large it rises by a small step at a time.
+pub fn capped(step: f64, p: f64) -> f64 {
+    if p >= CAP_FROM && step > CAP { CAP } else { step }
+}
+
+/// RFC 8033, section 5.4: what the probabilities summed up since the last drop decide, unless a draw is to.
+pub fn forced(sum: f64) -> Option<bool> {
+    if sum < PROB_LOW {
+        Some(false)
+    } else if sum >= PROB_HIGH {
+        Some(true)
+    } else {
+        None
+    }
+}
+
+/// No drop before the sum reaches this; also the most that a probability scaled by size may be (RFC 8034).
+pub const PROB_LOW: f64 = 0.85;
+/// A drop for certain from this sum on.
+const PROB_HIGH: f64 = 8.5;
+/// What is left of p after an update without congestion (RFC 8033, section 4.2).
+pub const DECAY: f64 = 0.98;
+/// The safeguard against idleness ends at this p (RFC 8033, section 4.1).
+pub const SAFE_BELOW: f64 = 0.2;
+/// Packets of mean size that are left alone (RFC 8033, section 4.1).
+pub const SAFE_PACKETS: f64 = 2.0;
+const CAP: f64 = 0.02;
+const CAP_FROM: f64 = 0.1;
+const LADDER: [(f64, f64); 6] =
+    [(0.000_001, 2048.0), (0.000_01, 512.0), (0.000_1, 128.0), (0.001, 32.0), (0.01, 8.0), (0.1, 2.0)];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_step_is_tuned_by_the_decade_of_p() {
+        // RFC 8033, section 4.2, each line of the table and its border.
+        let table = [0.0, 1e-6, 9e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.0999, 0.1, 1.0].map(tuning);
+        let divisors = [2048.0, 512.0, 512.0, 128.0, 32.0, 8.0, 2.0, 2.0];
+        assert_eq!(table[..8], divisors.map(Some));
+        assert_eq!(table[8..], [None, None]);
+    }
+
+    #[test]
+    fn a_step_is_weights_times_error_and_trend() {
+        // 20 ms after 12 ms, target 15 ms: 5 ms / 8 + 8 ms * 1.25.
+        assert!((step(0.125, 1.25, 0.020, 0.012, 0.015) - 0.010_625).abs() < 1e-15);
+    }
+
+    #[test]
+    fn only_large_steps_up_at_large_p_are_capped() {
+        assert_eq!((capped(0.05, 0.1), capped(0.05, 0.0999), capped(-0.05, 0.5)), (0.02, 0.05, -0.05));
+    }
+}

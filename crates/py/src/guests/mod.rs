@@ -1,0 +1,130 @@
+//! Laws written in Python, as laws of `aqm`'s.
+//!
+//! `Fifo`, and for a controller `Sampled`, are those of the built-in laws, so
+//! the draws are theirs too, and a law in Python gets the verdicts that the
+//! same law in Rust would.
+//!
+//! No call of `aqm`'s traits can fail, and one of a law in Python can. The
+//! failure is laid into a slot that the run's driver looks into after each of
+//! its turns; until then the law lets everything pass and Python is not called
+//! again. So neither the plant nor the traits know of failures that no law of
+//! ours can have, and what happens in the rest of that turn is never seen: the
+//! run is thrown away.
+
+mod attributes;
+mod controller;
+mod law;
+mod told;
+
+pub(crate) use told::{Arrival, Departure, Observation, Site, Verdict};
+
+use crate::errors::law_error;
+use controller::PythonController;
+use law::PythonLaw;
+use pyo3::intern;
+use pyo3::prelude::*;
+use sojourn_aqm as aqm;
+use sojourn_units::Time;
+use std::cell::Cell;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A law written in Python, ready for a run.
+pub(crate) struct Seated {
+    /// The law, as the disc sees it.
+    pub(crate) law: Box<dyn aqm::Law>,
+    /// Where its failure will be found.
+    pub(crate) failure: Failure,
+    /// Whether Python is asked about packets, rather than now and then.
+    pub(crate) every_packet: bool,
+}
+
+impl Seated {
+    /// What the driver of its run must know of it.
+    pub(crate) fn manners(&self) -> (Failure, bool) {
+        (self.failure.clone(), self.every_packet)
+    }
+}
+
+/// Raises `ValueError` with one line when an attribute that the run reads is not legal.
+#[pyfunction]
+pub(crate) fn check_law(law: &Bound<'_, PyAny>) -> PyResult<()> {
+    seat(law).map(drop)
+}
+
+/// A run's own `sojourn.Law` or `sojourn.Controller`.
+pub(crate) fn seat(object: &Bound<'_, PyAny>) -> PyResult<Seated> {
+    let judges_packets = object.py().import(intern!(object.py(), "sojourn"))?.getattr("Law")?;
+    let failure = Failure::default();
+    if object.is_instance(&judges_packets)? {
+        let law = PythonLaw::of(object, &judges_packets, failure.clone())?;
+        return Ok(Seated { every_packet: law.is_asked_about_packets(), law: Box::new(law), failure });
+    }
+    let law = aqm::Sampled::new(PythonController::of(object, failure.clone())?);
+    Ok(Seated { law: Box::new(law), failure, every_packet: false })
+}
+
+/// One run's own copy of a user's object.
+struct Guest {
+    object: Py<PyAny>,
+    /// When it was asked last.
+    asked: Cell<Time>,
+    failed: Cell<bool>,
+    failure: Failure,
+}
+
+/// Where a law leaves its failure for the driver of its run.
+#[derive(Clone, Default)]
+pub(crate) struct Failure(Arc<Mutex<Option<PyErr>>>);
+
+impl Guest {
+    fn of(object: &Bound<'_, PyAny>, failure: Failure) -> Guest {
+        let object = object.clone().unbind();
+        Guest { object, asked: Cell::new(Time::ZERO), failed: Cell::new(false), failure }
+    }
+
+    /// Calls one of its methods; what goes wrong there is the law's failure, and then there is no answer.
+    fn ask<T>(
+        &self,
+        method: &'static str,
+        now: Time,
+        act: impl FnOnce(Python<'_>) -> PyResult<T>,
+    ) -> Option<T> {
+        if self.failed.get() {
+            return None;
+        }
+        self.asked.set(now);
+        Python::attach(|py| match act(py) {
+            Ok(done) => Some(done),
+            Err(error) => {
+                self.failed.set(true);
+                self.failure.leave(law_error(py, error, method, now.seconds()));
+                None
+            }
+        })
+    }
+
+    /// A copy with a future of its own; a failed one where the object cannot be copied.
+    fn copied(&self) -> Guest {
+        let object = self.ask("__deepcopy__", self.asked.get(), |py| {
+            py.import("copy")?.call_method1("deepcopy", (&self.object,)).map(Bound::unbind)
+        });
+        let object = object.unwrap_or_else(|| Python::attach(|py| self.object.clone_ref(py)));
+        Guest {
+            object,
+            asked: self.asked.clone(),
+            failed: self.failed.clone(),
+            failure: self.failure.clone(),
+        }
+    }
+}
+
+impl Failure {
+    /// The failure, if there is one.
+    pub(crate) fn take(&self) -> Option<PyErr> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn leave(&self, error: PyErr) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+    }
+}

@@ -1,0 +1,359 @@
+//! What a law in Python is told. Nothing of it can be changed.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use sojourn_aqm as aqm;
+use sojourn_scenario::trace::Header;
+use sojourn_units::{Ecn, Rate, Span};
+
+/// What becomes of a packet.
+#[pyclass(frozen, eq, hash, module = "sojourn._core")]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Verdict {
+    /// Let it through as it is.
+    #[pyo3(name = "PASS")]
+    Pass,
+    /// Let it through with congestion experienced; one that is not ECN-capable passes as it is.
+    #[pyo3(name = "MARK")]
+    Mark,
+    /// Discard it.
+    #[pyo3(name = "DROP")]
+    Drop,
+    /// Discard it and the victim; only to an arrival.
+    #[pyo3(name = "DROP_BOTH")]
+    DropBoth,
+}
+
+impl Verdict {
+    pub(super) fn aqms(self) -> aqm::Verdict {
+        match self {
+            Verdict::Pass => aqm::Verdict::Pass,
+            Verdict::Mark => aqm::Verdict::Mark,
+            Verdict::Drop => aqm::Verdict::Drop,
+            Verdict::DropBoth => aqm::Verdict::DropBoth,
+        }
+    }
+}
+
+#[pymethods]
+impl Verdict {
+    /// There is one of each, so a law may keep it.
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        slf
+    }
+}
+
+/// A law's place: what may be known of the link and its traffic before the first packet.
+#[pyclass(frozen, get_all, module = "sojourn._core")]
+pub(crate) struct Site {
+    /// The link's rate at the start, bit/s.
+    rate_bps: f64,
+    /// The mean size of the flows' segments, bytes.
+    packet_bytes: f64,
+    /// The buffer's limit, packets; infinite where there is none.
+    limit_packets: f64,
+    /// How many long flows there are; None where that is not known.
+    flows: Option<f64>,
+    /// The configured round-trip time without queueing (the mean over the flows), s; None where it is not known.
+    base_rtt_s: Option<f64>,
+}
+
+impl From<aqm::Site> for Site {
+    fn from(site: aqm::Site) -> Site {
+        Site {
+            rate_bps: site.rate.bits_per_second(),
+            packet_bytes: site.packet,
+            limit_packets: site.limit,
+            flows: site.flows,
+            base_rtt_s: site.base_rtt.map(Span::seconds),
+        }
+    }
+}
+
+#[pymethods]
+impl Site {
+    /// The place that the first line of a trace tells.
+    #[staticmethod]
+    fn of_trace(header: &str) -> PyResult<Site> {
+        Ok(Header::parse(header).map_err(PyValueError::new_err)?.site.into())
+    }
+
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        slf
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        shown("Site", slf.as_any(), &["rate_bps", "packet_bytes", "limit_packets", "flows", "base_rtt_s"])
+    }
+}
+
+/// A packet that asks to be let in.
+#[pyclass(frozen, module = "sojourn._core")]
+pub(crate) struct Arrival(aqm::Arrival);
+
+impl Arrival {
+    pub(super) fn of(arrival: &aqm::Arrival) -> Arrival {
+        Arrival(*arrival)
+    }
+}
+
+#[pymethods]
+impl Arrival {
+    /// The present, s since the start of the run.
+    #[getter]
+    fn time_s(&self) -> f64 {
+        self.0.now.seconds()
+    }
+
+    /// Its size on the wire, bytes.
+    #[getter]
+    fn len_bytes(&self) -> u32 {
+        self.0.len
+    }
+
+    /// Its ECN bits: "not_ect", "ect0", "ect1" or "ce".
+    #[getter]
+    fn ecn<'py>(&self, py: Python<'py>) -> &Bound<'py, PyString> {
+        ecn_word(py, self.0.ecn)
+    }
+
+    /// Whether it may be marked.
+    #[getter]
+    fn ecn_capable(&self) -> bool {
+        self.0.ecn.is_capable()
+    }
+
+    /// The number of its flow.
+    #[getter]
+    fn flow(&self) -> u32 {
+        self.0.flow.0
+    }
+
+    /// What the queue holds, without it, packets.
+    #[getter]
+    fn backlog_packets(&self) -> u32 {
+        self.0.backlog.packets
+    }
+
+    /// What the queue holds, without it, bytes.
+    #[getter]
+    fn backlog_bytes(&self) -> u64 {
+        self.0.backlog.bytes
+    }
+
+    /// The flow of the held packet that `Verdict.DROP_BOTH` would drop too, chosen at random; None where the
+    /// law does not want one or no packet is held.
+    #[getter]
+    fn victim(&self) -> Option<u32> {
+        self.0.victim.map(|flow| flow.0)
+    }
+
+    /// Two uniform draws from [0, 1), for this packet alone; where there is a victim, the second has chosen it.
+    #[getter]
+    fn u(&self) -> (f64, f64) {
+        self.0.u.into()
+    }
+
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        slf
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let names = ["time_s", "len_bytes", "ecn", "ecn_capable", "flow", "backlog_packets", "backlog_bytes"];
+        shown("Arrival", slf.as_any(), &[&names[..], &["victim", "u"]].concat())
+    }
+}
+
+/// A packet that is about to leave.
+#[pyclass(frozen, module = "sojourn._core")]
+pub(crate) struct Departure(aqm::Departure);
+
+impl Departure {
+    pub(super) fn of(departure: &aqm::Departure) -> Departure {
+        Departure(*departure)
+    }
+}
+
+#[pymethods]
+impl Departure {
+    /// The present, s since the start of the run.
+    #[getter]
+    fn time_s(&self) -> f64 {
+        self.0.now.seconds()
+    }
+
+    /// Its size on the wire, bytes.
+    #[getter]
+    fn len_bytes(&self) -> u32 {
+        self.0.len
+    }
+
+    /// Its ECN bits: "not_ect", "ect0", "ect1" or "ce".
+    #[getter]
+    fn ecn<'py>(&self, py: Python<'py>) -> &Bound<'py, PyString> {
+        ecn_word(py, self.0.ecn)
+    }
+
+    /// Whether it may be marked.
+    #[getter]
+    fn ecn_capable(&self) -> bool {
+        self.0.ecn.is_capable()
+    }
+
+    /// The number of its flow.
+    #[getter]
+    fn flow(&self) -> u32 {
+        self.0.flow.0
+    }
+
+    /// How long it has waited, s.
+    #[getter]
+    fn sojourn_s(&self) -> f64 {
+        self.0.sojourn.seconds()
+    }
+
+    /// What stays behind it, packets.
+    #[getter]
+    fn backlog_packets(&self) -> u32 {
+        self.0.backlog.packets
+    }
+
+    /// What stays behind it, bytes.
+    #[getter]
+    fn backlog_bytes(&self) -> u64 {
+        self.0.backlog.bytes
+    }
+
+    /// Two uniform draws from [0, 1), for this packet alone.
+    #[getter]
+    fn u(&self) -> (f64, f64) {
+        self.0.u.into()
+    }
+
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        slf
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let names = ["time_s", "len_bytes", "ecn", "ecn_capable", "flow", "sojourn_s"];
+        shown("Departure", slf.as_any(), &[&names[..], &["backlog_packets", "backlog_bytes", "u"]].concat())
+    }
+}
+
+/// What a law sees at an update.
+///
+/// All that is counted is counted since the last update (at the first one, since the start of the run).
+#[pyclass(frozen, get_all, module = "sojourn._core")]
+pub(crate) struct Observation {
+    /// The present, s since the start of the run.
+    time_s: f64,
+    /// Time since the last update, s.
+    elapsed_s: f64,
+    /// Backlog now, packets; the one being sent is not in it.
+    backlog_packets: f64,
+    /// Backlog now, bytes.
+    backlog_bytes: f64,
+    /// How long the packet at the head of the queue has waited, s; 0 where there is none.
+    sojourn_s: f64,
+    /// Packets that arrived, those that were dropped included.
+    arrivals_packets: f64,
+    /// Their bytes.
+    arrivals_bytes: f64,
+    /// Packets handed to the link.
+    departures_packets: f64,
+    /// Their bytes.
+    departures_bytes: f64,
+    /// Packets dropped, by the law or because the buffer was full.
+    drops_packets: f64,
+    /// Packets marked.
+    marks_packets: f64,
+    /// Time with a backlog, s.
+    busy_s: f64,
+    /// The link's rate, bit/s; None where it is not known.
+    capacity_bps: Option<f64>,
+    /// The link's rate, packets/s of the mean size; None where it is not known.
+    capacity_pps: Option<f64>,
+    /// The configured round-trip time without queueing (the mean over the flows), s; None where it is not known.
+    base_rtt_s: Option<f64>,
+    /// The mean size of the flows' segments, bytes.
+    mean_packet_bytes: f64,
+    /// The buffer's limit, packets; infinite where there is none.
+    limit_packets: f64,
+    /// The share of the arrivals that the law really dropped or marked.
+    applied_p: f64,
+}
+
+impl Observation {
+    pub(super) fn of(seen: &aqm::Observation) -> Observation {
+        Observation {
+            time_s: seen.now.seconds(),
+            elapsed_s: seen.elapsed,
+            backlog_packets: seen.backlog_packets,
+            backlog_bytes: seen.backlog_bytes,
+            sojourn_s: seen.head_sojourn,
+            arrivals_packets: seen.arrived_packets,
+            arrivals_bytes: seen.arrived_bytes,
+            departures_packets: seen.departed_packets,
+            departures_bytes: seen.departed_bytes,
+            drops_packets: seen.dropped_packets,
+            marks_packets: seen.marked_packets,
+            busy_s: seen.busy,
+            capacity_bps: seen.capacity.map(Rate::bits_per_second),
+            capacity_pps: seen.capacity.map(|rate| rate.packets_per_second(seen.mean_packet)),
+            base_rtt_s: seen.base_rtt.map(Span::seconds),
+            mean_packet_bytes: seen.mean_packet,
+            limit_packets: seen.limit,
+            applied_p: seen.applied.get(),
+        }
+    }
+}
+
+#[pymethods]
+impl Observation {
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        slf
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        shown("Observation", slf.as_any(), &OBSERVED)
+    }
+}
+
+/// An object with what it tells, by name.
+fn shown(name: &str, object: &Bound<'_, PyAny>, fields: &[&str]) -> PyResult<String> {
+    let told = fields.iter().map(|field| Ok(format!("{field}={}", object.getattr(*field)?.repr()?)));
+    Ok(format!("{name}({})", told.collect::<PyResult<Vec<String>>>()?.join(", ")))
+}
+
+fn ecn_word(py: Python<'_>, ecn: Ecn) -> &Bound<'_, PyString> {
+    match ecn {
+        Ecn::NotEct => intern!(py, "not_ect"),
+        Ecn::Ect0 => intern!(py, "ect0"),
+        Ecn::Ect1 => intern!(py, "ect1"),
+        Ecn::Ce => intern!(py, "ce"),
+    }
+}
+
+/// What an observation tells, in order.
+const OBSERVED: [&str; 18] = [
+    "time_s",
+    "elapsed_s",
+    "backlog_packets",
+    "backlog_bytes",
+    "sojourn_s",
+    "arrivals_packets",
+    "arrivals_bytes",
+    "departures_packets",
+    "departures_bytes",
+    "drops_packets",
+    "marks_packets",
+    "busy_s",
+    "capacity_bps",
+    "capacity_pps",
+    "base_rtt_s",
+    "mean_packet_bytes",
+    "limit_packets",
+    "applied_p",
+];

@@ -1,0 +1,106 @@
+//! What papers claim of their laws, held in packet runs.
+
+use sojourn_scenario::Scenario;
+use sojourn_sim::{Metric, Outcome, Run};
+
+/// The link and the flows of experiment 1 of the ARM-PFC paper, with fewer flows.
+const NOMINAL: &str = r#"
+title = "Fifty flows"
+duration = "200 s"
+warmup = "80 s"
+[bottleneck]
+rate = "8 Mbit/s"
+delay = "20 ms"
+buffer = "300 packets"
+[[flows]]
+count = 50
+cc = "reno"
+profile = "ns2"
+ecn = true
+segment = "1000 B"
+access = { rate = "10 Mbit/s", delay = { spread = ["38 ms", "42 ms"] } }
+"#;
+
+/// A path that holds 787 packets, for which SRED is made.
+const WIDE: &str = r#"
+title = "A wide path"
+duration = "80 s"
+warmup = "30 s"
+[bottleneck]
+rate = "45 Mbit/s"
+delay = "10 ms"
+buffer = "600 packets"
+[[flows]]
+count = 20
+cc = "newreno"
+sack = true
+profile = "ns2"
+segment = "1000 B"
+access = { rate = "100 Mbit/s", delay = { spread = ["28 ms", "32 ms"] } }
+"#;
+
+/// Kunniyur and Srikant: the load comes to gamma C, the queue is short and nothing is lost.
+#[test]
+fn avq_keeps_its_share_of_the_link_free() {
+    for (disc, gamma) in [("avq", 0.98), ("avq:gamma=0.9", 0.9)] {
+        let outcome = run(NOMINAL, &[("bottleneck.disc", disc)]);
+        let utilization = number(&outcome, "utilization");
+        assert!((utilization - gamma).abs() < 0.005, "{disc}: {utilization}");
+        assert_eq!(number(&outcome, "drop_ratio"), 0.0, "{disc}");
+        let queue = number(&outcome, "queue_mean_packets");
+        assert!(queue < 45.0, "{disc}: {queue} of 300 packets");
+    }
+    // Where it drops, the share is of what the link sends; the paper's code counts what it drops as well.
+    let drops = |disc| run(NOMINAL, &[("bottleneck.disc", disc), ("flows.0.ecn", "false")]);
+    let ours = drops("avq");
+    assert!((number(&ours, "utilization") - 0.98).abs() < 0.005);
+    let literal = drops("avq:offered=true");
+    let load = number(&literal, "utilization") / (1.0 - number(&literal, "drop_ratio"));
+    assert!((load - 0.98).abs() < 0.005, "{load}");
+}
+
+/// Feng and others: with ECN hardly a packet is lost, and the link is busy.
+#[test]
+fn blue_marks_instead_of_losing() {
+    let wider = [("bottleneck.rate", "20 Mbit/s")];
+    for flows in ["60", "120"] {
+        let settings = |disc| [&wider[..], &[("flows.0.count", flows), ("bottleneck.disc", disc)]].concat();
+        let (blue, tail) = (run(NOMINAL, &settings("blue")), run(NOMINAL, &settings("tail_drop")));
+        assert!(number(&blue, "utilization") > 0.995, "{flows}: {}", number(&blue, "utilization"));
+        let [lost, anyway] = [&blue, &tail].map(|outcome| number(outcome, "drop_ratio"));
+        assert!(lost < 1e-4 && anyway > 1e-3, "{flows}: {lost} {anyway}");
+        let [short, long] = [&blue, &tail].map(|outcome| number(outcome, "queue_mean_packets"));
+        assert!(short < 0.9 * long, "{flows}: {short} {long}");
+    }
+}
+
+/// Ott, Lakshman and Wong: the backlog stays between a sixth and a third of the buffer whatever the number of
+/// flows is.
+#[test]
+fn sred_holds_the_queue_for_few_flows_and_for_many() {
+    let queue = |disc, flows| {
+        let outcome = run(WIDE, &[("bottleneck.disc", disc), ("flows.0.count", flows)]);
+        assert!(number(&outcome, "utilization") > 0.995, "{disc}, {flows}");
+        number(&outcome, "queue_mean_packets")
+    };
+    let queues = ["20", "60", "200"].map(|flows| queue("sred", flows));
+    assert!(queues.iter().all(|queue| (150.0..210.0).contains(queue)), "{queues:?}");
+    assert!(queue("tail_drop", "200") > 2.0 * queues[2]);
+}
+
+fn run(text: &str, overrides: &[(&str, &str)]) -> Outcome {
+    let overrides: Vec<(String, String)> =
+        overrides.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+    let scenario =
+        Scenario::parse(text.as_bytes(), "test", &overrides).unwrap_or_else(|faults| panic!("{faults}"));
+    let mut run = Run::new(&scenario, 1).unwrap();
+    while run.advance() {}
+    run.finish()
+}
+
+fn number(outcome: &Outcome, name: &str) -> f64 {
+    match outcome.metrics.iter().find(|(key, _)| *key == name).map(|(_, metric)| metric) {
+        Some(Metric::Number(value)) => *value,
+        other => panic!("{name} is {other:?}"),
+    }
+}

@@ -1,0 +1,49 @@
+"""What all laws written in Python share: parameters, a name, a target, a place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sojourn.laws_in_python.parameters import defaults_of
+
+if TYPE_CHECKING:
+    from sojourn._core import Site
+
+__all__ = ["LawInPython"]
+
+
+class LawInPython:
+    """Base of `sojourn.Controller` and `sojourn.Law`."""
+
+    #: The backlog that the law tries to hold, packets, for QACD, settling and overshoot; None: no target.
+    target_packets: float | None = None
+    #: The law's name in results; None: its class and the parameters that are not at their defaults.
+    label: str | None = None
+    #: The link and its traffic, as the scenario tells them; a run's own copy has it, from `reset` on.
+    site: Site
+
+    def __init__(self, **parameters: Any) -> None:
+        legal = defaults_of(type(self))
+        for name, value in parameters.items():
+            if name not in legal:
+                raise TypeError(
+                    f"{type(self).__name__} has no parameter {name}; legal: {', '.join(sorted(legal))}"
+                )
+            setattr(self, name, value)
+
+    def reset(self) -> None:
+        """Set the state of a run's start; called once for each run, on its own copy.
+
+        >>> import sojourn as sj
+        >>> class Smooth(sj.Controller):
+        ...     period = "10 ms"
+        ...
+        ...     def reset(self):
+        ...         self.mean = 0.0
+        ...
+        ...     def update(self, seen):
+        ...         self.mean += 0.1 * (seen.backlog_packets - self.mean)
+        ...         return min(1.0, self.mean / 200)
+        >>> sj.run(sj.load("dumbbell", {"duration": "41 s"}), Smooth()).discs
+        ['Smooth']
+        """

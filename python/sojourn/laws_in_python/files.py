@@ -1,0 +1,121 @@
+"""Laws in files of their author's: ``FILE.py:CLASS`` or ``FILE.py:CLASS:KEY=VALUE,KEY=VALUE``."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType
+
+from sojourn.errors import InputError
+from sojourn.laws_in_python import BASES, LawInPython
+from sojourn.laws_in_python.lines import shown
+from sojourn.laws_in_python.parameters import defaults_of
+
+__all__ = ["law_of", "names_a_file"]
+
+_SPEC = re.compile(r"(?P<file>.+?\.py)(?::(?P<name>[^:]*)(?::(?P<list>.*))?)?", flags=re.DOTALL)
+_LEGAL = "legal: FILE.py:CLASS or FILE.py:CLASS:KEY=VALUE,KEY=VALUE"
+
+
+def names_a_file(spec: str) -> bool:
+    """Whether a SPEC names a Python file."""
+    return _SPEC.fullmatch(spec.strip()) is not None
+
+
+def law_of(spec: str) -> LawInPython:
+    """The law that a SPEC such as ``mylaw.py:MyLaw:gain=2e-4`` names; runs the file.
+
+    Raises `InputError` with one line.
+    """
+    found = _SPEC.fullmatch(spec.strip())
+    if found is None:
+        raise InputError(f'--disc: "{spec}" names no Python file; {_LEGAL}')
+    module = _module(found["file"])
+    kind = _class(module, found["file"], found["name"] or "")
+    parameters = _parameters(found["list"])
+    try:
+        return kind(**parameters)
+    except Exception as fault:
+        legal = "" if "legal: " in str(fault) else f"; legal: {', '.join(sorted(defaults_of(kind)))}"
+        raise InputError(f"--disc: {found['file']}:{kind.__name__}: {shown(str(fault))}{legal}") from fault
+
+
+def _module(file: str) -> ModuleType:
+    """The file as a module, run once; a module beside it can be imported as in a script."""
+    path = Path(file)
+    try:
+        text = path.read_bytes()
+    except OSError as fault:
+        raise InputError(f"--disc: {file}: cannot be read ({fault.strerror}); {_LEGAL}") from None
+    # A file that was edited is another module.
+    name = f"{path.resolve()} {hashlib.sha256(text).hexdigest()}"
+    if name in sys.modules:
+        return sys.modules[name]
+    module = ModuleType(name)
+    module.__file__ = file
+    if (folder := str(path.resolve().parent)) not in sys.path:
+        sys.path.insert(0, folder)
+    # Dataclasses and deepcopy look a class's module up by its name.
+    sys.modules[name] = module
+    try:
+        exec(compile(text, file, "exec", dont_inherit=True), vars(module))
+    except BaseException as fault:
+        del sys.modules[name]
+        if isinstance(fault, KeyboardInterrupt):
+            raise
+        raise InputError(
+            f"--disc: {_place(file, fault)}: {type(fault).__name__}: {shown(str(fault))}"
+        ) from fault
+    return module
+
+
+def _place(file: str, fault: BaseException) -> str:
+    """The last line of the file that took part, ``FILE:LINE``."""
+    if isinstance(fault, SyntaxError) and fault.filename == file:
+        return f"{file}:{fault.lineno}"
+    lines = [frame.lineno for frame in traceback.extract_tb(fault.__traceback__) if frame.filename == file]
+    return f"{file}:{lines[-1]}" if lines else file
+
+
+def _class(module: ModuleType, file: str, name: str) -> type[LawInPython]:
+    found = vars(module).get(name)
+    if isinstance(found, type) and issubclass(found, LawInPython):
+        return found
+    known = [
+        name
+        for name, value in vars(module).items()
+        if isinstance(value, type) and issubclass(value, LawInPython) and value not in BASES
+    ]
+    if not known:
+        raise InputError(f"--disc: {file}: holds no law; legal: a class on sojourn.Controller or sojourn.Law")
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f'; did you mean "{near[0]}"?' if near else ""
+    raise InputError(f'--disc: {file}: "{name}" is not a law in it{hint} (legal: {", ".join(known)})')
+
+
+def _parameters(text: str | None) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for item in text.split(",") if text is not None else ():
+        key, equals, value = (part.strip() for part in item.partition("="))
+        if not equals or not key:
+            raise InputError(f'--disc: "{item.strip()}" is not KEY=VALUE; {_LEGAL}')
+        if key in found:
+            raise InputError(f'--disc: "{key}" is given twice; legal: each key once')
+        found[key] = _scalar(value)
+    return found
+
+
+def _scalar(text: str) -> object:
+    """A whole number, a number, true or false, or else text, as in any other SPEC."""
+    if text in ("true", "false"):
+        return text == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text

@@ -1,0 +1,112 @@
+"""FB-OCQ, from the control problem of Radwan, To, Hwang (2016) and the algorithm of docs/laws/fb_ocq.md.
+
+min over u of the integral of x + R (w - u) + eps (u - u_s)^2, x' = u - g(x), g(x) = mu x / (a + x). R is the
+one whose singular arc, where R g'(x) = 1, stands at the target; eps as the one under which the
+linear feedback has the time constant t_c; and u as the root of the Hamilton-Jacobi-Bellman equation itself,
+with psi(x) = x + R (w - g(x)): (u - g)^2 = (g - u_s)^2 + (psi(x) - psi(x_s)) / eps, towards the target.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+
+def verdicts(header: dict[str, Any], calls: list[dict[str, Any]]) -> tuple[list[str], list[float]]:
+    """Every verdict of the trace, and p after every update."""
+    law = FbOcq(header["params"], header["site"])
+    said, probabilities = [], []
+    for call in calls:
+        if call["call"] == "rate":
+            law.link(call["rate_bps"])
+        elif call["call"] == "update":
+            law.update(call)
+            probabilities.append(law.p)
+        elif call["call"] == "arrival":
+            hit = call["u"][0] < law.p
+            said.append(("drop" if call["ecn"] == "not_ect" else "mark") if hit else "pass")
+        elif call["call"] == "departure":
+            said.append("pass")
+    return said, probabilities
+
+
+class FbOcq:
+    def __init__(self, params: dict[str, Any], site: dict[str, Any]) -> None:
+        self.params = params
+        self.bytes_a_second, self.size = site["rate_bps"] / 8, site["packet_bytes"]
+        self.mu = self.bytes_a_second / self.size
+        self.x_s = target(params.get("target", "40 packets"), self.mu)
+        rtt = site["base_rtt_ns"] / 1e9
+        self.tau_w = seconds(params["tau_w"]) if "tau_w" in params else max(1.0, 5 * rtt)
+        self.t_c = seconds(params.get("t_c", "0.5 s"))
+        self.left = [self.mu, self.bytes_a_second]
+        self.w, self.p = 0.0, 0.0
+
+    def link(self, rate_bps: float) -> None:
+        self.mu *= rate_bps / 8 / self.bytes_a_second
+        self.bytes_a_second = rate_bps / 8
+
+    def update(self, seen: dict[str, Any]) -> None:
+        elapsed = seen["elapsed_s"]
+        marks = seen["marked_packets"] if self.params.get("load", "virtual") == "virtual" else 0.0
+        load = seen["arrived_packets"] + marks / (1 - min(self.p, 0.9))
+        self.w = average(self.w, load / elapsed, elapsed / self.tau_w)
+        self.serve(seen)
+        u = self.u(seen["backlog_packets"])
+        p = 1 - max(u, 0.0) / self.w if self.w > 0 else 0.0
+        self.p = min(max(p, 0.0), self.params.get("p_max", 1.0))
+
+    def serve(self, seen: dict[str, Any]) -> None:
+        elapsed, packets = seen["elapsed_s"], seen["departed_packets"]
+        if self.params.get("service", "link") == "measured":
+            if seen["busy_s"] > elapsed * (1 - 1e-6):
+                self.mu = average(self.mu, packets / elapsed, elapsed)
+        elif packets:
+            counts = (packets, seen["departed_bytes"])
+            self.left = [average(a, n / elapsed, elapsed) for a, n in zip(self.left, counts, strict=True)]
+            self.mu = self.bytes_a_second * self.left[0] / self.left[1]
+
+    def u(self, x: float) -> float:
+        a, mu, x_s = self.a(), self.mu, self.x_s
+
+        def g(x: float) -> float:
+            return mu * x / (a + x)
+
+        price = (a + x_s) ** 2 / (a * mu)
+        bias = mu - g(x_s) if self.params.get("bias", True) else 0.0
+        if self.params.get("form", "sqrt") == "deadbeat":
+            return g(x) + (x_s - x) / seconds(self.params["period"]) + bias
+        eps = 1 / ((a + x_s) * (1 / min(self.t_c, price / 2) ** 2 - 1 / price**2))
+
+        def psi(x: float) -> float:
+            return x + price * (self.w - g(x))
+
+        square = (g(x) - g(x_s)) ** 2 + (psi(x) - psi(x_s)) / eps
+        return g(x) - math.copysign(math.sqrt(max(square, 0.0)), x - x_s) + bias
+
+    def a(self) -> float:
+        """1, or by bisection the smaller one at which R = (a + x_s)^2 / (a mu) is 2 t_c."""
+        if "a" in self.params:
+            return float(self.params["a"])
+        least, most = 0.0, min(1.0, self.x_s)
+        if (most + self.x_s) ** 2 / (most * self.mu) >= 2 * self.t_c:
+            return most
+        for _ in range(200):
+            a = (least + most) / 2
+            short = (a + self.x_s) ** 2 < 2 * self.t_c * a * self.mu
+            least, most = (least, a) if short else (a, most)
+        return least
+
+
+def average(old: float, new: float, time: float) -> float:
+    return old + (1 - math.exp(-time)) * (new - old)
+
+
+def seconds(text: str) -> float:
+    number, unit = text.split()
+    return float(number) * {"s": 1.0, "ms": 1e-3, "us": 1e-6}[unit]
+
+
+def target(text: str, packets_a_second: float) -> float:
+    number, unit = text.split()
+    return float(number) if unit == "packets" else seconds(text) * packets_a_second

@@ -1,0 +1,141 @@
+"""Faults that published implementations had, each as an oracle with one thing wrong.
+
+The golden traces must reject every one of them, and name the clause that it breaks. A mutant is told what its
+oracle is told, and overrides the one method that its fault is in (PIE without a timer: the two ends of it).
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from cobalt import CobaltQueue
+from codel import CoDelQueue
+from pie import Pie
+from red import Red
+
+
+class NextFromZero(CoDelQueue):
+    """(t + interval)/sqrt(count): the parenthesis is misplaced."""
+
+    def control_law(self, t: int, count: int) -> int:
+        return int((t + self.interval) / sqrt(count))
+
+
+class LosesTheNext(CoDelQueue):
+    """Delivers the packet that was condemned and loses the one behind it."""
+
+    def dequeue(self, now: int) -> list[str]:
+        return super().dequeue(now)[::-1]
+
+
+class RearmsFromNow(CoDelQueue):
+    """Counts the next due time from the present, so late drops are never made up for."""
+
+    def after_a_drop(self, now: int) -> int:
+        return self.control_law(now, self.count)
+
+
+class NeverForgets(CoDelQueue):
+    """Comes back at its old pace however long ago it left."""
+
+    def count_on_entry(self, now: int) -> int:  # noqa: ARG002
+        return max(self.count - self.lastcount, 1)
+
+
+class BeginsAnew(CoDelQueue):
+    """Comes back at a count of 1 however short the calm was."""
+
+    def count_on_entry(self, now: int) -> int:  # noqa: ARG002
+        return 1
+
+
+class IgnoresTheMtu(CoDelQueue):
+    """Drops also where no more than one packet stays behind."""
+
+    def holds_hardly_anything(self) -> bool:
+        return False
+
+
+class IgnoresTheLimit(Red):
+    """Lets packets into a full buffer while the average is between the thresholds."""
+
+    def is_full(self, call: dict[str, Any]) -> bool:
+        return super().is_full(call) and not self.min_th <= self.avg < self.max_th
+
+
+class NeverBelow(Red):
+    """Lets the average be between the thresholds when it is below them."""
+
+    def is_below_min(self) -> bool:
+        return False
+
+
+class NoAverage(Red):
+    """Compares the queue itself with the thresholds."""
+
+    def sample(self, call: dict[str, Any]) -> None:
+        self.avg = float(call["backlog_packets"])
+
+
+class NoCount(Red):
+    """Marks with p_b itself: the count since the last mark does not matter."""
+
+    def p_a(self, p_b: float) -> float:
+        return p_b
+
+
+class GentleIsAll(Red):
+    """Drops every packet from max_th on although it is gentle."""
+
+    def is_above(self) -> bool:
+        return self.avg >= self.max_th
+
+
+class NeverAbove(Red):
+    """Has no end of the curve where it is not gentle."""
+
+    def is_above(self) -> bool:
+        return self.gentle and super().is_above()
+
+
+class NeverAges(Red):
+    """Forgets that the link was idle."""
+
+    def age(self, call: dict[str, Any]) -> None:  # noqa: ARG002
+        self.q_time = None
+
+
+class ForgetsTheRamp(CobaltQueue):
+    """Begins anew after each silence."""
+
+    def idle(self, now: int) -> None:
+        super().idle(now)
+        self.ramp.count, self.ramp.root = 0, 1.0
+
+
+class AsksForEcn(CobaltQueue):
+    """Lets BLUE spare what may be marked."""
+
+    def is_blues(self, packet: dict[str, Any], u: float) -> bool:
+        return packet["ecn"] == "not_ect" and super().is_blues(packet, u)
+
+
+class BypassesByPackets(Pie):
+    """Takes "a couple of packets" for a number of packets."""
+
+    def bypass(self, call: dict[str, Any]) -> bool:
+        uncongested = self.qdelay_old < self.QDELAY_REF / 2 and self.drop_prob < 0.2
+        return uncongested or call["backlog_packets"] <= 2
+
+
+class UpdatesOnArrival(Pie):
+    """Has no timer: an update that is due waits for the next arrival."""
+
+    def on_update(self, now: int, backlog_bytes: float) -> None:
+        """Nobody is called."""
+
+    def on_arrival(self, call: dict[str, Any], is_full: bool) -> str:
+        if call["now_ns"] - self.last_timestamp >= self.T_UPDATE:
+            super().on_update(call["now_ns"], call["backlog_bytes"])
+        return super().on_arrival(call, is_full)

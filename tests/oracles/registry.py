@@ -1,0 +1,195 @@
+"""Every oracle, and the parameters under which its law is told random things."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import avq
+import blue
+import cobalt
+import codel
+import docsis_pie
+import fb_ocq
+import pi
+import pi2
+import pi_pd
+import pid
+import pie
+import red
+import sred
+
+Params = dict[str, Any]
+#: What an oracle says to a trace: its verdicts, and where it has one, p after every update.
+Said = list[str] | tuple[list[str], list[float]]
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """A law in slow Python, written from its source alone."""
+
+    says: Callable[[dict[str, Any], list[dict[str, Any]]], Said]
+    #: Parameters of the law, drawn.
+    drawn: Callable[[Random], Params]
+    #: When a law of these parameters is first updated, ms; None: never.
+    first_update_ms: Callable[[Params], int | None] = lambda _: None
+    #: Whether the link changes its rate now and then.
+    rates: bool = False
+    #: At least so many drops and marks are seen in 25 random traces.
+    acts: int = 500
+
+
+def _codel(dice: Random) -> Params:
+    return {
+        "target": f"{dice.randint(2, 30)} ms",
+        "interval": f"{dice.randint(40, 200)} ms",
+        "ecn": dice.random() < 0.5,
+    }
+
+
+def _cobalt(dice: Random) -> Params:
+    return {
+        "target": f"{dice.randint(2, 20)} ms",
+        "interval": f"{dice.choice([21, 40, 100])} ms",
+        "ecn": dice.random() < 0.5,
+        "mtu": f"{dice.choice([500, 1500])} B",
+        "increment": dice.choice([0.004, 0.05, 0.3]),
+        "decrement": dice.choice([0.0003, 0.01]),
+        **dice.choice([{}, {"freeze": f"{dice.randint(1, 100)} ms"}]),
+    }
+
+
+def _red(dice: Random) -> Params:
+    return {
+        "min": f"{dice.randint(1, 8)} packets",
+        "max": f"{dice.randint(9, 25)} packets",
+        "weight": dice.choice([0.02, 0.1, 1.0]),
+        "max_p": dice.choice([0.05, 0.3, 1.0]),
+        **{key: dice.random() < 0.5 for key in ("gentle", "byte_mode", "wait")},
+        "mark_below_p": dice.choice([0.1, 1.0]),
+    }
+
+
+def _blue(dice: Random) -> Params:
+    return {
+        "increase": dice.choice([0.02, 0.1, 0.5]),
+        "decrease": dice.choice([0.002, 0.02]),
+        "freeze": f"{dice.randint(1, 200)} ms",
+        "again": dice.random() < 0.5,
+        **({"threshold": f"{dice.randint(1, 20)} packets"} if dice.random() < 0.5 else {}),
+    }
+
+
+def _avq(dice: Random) -> Params:
+    return {
+        "alpha": dice.choice([0.05, 0.15, 1.0, 5.0]),
+        "gamma": dice.choice([0.5, 0.9, 0.98, 1.0]),
+        "offered": dice.random() < 0.5,
+        "buffer": f"{dice.randint(1, 10)} packets",
+    }
+
+
+def _sred(dice: Random) -> Params:
+    return {
+        "zombies": dice.choice([1, 7, 50, 1000]),
+        "overwrite": dice.choice([0.25, 0.5, 1.0]),
+        "weight": dice.choice([0.0001, 0.001]),
+        "max_p": dice.choice([0.15, 0.5, 1.0]),
+        "full": dice.random() < 0.5,
+    }
+
+
+def _pi(dice: Random) -> Params:
+    return {"target": f"{dice.randint(3, 20)} packets", "a": 0.02, "b": 0.017, "rate": "50 Hz"}
+
+
+def _pid(dice: Random) -> Params:
+    return {
+        "target": f"{dice.randint(3, 20)} packets",
+        "form": dice.choice(["position", "velocity"]),
+        "rate": "50 Hz",
+        **dice.choice([{}, {"schedule": True}, {"kp": 0.01, "ki": 0.1, "kd": 2e-4}]),
+    }
+
+
+def _pi_pd(dice: Random) -> Params:
+    return {
+        "target": f"{dice.randint(3, 20)} packets",
+        "form": dice.choice(["switch", "sum", "pd"]),
+        "period": "20 ms",
+        **dice.choice([{}, {"alpha": 0.03}]),
+    }
+
+
+def _fb_ocq(dice: Random) -> Params:
+    return {
+        "target": f"{dice.randint(3, 15)} packets",
+        "form": dice.choice(["sqrt", "deadbeat"]),
+        "period": f"{dice.randint(10, 40)} ms",
+        "tau_w": f"{dice.randint(50, 400)} ms",
+        "load": dice.choice(["virtual", "offered"]),
+        "bias": dice.random() < 0.5,
+    }
+
+
+def _pie(dice: Random) -> Params:
+    strength = dice.choice([1, 1, 10])
+    return {
+        "target": f"{dice.randint(3, 40)} ms",
+        "period": f"{dice.randint(5, 25)} ms",
+        "alpha": 0.125 * strength,
+        "beta": 1.25 * strength,
+        "max_burst": f"{dice.choice([0, 10, 50, 150])} ms",
+        "delay": dice.choice(["timestamps", "departure_rate"]),
+        "dq_threshold": f"{dice.choice([2048, 8192, 16384])} B",
+        **({"packet": f"{dice.randint(200, 1500)} B"} if dice.random() < 0.5 else {}),
+        "mark_below_p": dice.choice([0.0, 0.1, 0.4, 1.0]),
+        **{key: dice.random() < 0.5 for key in ("derandomize", "cap_drop", "activity", "byte_mode")},
+        **{key: dice.choice(["half", "zero"]) for key in ("decay", "inactive")},
+    }
+
+
+def _docsis_pie(dice: Random) -> Params:
+    return {
+        "target": f"{dice.randint(3, 40)} ms",
+        **({"msr": f"{dice.randint(200, 2000)} kbit/s"} if dice.random() < 0.5 else {}),
+        **({"buffer": f"{dice.randint(2000, 30000)} B"} if dice.random() < 0.7 else {}),
+    }
+
+
+def _pi2(dice: Random) -> Params:
+    return {
+        "target": f"{dice.randint(3, 40)} ms",
+        "rtt_max": f"{dice.randint(30, 300)} ms",
+        "period": f"{dice.randint(5, 25)} ms",
+        "coupling": dice.choice([1.0, 1.5, 2.0, 3.0]),
+        "bypass": f"{dice.choice([0, 1500, 3000])} B",
+    }
+
+
+def _each(milliseconds: int) -> Callable[[Params], int]:
+    return lambda _: milliseconds
+
+
+def _period(params: Params) -> int:
+    return int(params["period"].removesuffix(" ms"))
+
+
+ORACLES = {
+    "red": Oracle(red.verdicts, _red),
+    "pi": Oracle(pi.verdicts, _pi, _each(20)),
+    "codel": Oracle(codel.verdicts, _codel),
+    "cobalt": Oracle(cobalt.verdicts, _cobalt),
+    "blue": Oracle(blue.verdicts, _blue, acts=300),
+    "avq": Oracle(avq.verdicts, _avq, acts=300),
+    "sred": Oracle(sred.verdicts, _sred, acts=300),
+    "pid": Oracle(pid.verdicts, _pid, _each(20)),
+    "pi_pd": Oracle(pi_pd.verdicts, _pi_pd, _each(20)),
+    "fb_ocq": Oracle(fb_ocq.verdicts, _fb_ocq, _period),
+    "pie": Oracle(pie.verdicts, _pie, _period, rates=True),
+    # Each first drop is followed by 142 ms without any.
+    "docsis_pie": Oracle(docsis_pie.verdicts, _docsis_pie, _each(16), rates=True, acts=200),
+    "pi2": Oracle(pi2.verdicts, _pi2, _period, rates=True),
+}

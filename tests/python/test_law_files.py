@@ -1,0 +1,180 @@
+"""Laws in files of their authors: FILE.py:CLASS on the command line and in Python."""
+
+import json
+
+import pytest
+from python_laws import TenLines, in_the_users_folder
+
+import sojourn as sj
+
+MY_LAW = """
+class MyLaw(sj.Controller):
+    period = "10 ms"
+    gain = 1e-3
+
+    def update(self, seen):
+        return min(1.0, self.gain * seen.backlog_packets)
+"""
+
+LIMIT = """
+class Limit(sj.Law):
+    limit_s = 0.05
+
+    def on_departure(self, departure):
+        if departure.sojourn_s > self.limit_s:
+            return sj.Verdict.DROP
+"""
+
+
+def test_a_law_of_a_file_runs_beside_built_in_ones(sojourn, folder):
+    in_the_users_folder(folder, MY_LAW)
+    discs = (
+        "--disc",
+        "mylaw.py:MyLaw",
+        "--disc",
+        "mylaw.py:MyLaw:gain=2e-3,period=5 ms",
+        "--disc",
+        "tail_drop",
+    )
+    done = sojourn("run", "small.toml", *discs, "--seeds", "1..2", "--json", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    runs = json.loads(done.stdout)["runs"]
+    assert [run["disc"] for run in runs[::2]] == ["MyLaw", "MyLaw:period=5 ms,gain=0.002", "tail_drop"]
+    assert sojourn("report", "out").returncode == 0
+    result = sj.run(sj.load(folder / "small.toml"), "tail_drop", seeds=[1, 2])
+    assert [run.metrics for run in result.runs] == [run["metrics"] for run in runs[4:]]
+
+
+def test_a_law_that_judges_packets_runs_from_a_file(sojourn, folder):
+    in_the_users_folder(folder, LIMIT)
+    discs = ("--disc", "mylaw.py:Limit", "--disc", "mylaw.py:Limit:limit_s=0.02", "--disc", "tail_drop")
+    runs = {}
+    for jobs in ("1", "2"):
+        done = sojourn(
+            "run", "small.toml", *discs, "--seeds", "1..2", "--jobs", jobs, "--json", "--out", "out"
+        )
+        assert done.returncode == 0, done.stderr
+        runs[jobs] = json.loads(done.stdout)["runs"]
+    assert [run["disc"] for run in runs["1"][::2]] == ["Limit", "Limit:limit_s=0.02", "tail_drop"]
+    for one, other in zip(runs["1"], runs["2"], strict=True):
+        assert one["metrics"] == other["metrics"]
+    waits = [run["metrics"]["sojourn_p95_s"] for run in runs["1"][::2]]
+    assert waits[1] <= 0.02 < waits[0] <= 0.05 < waits[2]
+    assert "class Limit(sj.Law):" in sj.Result.read(folder / "out").provenance["laws"]["Limit"]
+    done = sojourn("check", "small.toml", "--disc", "mylaw.py:Limit:overflow=head")
+    assert done.returncode == 0, done.stderr
+    assert "  overflow = head\n" in done.stdout
+    assert "  limit_s = 0.05 (default)\n" in done.stdout
+
+
+def test_what_a_law_prints_is_no_part_of_the_document(sojourn, folder):
+    text = 'print("read")\n' + MY_LAW.replace("return min", 'print("asked"); return min')
+    in_the_users_folder(folder, text)
+    command = ("run", "small.toml", "--disc", "mylaw.py:MyLaw", "--seeds", "1..2", "--jobs", "1")
+    done = sojourn(*command, "--json")
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)["runs"]) == 2
+    assert set(done.stderr.split()) == {"read", "asked"}
+    assert sojourn(*command).stdout.startswith("read\nasked\n")
+
+
+def test_a_law_of_a_file_is_the_same_law_in_python(folder, monkeypatch):
+    in_the_users_folder(folder, MY_LAW)
+    monkeypatch.chdir(folder)
+    scenario = sj.load("small.toml")
+    by_text = sj.run(scenario, "mylaw.py:MyLaw:gain=1e-4")
+    assert by_text.runs[0].metrics == sj.run(scenario, TenLines()).runs[0].metrics
+
+
+def test_a_file_that_was_edited_is_read_anew(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    scenario = sj.load("small.toml")
+    before = MY_LAW.replace("1e-3", "1e-4")
+    queues = []
+    for text in (before, MY_LAW, before):
+        in_the_users_folder(folder, text)
+        queues.append(sj.run(scenario, "mylaw.py:MyLaw").runs[0].metrics["queue_mean_packets"])
+    assert queues[0] == queues[2] > queues[1]
+
+
+def test_a_file_may_import_what_lies_beside_it_and_hold_dataclasses(sojourn, folder):
+    (folder / "laws").mkdir()
+    (folder / "laws" / "beside.py").write_text("GAIN = 1e-3\n")
+    (folder / "laws" / "mine.py").write_text(
+        "from __future__ import annotations\n"
+        "from dataclasses import dataclass\n"
+        "import sojourn\n"
+        "from beside import GAIN\n"
+        "@dataclass\n"
+        "class Mine(sojourn.Controller):\n"
+        "    gain: float = GAIN\n"
+        '    period: str = "10 ms"\n'
+        "    def update(self, seen: sojourn.Observation) -> float:\n"
+        "        return min(1.0, self.gain * seen.backlog_packets)\n"
+    )
+    done = sojourn("run", "small.toml", "--disc", "laws/mine.py:Mine:gain=5e-4", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["runs"][0]["disc"] == "Mine:gain=0.0005"
+
+
+def test_check_shows_a_law_of_a_file_with_its_parameters(sojourn, folder):
+    in_the_users_folder(folder, MY_LAW)
+    done = sojourn("check", "small.toml", "--disc", "mylaw.py:MyLaw:gain=0.5")
+    assert done.returncode == 0, done.stderr
+    assert "fifo under MyLaw:gain=0.5\n" in done.stdout
+    assert "[ MyLaw | 40 packets ]" in done.stdout
+    assert "  gain = 0.5\n" in done.stdout
+    assert "  period = 10 ms (default)\n" in done.stdout
+
+
+def test_a_law_of_a_file_that_fails_is_one_line_and_exit_1(sojourn, folder):
+    in_the_users_folder(folder, MY_LAW.replace("min(1.0, ", "max(2.0, "))
+    done = sojourn("run", "small.toml", "--disc", "mylaw.py:MyLaw")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "sojourn run: MyLaw, seed 1: mylaw.py:8: update gave 2.0, "
+        'in "return max(2.0, self.gain * seen.backlog_packets)", at 0.01 s of the run; '
+        "legal: a probability, a number from 0 to 1\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "text", "says"),
+    [
+        (
+            "nowhere.py:MyLaw",
+            MY_LAW,
+            "nowhere.py: cannot be read (No such file or directory); legal: FILE.py",
+        ),
+        ("mylaw.py", MY_LAW, 'mylaw.py: "" is not a law in it (legal: MyLaw)'),
+        (
+            "mylaw.py:Mylaw",
+            MY_LAW,
+            'mylaw.py: "Mylaw" is not a law in it; did you mean "MyLaw"? (legal: MyLaw)',
+        ),
+        ("mylaw.py:sj", MY_LAW, 'mylaw.py: "sj" is not a law in it (legal: MyLaw)'),
+        ("mylaw.py:MyLaw", "x = 1\n", "mylaw.py: holds no law; legal: a class on sojourn.Controller"),
+        ("mylaw.py:MyLaw", "class MyLaw(sj.Controller)\n", "mylaw.py:2: SyntaxError: "),
+        ("mylaw.py:MyLaw", "import nothing_such\n", "mylaw.py:2: ModuleNotFoundError: No module named"),
+        ("mylaw.py:MyLaw", "import sys\nsys.exit(4)\n", "mylaw.py:3: SystemExit: 4"),
+        (
+            "mylaw.py:MyLaw:gian=3",
+            MY_LAW,
+            "mylaw.py:MyLaw: MyLaw has no parameter gian; legal: gain, label, ",
+        ),
+        ("mylaw.py:MyLaw:gain", MY_LAW, '"gain" is not KEY=VALUE; legal: FILE.py:CLASS'),
+        ("mylaw.py:MyLaw:gain=1,gain=2", MY_LAW, '"gain" is given twice; legal: each key once'),
+        ("mylaw.py:MyLaw:period=5", MY_LAW, "MyLaw: period: 5 is not a time with a unit; legal: "),
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_a_wrong_spec_of_a_file_is_one_line(refused, folder, spec, text, says, command):
+    in_the_users_folder(folder, text)
+    (line,) = refused(command, "small.toml", "--disc", spec)
+    assert line.startswith(f"sojourn {command}: --disc: {says}"), line
+
+
+def test_a_law_of_a_file_replaces_a_disc_that_does_not_fit(sojourn, folder):
+    in_the_users_folder(folder, MY_LAW)
+    wrong = ("--set", "bottleneck.buffer=1 packet", "--set", "bottleneck.disc=pi:target=50packets")
+    assert sojourn("run", "small.toml", *wrong, "--disc", "mylaw.py:MyLaw", "--quiet").returncode == 0
