@@ -553,8 +553,8 @@ class PiPd(_Law):
 class Cpc(_Law):
     """Two loops: p steers the packets in flight, the backlog says how many there shall be.
 
-    What is in flight is measured as arrivals per second by the round-trip time. An inner loop moves
-    p until that is what an outer loop wants: the bandwidth-delay product, corrected by the
+    What is in flight is measured as packets let in per second by the round-trip time. An inner loop
+    moves p until that is what an outer loop wants: the bandwidth-delay product, corrected by the
     backlog's error, its integral and its rate of change. Both loops are designed in closed form for
     the link and the load; the load is estimated by the average probability, so the number of flows
     need not be known.

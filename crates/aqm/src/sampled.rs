@@ -1,23 +1,23 @@
 //! A law from a controller: each packet is marked or dropped with its probability.
 
 use crate::law::{Arrival, Controller, Gauges, Law, Observation, Verdict};
-use sojourn_units::{Prob, Rate, Span, Time};
+use crate::parts::ticks::Ticks;
+use sojourn_units::{Prob, Rate, Time};
 
 /// Runs a controller every period and applies its probability to each arrival
 /// independently (Bernoulli trials).
 #[derive(Clone, Debug)]
 pub struct Sampled<C> {
     controller: C,
-    period: Span,
-    due: Time,
+    ticks: Ticks,
     p: Prob,
 }
 
 impl<C: Controller + Clone> Sampled<C> {
     /// The law of `controller`; its first update is one period after the start.
     pub fn new(controller: C) -> Sampled<C> {
-        let period = controller.period();
-        Sampled { controller, period, due: Time::ZERO + period, p: Prob::ZERO }
+        let ticks = Ticks::new(controller.period());
+        Sampled { controller, ticks, p: Prob::ZERO }
     }
 }
 
@@ -37,14 +37,12 @@ impl<C: Controller + Clone> Law for Sampled<C> {
     }
 
     fn next_update(&self) -> Option<Time> {
-        Some(self.due)
+        Some(self.ticks.due())
     }
 
     fn on_update(&mut self, due: Time, seen: &Observation) {
         self.p = self.controller.update(seen);
-        // Sampling instants stay on their grid; those missed in a stall are not made up for.
-        let missed = seen.now.since(due).nanos() / self.period.nanos();
-        self.due = due + self.period.saturating_mul(missed + 1);
+        self.ticks.met(due, seen.now);
     }
 
     fn target_packets(&self) -> Option<f64> {
@@ -64,6 +62,7 @@ impl<C: Controller + Clone> Law for Sampled<C> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sojourn_units::Span;
 
     #[derive(Clone)]
     struct Elapsed(f64);

@@ -242,7 +242,7 @@ impl Rule {
     /// Equations (2) and (3).
     fn next(self, max_p: f64, average: f64, band: [f64; 2]) -> f64 {
         if average > band[1] && max_p <= self.high {
-            max_p + self.alpha.min(max_p / 4.0)
+            (max_p + self.alpha.min(max_p / 4.0)).min(1.0)
         } else if average < band[0] && max_p >= self.low {
             max_p * self.beta
         } else {
@@ -366,6 +366,20 @@ mod tests {
             assert!((next - expected).abs() < 1e-15, "{max_p} at {average}: {next}");
         }
         assert_eq!(ared(given).unwrap().band(), band);
+    }
+
+    /// A last step from below `high` may go beyond it, but not beyond what a probability can be.
+    #[test]
+    fn max_p_stays_a_probability() {
+        let mut law = ared(|params| {
+            given(params);
+            (params.max_p, params.high, params.alpha) = (Prob::ONE, Prob::ONE, 1.0);
+        })
+        .unwrap();
+        arrive(&mut law, 0.1, 160);
+        update(&mut law, 0.5);
+        arrive(&mut law, 0.6, 160);
+        assert_eq!(law.red.max_p(), 1.0);
     }
 
     /// Equations (4) and (5), and what ns-2 2.35 says of itself: q_weight_, thresh_ and maxthresh_ after a run

@@ -32,11 +32,13 @@
 //! [`crate::parts::identification`] tells; of the average p it keeps p_0 alone.
 //! p is clamped to [0, 1] and the clamped value drives the model, so nothing
 //! winds up. After a stall the model runs through the periods that were missed.
+//! While the link stands still p and the model stay as they are.
 
 use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Observation};
 use crate::parts::identification::Identification;
 use crate::parts::load::{Load, Path, are_flows, is_capacity, is_rtt, unknown};
+use crate::parts::missed;
 use crate::parts::prediction::{Model, Plant, Predictor};
 use crate::sampled::Sampled;
 use crate::site::{Network, Site};
@@ -233,6 +235,11 @@ impl Controller for ArmPfc {
 
     fn update(&mut self, seen: &Observation) -> Prob {
         let y = seen.backlog_packets - self.target;
+        if missed::stands_still(seen) {
+            self.y = [y; 2];
+            self.learnt.iter_mut().for_each(Identification::gap);
+            return Prob::clamped(self.applied[0]);
+        }
         self.catch_up(seen.elapsed, y);
         self.learn(seen, y);
         if self.design.schedule.is_some() {
@@ -530,6 +537,19 @@ mod tests {
         stalled.update(&seen(110.0, 1e18));
         let rest = -stalled.design.plant.gain * (late.get() - stalled.design.plant.p);
         assert!((stalled.modelled[0] / rest - 1.0).abs() < 1e-9, "at rest after however long");
+    }
+
+    #[test]
+    fn while_the_link_stands_still_p_and_the_model_are_kept() {
+        for adapt in [Adapt::Load, Adapt::Rls] {
+            let mut controller = built(|params| params.adapt = Some(adapt));
+            let at = |k: u32| 110.0 + f64::from(k * k % 17);
+            let p = (0..200).map(|k| controller.update(&seen(at(k), 0.056))).last().unwrap();
+            let (model, modelled) = (controller.model(), controller.modelled);
+            let standing = |k| Observation { capacity: Some(Rate::ZERO), ..seen(at(k), 0.056) };
+            (0..1000).for_each(|k| assert_eq!(controller.update(&standing(k)), p));
+            assert_eq!((controller.model(), controller.modelled), (model, modelled));
+        }
     }
 
     #[test]

@@ -15,13 +15,14 @@
 //! Each arriving packet is marked or dropped with probability p. `L` is not set
 //! unless it is given: then only the full buffer speaks. With `again` a link
 //! that stays idle lowers p once more after each `freeze`; without, it speaks
-//! once, when it falls idle.
+//! once, when it falls idle. What is lost while the link stands still says
+//! nothing of p.
 
 use crate::catalogue::Entry;
 use crate::law::{Arrival, Gauges, Law, Verdict};
 use crate::site::Site;
 use sojourn_units::param::Described;
-use sojourn_units::{Amount, Fault, Page, Prob, Span, Time};
+use sojourn_units::{Amount, Fault, Page, Prob, Rate, Span, Time};
 
 /// What the catalogue tells of it.
 pub const ENTRY: Entry = Entry {
@@ -75,6 +76,8 @@ pub struct Blue {
     p: f64,
     changed: Option<Time>,
     idle_since: Option<Time>,
+    /// Whether the link has no rate at present.
+    stands: bool,
 }
 
 impl Blue {
@@ -104,6 +107,7 @@ impl Blue {
             p: 0.0,
             changed: None,
             idle_since: None,
+            stands: site.rate == Rate::ZERO,
         })
     }
 }
@@ -136,6 +140,10 @@ impl Law for Blue {
         self.lost(now);
     }
 
+    fn on_link_change(&mut self, _now: Time, rate: Rate) {
+        self.stands = rate == Rate::ZERO;
+    }
+
     fn gauges(&self, out: &mut dyn Gauges) {
         out.gauge("p", "1", self.p);
     }
@@ -144,7 +152,7 @@ impl Law for Blue {
 impl Blue {
     /// Equation (1).
     fn lost(&mut self, now: Time) {
-        if self.thaws().is_none_or(|thaws| thaws <= now) {
+        if !self.stands && self.thaws().is_none_or(|thaws| thaws <= now) {
             self.p = (self.p + self.increase).min(1.0);
             self.changed = Some(now);
         }
@@ -174,7 +182,7 @@ fn is_step(d: f64) -> bool {
 mod tests {
     use super::*;
     use crate::law::{Backlog, FlowId};
-    use sojourn_units::{Ecn, Rate};
+    use sojourn_units::Ecn;
 
     fn site() -> Site {
         let rate = Rate::from_bits_per_second(8e6);
@@ -245,6 +253,21 @@ mod tests {
         blue.on_idle(at(2000));
         blue.on_arrival(&arrival(Time::from_nanos(u64::MAX / 2), 0, Ecn::NotEct, 0.5));
         assert_eq!(blue.p, 0.0, "after however long");
+    }
+
+    #[test]
+    fn what_is_lost_while_the_link_stands_still_does_not_count() {
+        let mut blue = blue(|params| params.threshold = Some(Amount::Packets(100.0)));
+        blue.on_overflow(at(0));
+        blue.on_link_change(at(500), Rate::ZERO);
+        for millis in (1000..10_000).step_by(200) {
+            blue.on_arrival(&arrival(at(millis), 300, Ecn::NotEct, 0.5));
+            blue.on_overflow(at(millis));
+        }
+        assert_eq!(blue.p, 0.02);
+        blue.on_link_change(at(10_000), Rate::from_bits_per_second(8e6));
+        blue.on_overflow(at(10_001));
+        assert_eq!(blue.p, 0.04);
     }
 
     #[test]

@@ -25,7 +25,7 @@
 //! paper's equations; these follow from its words and the model that it cites.
 //!
 //! Every period F is measured as lambda (T_p + q / C), or as lambda R with
-//! `measure = rate`, where lambda is the rate of arrivals, smoothed. N (K_P, K_i,
+//! `measure = rate`, where lambda is the rate at which packets are let in, smoothed. N (K_P, K_i,
 //! K_d) and N T_I hold the number of flows in T_1 and N K_1 alone, and with
 //! `adapt = load` these follow from the average p: no N is needed. p and F_ref are
 //! clamped, and the integral of e stands still where either could not follow it.
@@ -35,6 +35,7 @@
 use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Observation};
 use crate::parts::load::{Load, Path, are_flows, is_capacity, is_rtt, unknown};
+use crate::parts::missed;
 use crate::sampled::Sampled;
 use crate::site::{Network, Site};
 use sojourn_units::param::Described;
@@ -75,7 +76,7 @@ pub const ENTRY: Entry = Entry {
     page: Page {
         stem: "cpc",
         summary: "two loops: p steers the packets in flight, the backlog says how many there shall be",
-        idea: "What is in flight is measured as arrivals per second by the round-trip time. An inner loop \
+        idea: "What is in flight is measured as packets let in per second by the round-trip time. An inner loop \
                moves p until that is what an outer loop wants: the bandwidth-delay product, corrected by the \
                backlog's error, its integral and its rate of change. Both loops are designed in closed form \
                for the link and the load; the load is estimated by the average probability, so the number of \
@@ -156,16 +157,13 @@ pub struct Cpc {
     load: Load,
     network: Network,
     design: Design,
-    /// Packets that come, and that are let in, per second.
-    offered: f64,
+    /// lambda, packets/s.
     admitted: f64,
     /// N K_i times the integral of e, packets.
     integral: f64,
     /// F - F_ref, packets.
     excess: f64,
     p: f64,
-    /// Whether the link has no rate at present.
-    stands: bool,
 }
 
 /// What a reset goes back to.
@@ -203,12 +201,10 @@ impl Cpc {
             load: start.load,
             network: start.network,
             design: design(start.network, params.form),
-            offered: 0.0,
             admitted: 0.0,
             integral: 0.0,
             excess: 0.0,
             p: 0.0,
-            stands: false,
         };
         controller.reset();
         Ok(controller)
@@ -232,7 +228,7 @@ impl Controller for Cpc {
 
     fn update(&mut self, seen: &Observation) -> Prob {
         // A link that stands still says nothing of the flows.
-        if !self.stands {
+        if !missed::stands_still(seen) {
             self.listen(seen);
             if self.adapts {
                 self.follow(seen);
@@ -246,13 +242,10 @@ impl Controller for Cpc {
         let Start { path, load, network } = self.start;
         (self.path, self.load, self.network) = (path, load, network);
         self.design = design(network, self.form);
-        (self.offered, self.admitted) = (0.0, 0.0);
-        (self.integral, self.excess, self.p) = (0.0, 0.0, 0.0);
-        self.stands = false;
+        (self.admitted, self.integral, self.excess, self.p) = (0.0, 0.0, 0.0, 0.0);
     }
 
     fn on_link_change(&mut self, rate: Rate) {
-        self.stands = rate.bits_per_second() <= 0.0;
         self.path.follow(rate);
     }
 
@@ -267,18 +260,18 @@ impl Controller for Cpc {
 
     fn gauges(&self, out: &mut dyn Gauges) {
         out.gauge("excess", "packets", self.excess);
-        out.gauge("arrivals", "packets/s", self.offered);
+        out.gauge("admitted", "packets/s", self.admitted);
         out.gauge("design_flows", "1", self.network.flows);
     }
 }
 
 impl Cpc {
-    /// Averages what came, and what was let in of it: only that fills the queue.
+    /// Averages what was let in. What was dropped is not in flight any more and fills no queue; and with it an
+    /// overload that answers nothing would be beyond F_ref whatever p is.
     fn listen(&mut self, seen: &Observation) {
         let elapsed = seen.elapsed.max(SHORTEST);
         let weight = 1.0 - math::exp(-elapsed / self.smoothing);
         let admitted = seen.arrived_packets - seen.dropped_packets;
-        self.offered += weight * (seen.arrived_packets / elapsed - self.offered);
         self.admitted += weight * (admitted / elapsed - self.admitted);
     }
 
@@ -316,7 +309,7 @@ impl Cpc {
     fn flight(&self, backlog: f64) -> f64 {
         let Path { capacity, rtt, .. } = self.path;
         let base = (rtt - self.target / capacity).max(0.0);
-        self.offered
+        self.admitted
             * match self.measure {
                 Measure::Flight => base + backlog / capacity,
                 Measure::Rate => rtt,
@@ -470,12 +463,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_dropped_does_not_fill_the_queue() {
-        // 1500 packets/s offered, a sixth of them dropped: the backlog rests, and so does D.
+    fn what_is_dropped_is_not_in_flight() {
+        // 1500 packets/s offered, a sixth of them dropped: the backlog rests, and so do D and F.
         let mut controller = built(fixed);
         let dropping = Observation { dropped_packets: 5.0, ..seen(100.0, 1500.0) };
         let p = controller.update(&dropping).get();
-        assert!(!off(p, 0.02 * (1500.0 * 0.28 - 350.0) / 1650.6875), "{p}");
+        assert!(!off(p, 0.0) && !off(controller.excess, 0.0), "{p}");
         // Nothing held and less offered than the link takes: the backlog rests too.
         let mut controller = built(fixed);
         controller.update(&seen(0.0, 500.0));
@@ -521,7 +514,8 @@ mod tests {
         let (p, integral) = (controller.p, controller.integral);
         assert!(p > 0.0);
         controller.on_link_change(Rate::ZERO);
-        (0..1000).for_each(|_| _ = controller.update(&seen(300.0, 0.0)));
+        let standing = Observation { capacity: Some(Rate::ZERO), ..seen(300.0, 0.0) };
+        (0..1000).for_each(|_| _ = controller.update(&standing));
         assert_eq!((controller.p, controller.integral), (p, integral));
         controller.on_link_change(Rate::from_bits_per_second(5e6));
         assert_eq!((controller.path.capacity, controller.path.rtt), (625.0, 0.2 + 0.16));

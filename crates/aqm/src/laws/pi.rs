@@ -19,9 +19,11 @@
 //!
 //! p is clamped to [0, 1] and the clamped value is kept, so the integrator does
 //! not wind up. After a stall the integral part uses the real elapsed time.
+//! While the link stands still p is kept.
 
 use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Observation};
+use crate::parts::missed;
 use crate::sampled::Sampled;
 use crate::site::{Network, Site};
 use sojourn_units::param::Described;
@@ -121,6 +123,10 @@ impl Controller for Pi {
     fn update(&mut self, seen: &Observation) -> Prob {
         let Gains { a, b } = self.gains;
         let error = seen.backlog_packets - self.target;
+        if missed::stands_still(seen) {
+            self.error = error;
+            return Prob::clamped(self.p);
+        }
         // The part of the integral that equation (1) does not hold when more than a period went by.
         let late = seen.elapsed / self.period.seconds() - 1.0;
         let stalled = if late > 0.5 { (a - b) * late * (error + self.error) / 2.0 } else { 0.0 };
@@ -224,6 +230,22 @@ mod tests {
         assert_eq!(pi.p, 1.0);
         pi.update(&seen(0.0));
         assert!(pi.p < 1.0, "leaves the limit at the first error of the other sign");
+    }
+
+    #[test]
+    fn while_the_link_stands_still_p_is_kept() {
+        let params = Params { a: Some(2e-3), b: Some(1e-3), ..Params::default() };
+        let mut pi = Pi::new(&params, &site()).unwrap();
+        let seen = |backlog| Observation {
+            backlog_packets: backlog,
+            elapsed: 1.0 / 160.0,
+            ..Observation::default()
+        };
+        let p = pi.update(&seen(150.0));
+        let standing = Observation { capacity: Some(Rate::ZERO), ..seen(800.0) };
+        (0..1000).for_each(|_| assert_eq!(pi.update(&standing), p));
+        // It goes on from there: 2e-3 (700 - 100) - 1e-3 (800 - 100).
+        assert!((pi.update(&seen(700.0)).get() - (p.get() + 0.5)).abs() < 1e-12);
     }
 
     #[test]

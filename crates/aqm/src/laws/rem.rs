@@ -22,9 +22,11 @@
 //! Near rest both are PI, with g = gamma ln(phi) (1 - p): (1) has the gains
 //! g (1 + alpha) and g while the link is busy, (3) has g and g (1 - alpha).
 //! After a stall the backlog's part counts once for each period of real time.
+//! While the link stands still the price is kept.
 
 use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Observation};
+use crate::parts::missed;
 use crate::sampled::Sampled;
 use crate::site::Site;
 use sojourn_units::param::Described;
@@ -140,8 +142,10 @@ impl Controller for Rem {
     fn update(&mut self, seen: &Observation) -> Prob {
         let Params { gamma, alpha, phi, .. } = self.params;
         let error = seen.backlog_packets - self.target;
-        let excess = alpha * self.errors(seen, error) + self.mismatch(seen, error);
-        self.price = (self.price + gamma * excess).clamp(0.0, self.highest);
+        if !missed::stands_still(seen) {
+            let excess = alpha * self.errors(seen, error) + self.mismatch(seen, error);
+            self.price = (self.price + gamma * excess).clamp(0.0, self.highest);
+        }
         self.error = error;
         Prob::clamped(probability(phi, self.price))
     }
@@ -276,6 +280,20 @@ mod tests {
         assert!(rem.update(&seen(0.0, 0.0, 0.002)).get() < p, "it falls at once");
         rem.on_link_change(Rate::from_bits_per_second(0.0));
         assert!(rem.update(&seen(300.0, 0.0, 1e9)).get() <= HIGHEST_P + 1e-12);
+    }
+
+    #[test]
+    fn while_the_link_stands_still_the_price_is_kept() {
+        for mismatch in [Mismatch::Rate, Mismatch::Backlog] {
+            let mut rem = rem(|params| params.mismatch = mismatch);
+            rem.update(&seen(103.0, 3.0, 0.002));
+            let price = rem.price;
+            let standing = Observation { capacity: Some(Rate::ZERO), ..seen(300.0, 50.0, 0.002) };
+            (0..1000).for_each(|_| _ = rem.update(&standing));
+            assert_eq!(rem.price, price);
+            rem.update(&seen(299.0, 1.0, 0.002));
+            assert!(rem.price > price, "it goes on from there");
+        }
     }
 
     #[test]
