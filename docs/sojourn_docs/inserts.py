@@ -94,7 +94,7 @@ def source(name: str) -> str:
 def behaviour_of_all(link: str) -> str:
     """What every law does on a link."""
     head, *rows = behaviour.table(link)
-    return _table(head, ([_disc_linked(disc), *cells] for disc, *cells in rows))
+    return _table(head, ([_disc_linked(disc), *map(_unbroken, cells)] for disc, *cells in rows))
 
 
 def entries(kind: str) -> str:
@@ -198,9 +198,13 @@ def _linked(kind: str, name: str) -> str:
 
 
 def _disc_linked(disc: str) -> str:
-    """A disc with its law linked; the asterisk of a promise missed stays."""
+    """A disc's law, linked; the asterisk of a promise missed stays."""
     law = re.match(r"\w+", disc)[0]  # type: ignore[index]
-    return _linked("laws", law) + disc[len(law) :].replace("*", "\\*")
+    return _linked("laws", law) + (" \\*" if disc.endswith("*") else "")
+
+
+def _unbroken(cell: str) -> str:
+    return cell.replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}")
 
 
 def _turned(found: re.Match[str]) -> str:
@@ -231,5 +235,5 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _cell(text: str) -> str:
     """A fact as it stands in a table: no column ends within it, no sign of it is a mark."""
-    plain = " ".join(text.split())
+    plain = re.sub(r"[ \n]+", " ", text).strip()
     return plain if plain.startswith(("`", "[")) else re.sub(r"([\\|*_$<\[\]])", r"\\\1", plain)

@@ -399,7 +399,7 @@ def test_conform_holds_our_laws_and_other_peoples(sojourn, refused):
     assert not told["holds"]
     assert {trace["law"] for trace in told["traces"]} == {"codel"}
     (line,) = refused("conform", "--law", "coddle")
-    assert line.startswith('sojourn conform: --law: "coddle" has no traces; legal: arm_pfc, ')
+    assert line.startswith('sojourn conform: --law: "coddle" has no traces; legal: ared, arm_pfc, ')
     (line,) = refused("conform", "--law", "codel", "--against", "no-such-program")
     assert line.startswith('sojourn conform: --against: "no-such-program" cannot be started')
 

@@ -47,7 +47,9 @@ def public():
 
 def test_every_public_function_shows_an_example():
     found = {function.__qualname__: function.__doc__ or "" for function in public()}
-    assert {"run", "load", "replay", "Result.read", "Result.plot", "Plots.queue", "Law.answer"} <= set(found)
+    assert {"run", "load", "replay", "Result.read", "Result.plot", "Plots.queue", "TracedLaw.answer"} <= set(
+        found
+    )
     assert {name for name, text in found.items() if ">>>" not in text} == HELPERS
 
 
