@@ -14,6 +14,7 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from sojourn.errors import InputError, LawFailed, missing_core
@@ -30,6 +31,8 @@ except ImportError as fault:
 __all__ = ["TracedLaw", "against", "compare", "replay", "traces"]
 
 _SHIPPED = Path(__file__).parent / "vectors"
+# Bytes for a line of an answer, with room for other words than ours.
+_LONGEST_ANSWER = 64
 _ANSWERS = ("verdict", "p", "next_ns")
 _LEGAL = "legal: a JSON object on each line, as vectors/README.md tells"
 
@@ -178,7 +181,7 @@ def compare(path: str | Path, verdicts: Sequence[str]) -> list[str]:
     header, *calls = _objects(path)
     asked = [(number, call["verdict"]) for number, call in enumerate(calls, start=2) if "verdict" in call]
     differences = [
-        f"{path}:{number}: answers {said}, expected {expected}{_clause(header)}"
+        f"{path}:{number}: answers {_quoted(said)}, expected {expected}{_clause(header)}"
         for (number, expected), said in zip(asked, verdicts, strict=False)
         if said != expected
     ]
@@ -207,27 +210,51 @@ def against(path: str | Path, command: str) -> list[str]:
     []
     """
     lines = [{key: value for key, value in told.items() if key not in _ANSWERS} for told in _objects(path)]
-    try:
-        done = subprocess.run(
-            shlex.split(command),
-            input="".join(json.dumps(line) + "\n" for line in lines),
-            stdout=subprocess.PIPE,
-            encoding="utf-8",
-            errors="replace",
-            check=False,
-        )
-    except (OSError, ValueError, IndexError) as fault:
-        raise InputError(f'--against: "{command}" cannot be started ({fault}); legal: a command') from None
-    differences = compare(path, done.stdout.split())
-    if done.returncode != 0:
-        differences.append(f"{path}: the command ended with exit code {done.returncode}")
+    told = "".join(json.dumps(line) + "\n" for line in lines)
+    answers, ended = _conversation(command, told, len(lines) * _LONGEST_ANSWER)
+    differences = compare(path, [line.strip() for line in answers.splitlines() if line.strip()])
+    if ended is None:
+        differences.append(f"{path}: the command said much more than it was asked, and was stopped")
+    elif ended != 0:
+        differences.append(f"{path}: the command ended with exit code {ended}")
     return differences
+
+
+def _conversation(command: str, told: str, limit: int) -> tuple[str, int | None]:
+    """What a program answers, up to `limit` bytes, and its exit code; None where it was stopped there."""
+    try:
+        words = shlex.split(command)
+        if not words:
+            raise ValueError("it is empty")
+        # A file and no pipe: a program may answer before it has read everything, or read nothing at all.
+        with TemporaryFile() as asked:
+            asked.write(told.encode())
+            asked.seek(0)
+            program = subprocess.Popen(words, stdin=asked, stdout=subprocess.PIPE)
+    except (OSError, ValueError) as fault:
+        raise InputError(f'--against: "{command}" cannot be started ({fault}); legal: a command') from None
+    with program:
+        try:
+            assert program.stdout is not None
+            said = program.stdout.read(limit + 1)
+            if len(said) > limit:
+                program.kill()
+                return said[:limit].decode(errors="replace"), None
+            return said.decode(errors="replace"), program.wait()
+        except BaseException:
+            program.kill()
+            raise
 
 
 def _words(answer: Mapping[str, Any]) -> str:
     if "verdict" in answer:
         return str(answer["verdict"])
     return ", ".join(f"{key} {value}" for key, value in answer.items())
+
+
+def _quoted(said: str) -> str:
+    """A verdict of somebody else's: a word, or as much of what it is as a line bears."""
+    return said if said.isprintable() and len(said) <= 20 else f"{said[:20]!r}"
 
 
 def _clause(header: Mapping[str, Any]) -> str:

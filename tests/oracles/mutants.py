@@ -50,6 +50,13 @@ class BeginsAnew(CoDelQueue):
         return 1
 
 
+class ForgetsTooSoon(CoDelQueue):
+    """Comes back at its old pace after less than 8 intervals only."""
+
+    def count_on_entry(self, now: int) -> int:
+        return super().count_on_entry(now) if now - self.drop_next < 8 * self.interval else 1
+
+
 class IgnoresTheMtu(CoDelQueue):
     """Drops also where no more than one packet stays behind."""
 
@@ -127,6 +134,20 @@ class BypassesByPackets(Pie):
     def bypass(self, call: dict[str, Any]) -> bool:
         uncongested = self.qdelay_old < self.QDELAY_REF / 2 and self.drop_prob < 0.2
         return uncongested or call["backlog_packets"] <= 2
+
+
+class NeverCalm(Pie):
+    """Has no word for a queue that is well below its target."""
+
+    def bypass(self, call: dict[str, Any]) -> bool:
+        return bool(call["backlog_bytes"] <= 2 * self.MEAN_PKTSIZE)
+
+
+class AlwaysCalm(Pie):
+    """Forgets that a large probability outlasts a calm."""
+
+    def bypass(self, call: dict[str, Any]) -> bool:
+        return self.qdelay_old < self.QDELAY_REF / 2 or super().bypass(call)
 
 
 class UpdatesOnArrival(Pie):

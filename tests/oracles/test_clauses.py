@@ -40,6 +40,7 @@ MUTANTS = [
     (mutants.RearmsFromNow, "codel/late_drops", "RFC 8289, section 5.5: while the due time has passed"),
     (mutants.NeverForgets, "codel/re_entry", "RFC 8289, section 5.5: back within 16 intervals"),
     (mutants.BeginsAnew, "codel/re_entry", "RFC 8289, section 5.5: back within 16 intervals"),
+    (mutants.ForgetsTooSoon, "codel/re_entry", "RFC 8289, section 5.5: back within 16 intervals"),
     (mutants.IgnoresTheMtu, "codel/one_mtu", "RFC 8289, section 5.6: a backlog of at most one maxpacket"),
     (mutants.IgnoresTheLimit, "red/hard_limit", "RFC 7567, section 2: the buffer's limit holds whatever"),
     (mutants.NeverBelow, "red/below_min", "Floyd and Jacobson 1993, figure 2: below min_th"),
@@ -48,6 +49,16 @@ MUTANTS = [
     (mutants.GentleIsAll, "red/gentle", "Floyd 2000 (gentle): from max_th to 2 max_th"),
     (mutants.NeverAbove, "red/above", "Floyd and Jacobson 1993, figure 2: from max_th on every packet"),
     (mutants.BypassesByPackets, "pie/bypass_in_bytes", "RFC 8033, section 4.1: a packet is enqueued without"),
+    (
+        mutants.NeverCalm,
+        "pie/calm",
+        "RFC 8033, section 4.1: a packet is enqueued without a draw where the last",
+    ),
+    (
+        mutants.AlwaysCalm,
+        "pie/calm",
+        "RFC 8033, section 4.1: a packet is enqueued without a draw where the last",
+    ),
     (
         mutants.UpdatesOnArrival,
         "pie/updates_by_timer",

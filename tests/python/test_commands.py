@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 from sojourn.cli import main
+from sojourn.conform import against
 
 RED = "red:min=5packets,max=15packets"
 
@@ -402,6 +403,23 @@ def test_conform_holds_our_laws_and_other_peoples(sojourn, refused):
     assert line.startswith('sojourn conform: --law: "coddle" has no traces; legal: ared, arm_pfc, ')
     (line,) = refused("conform", "--law", "codel", "--against", "no-such-program")
     assert line.startswith('sojourn conform: --against: "no-such-program" cannot be started')
+    (line,) = refused("conform", "--law", "codel", "--against", "")
+    assert line == 'sojourn conform: --against: "" cannot be started (it is empty); legal: a command'
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("yes pass", "the command said much more than it was asked, and was stopped"),
+        (r"printf '\033[2Jx\n%050d\n' 3", r"answers '\x1b[2Jx', expected pass"),
+        ("echo pass drop", "answers pass drop, expected pass"),
+        ("false", "the command ended with exit code 1"),
+    ],
+)
+def test_conform_bears_whatever_a_program_answers(root, command, says):
+    differences = against(root / "vectors" / "tail_drop" / "rate_stall.jsonl", command)
+    assert any(says in line for line in differences), differences[:3]
+    assert all(line.isprintable() and len(line) < 300 for line in differences)
 
 
 def test_version_is_one_line(sojourn):

@@ -48,6 +48,15 @@ def leave():
     sys.exit(3)
 
 
+class Speechless(Exception):
+    def __str__(self):
+        raise ValueError("no words")
+
+
+def speechless():
+    raise Speechless
+
+
 class OneReturn(sj.Controller):
     period = "10 ms"
 
@@ -169,6 +178,25 @@ class Idling(sj.Law):
         """Without the time."""
 
 
+class Generating(sj.Law):
+    """As a generator the method would never be run."""
+
+    def on_idle(self, time_s):
+        yield time_s
+
+
+class Answering(sj.Law):
+    """An overflow is not to be judged."""
+
+    def on_overflow(self, time_s):  # noqa: ARG002
+        return sj.Verdict.MARK
+
+
+class Following(sj.Law):
+    def on_link_change(self, time_s, rate_bps):  # noqa: ARG002
+        return rate_bps
+
+
 class Overflowing(sj.Law):
     def on_overflow(self, time_s):
         return {}[time_s]
@@ -223,6 +251,9 @@ GAUGES = 'a dict such as {"p": 0.01}, with p from 0 to 1'
         (Timed(next="2 s"), "return self.next if seen.time_s > 1 else None", "on_update gave '2 s'", A_TIME),
         (Gauging(), "return self.shown", "gauges gave None", GAUGES),
         (Gauging(shown={"p": 1.5}), "return self.shown", "gauges gave {'p': 1.5}", GAUGES),
+        (Judging(what=speechless), "raise Speechless", "Speechless", None),
+        (Generating(), "yield time_s", "on_idle gave <generator", "None"),
+        (Answering(), "return sj.Verdict.MARK", "on_overflow gave Verdict.MARK", "None"),
         (Idling(), "def on_idle(self):", "TypeError: ", None),
         (Overflowing(), "return {}[time_s]", "KeyError: ", None),
     ],
@@ -261,6 +292,11 @@ def test_a_trace_through_a_law_that_fails_names_its_line(root):
         sj.LawFailed, match=rf"Judging:what=3: {__file__}:\d+: on_departure gave 3, in .*; legal: Verdict"
     ):
         replay(root / "vectors" / "codel" / "overload_idle.jsonl", Judging(what=3))
+
+
+def test_an_answer_to_a_change_of_the_link_is_refused(root):
+    with pytest.raises(sj.LawFailed, match=r"on_link_change gave .*; legal: None"):
+        replay(root / "vectors" / "codel" / "rate_stall.jsonl", Following())
 
 
 def test_a_failure_is_a_failed_run_and_keeps_the_others(scenario):

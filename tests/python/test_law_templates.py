@@ -1,6 +1,7 @@
 """Laws in Python as templates: a copy for every run, parameters, labels, and what is refused at once."""
 
 import math
+import sys
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -170,6 +171,46 @@ class BadProperty(TenLines):
         return 1 / 0
 
 
+class LeavesInReset(TenLines):
+    def reset(self):
+        sys.exit(3)
+
+
+class Speechless(Exception):
+    def __str__(self):
+        raise ValueError("no words")
+
+
+class SpeechlessReset(TenLines):
+    def reset(self):
+        raise Speechless
+
+
+class NeverReset(TenLines):
+    def reset(self):
+        self.mean = 0.0
+        yield
+
+
+class BadCopy(TenLines):
+    def __deepcopy__(self, memo):
+        return None
+
+
+class LeavesInCopy(TenLines):
+    def __deepcopy__(self, memo):
+        sys.exit(3)
+
+
+class NotAMethod(sj.Law):
+    on_arrival = "drop"
+
+
+class NoneUpdate(sj.Controller):
+    period = "10 ms"
+    update = None
+
+
 class BadLabel(TenLines):
     label = "two\nlines"
 
@@ -186,6 +227,22 @@ class Labelled(TenLines):
             BadProperty(),
             rf"^discs: BadProperty cannot be set up .*{HERE}:\d+: ZeroDivisionError: division by zero",
         ),
+        (Labelled(" "), r"^discs: Labelled: label: ' ' is not a name; legal: text on one line"),
+        (Labelled("\0"), r"^discs: Labelled: label: '\\x00' is not a name"),
+        (Labelled("\ud800"), r"^discs: Labelled: label: '\\ud800' is not a name"),
+        (
+            LeavesInReset(),
+            rf"^discs: LeavesInReset cannot be set up .*{HERE}:\d+: SystemExit: 3, in \"sys.exit",
+        ),
+        (
+            SpeechlessReset(),
+            rf"^discs: SpeechlessReset cannot be set up .*{HERE}:\d+: Speechless, in \"raise",
+        ),
+        (NeverReset(), r"^discs: NeverReset cannot be set up .*: reset gave <generator .*; legal: None"),
+        (BadCopy(), r"^discs: BadCopy: its copy is a NoneType; legal: a BadCopy$"),
+        (LeavesInCopy(), r"^discs: LeavesInCopy cannot be copied for each run \(SystemExit: 3\)"),
+        (NotAMethod(), r"^discs: NotAMethod: on_arrival is a str; legal: def on_arrival\(self"),
+        (NoneUpdate(), r"^discs: NoneUpdate has no update; legal: def update\(self, seen\)"),
         (BadLabel(), r"^discs: BadLabel: label: 'two\\nlines' is not a name; legal: text on one line"),
         (
             Labelled("x" * 61),

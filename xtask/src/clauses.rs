@@ -74,18 +74,18 @@ const CLAUSES: &[Clause] = &[
         name: "re_entry",
         says: "RFC 8289, section 5.5: back within 16 intervals the drop state begins at the last count less \
                  the one before, later at 1",
-        about: "four drops, then 0.2 s of calm and the drop state again at the old pace; then 3 s of calm, after \
-                which it begins at 1",
+        about: "four drops, then 0.2 s of calm and the drop state again at the old pace; the same after 15.8 \
+                intervals; after 16.02 it begins at 1",
         disc: "codel:interval=50ms,target=4ms",
         limit: 200,
         script: |talk| {
             talk.arrive(40);
             talk.send_every(5.0, 34);
             talk.drain();
-            for calm in [200.0, 3000.0] {
+            for calm in [200.0, 735.0, 760.0] {
                 talk.wait(calm);
-                talk.arrive(30);
-                talk.send_every(5.0, 22);
+                talk.arrive(33);
+                talk.send_every(5.0, 26);
                 talk.drain();
             }
         },
@@ -242,6 +242,32 @@ const CLAUSES: &[Clause] = &[
                 talk.arrive(packets);
                 talk.drain();
             }
+        },
+    },
+    Clause {
+        name: "calm",
+        says: "RFC 8033, section 4.1: a packet is enqueued without a draw where the last delay was below half the \
+                 target and drop_prob below 0.2",
+        about: "draws of 0: a fourth packet after a calm does not pass with a probability of 0.9; with 0.16 six do, \
+                but not the next one, which finds a delay of 20 ms",
+        disc: "pie:max_burst=0ms,derandomize=false,cap_drop=false,alpha=2,beta=0.1",
+        limit: 60,
+        script: |talk| {
+            talk.draw(0.99);
+            talk.arrive(32);
+            talk.send_every(10.0, 30);
+            talk.drain();
+            talk.wait(20.0);
+            talk.draw(0.0);
+            talk.arrive(4);
+            talk.drain();
+            talk.wait(310.0);
+            talk.arrive(6);
+            talk.wait(20.0);
+            talk.send();
+            talk.wait(15.0);
+            talk.arrive(1);
+            talk.drain();
         },
     },
     Clause {

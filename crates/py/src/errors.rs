@@ -33,7 +33,9 @@ pub(crate) fn law_error(py: Python<'_>, error: PyErr, method: &'static str, time
     if error.is_instance_of::<LawError>(py) {
         return error;
     }
-    let failure = LawError::new_err((error.value(py).to_string(), time_s, method, ""));
+    // An exception of the law's author may fail even to say what it is.
+    let said = error.value(py).str().map(|text| text.to_string()).unwrap_or_default();
+    let failure = LawError::new_err((said, time_s, method, ""));
     failure.set_cause(py, Some(error));
     failure
 }

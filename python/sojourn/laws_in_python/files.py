@@ -12,7 +12,7 @@ from types import ModuleType
 
 from sojourn.errors import InputError
 from sojourn.laws_in_python import BASES, LawInPython
-from sojourn.laws_in_python.lines import shown
+from sojourn.laws_in_python.lines import said_by, shown
 from sojourn.laws_in_python.parameters import defaults_of
 
 __all__ = ["law_of", "names_a_file"]
@@ -39,9 +39,10 @@ def law_of(spec: str) -> LawInPython:
     parameters = _parameters(found["list"])
     try:
         return kind(**parameters)
-    except Exception as fault:
-        legal = "" if "legal: " in str(fault) else f"; legal: {', '.join(sorted(defaults_of(kind)))}"
-        raise InputError(f"--disc: {found['file']}:{kind.__name__}: {shown(str(fault))}{legal}") from fault
+    except (Exception, SystemExit) as fault:
+        said = said_by(fault) or type(fault).__name__
+        legal = "" if "legal: " in said else f"; legal: {', '.join(sorted(defaults_of(kind)))}"
+        raise InputError(f"--disc: {found['file']}:{kind.__name__}: {shown(said)}{legal}") from fault
 
 
 def _module(file: str) -> ModuleType:
@@ -68,7 +69,7 @@ def _module(file: str) -> ModuleType:
         if isinstance(fault, KeyboardInterrupt):
             raise
         raise InputError(
-            f"--disc: {_place(file, fault)}: {type(fault).__name__}: {shown(str(fault))}"
+            f"--disc: {_place(file, fault)}: {type(fault).__name__}: {shown(said_by(fault))}"
         ) from fault
     return module
 

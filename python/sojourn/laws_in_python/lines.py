@@ -11,7 +11,7 @@ from types import CodeType, FunctionType
 from sojourn.laws_in_python import BASES, LawInPython
 from sojourn.laws_in_python.law import CALLS
 
-__all__ = ["failure_of", "line_of", "shown", "source_of"]
+__all__ = ["failure_of", "line_of", "said_by", "shown", "source_of"]
 
 # Letters of what is quoted from a law.
 _LONGEST = 200
@@ -29,7 +29,8 @@ def failure_of(law: LawInPython, fault: BaseException) -> str:
 
 def line_of(law: LawInPython, fault: BaseException, method: str) -> str:
     """``FILE:LINE: KIND: what, in "SOURCE"`` of the last line in the law's own files that raised this."""
-    said = f"{type(fault).__name__}: {fault}" if str(fault) else type(fault).__name__
+    text = said_by(fault)
+    said = f"{type(fault).__name__}: {text}" if text else type(fault).__name__
     files = _files_of(law)
     for frame in reversed(traceback.extract_tb(fault.__traceback__)):
         if frame.filename in files and frame.lineno is not None:
@@ -45,6 +46,14 @@ def source_of(law: LawInPython) -> str | None:
         return inspect.getsource(type(law))
     except (OSError, TypeError):
         return None
+
+
+def said_by(fault: BaseException) -> str:
+    """The text of a fault; empty where a class of its author's cannot give one."""
+    try:
+        return str(fault)
+    except Exception:
+        return ""
 
 
 def shown(text: str) -> str:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from sojourn.errors import InputError, missing_core
 from sojourn.laws_in_python import BASES, Controller, Law, LawInPython
 from sojourn.laws_in_python.law import CALLS
-from sojourn.laws_in_python.lines import line_of, shown
+from sojourn.laws_in_python.lines import line_of, said_by, shown
 from sojourn.laws_in_python.parameters import data_of, label_of
 
 try:
@@ -31,7 +31,7 @@ def template_of(law: LawInPython | type[LawInPython], site: Site) -> LawInPython
     with _told(law):
         label = label_of(template)
         _check(own_copy(template, site))
-    if len(label.splitlines()) != 1:
+    if not label.strip() or not label.isprintable():
         name = type(law).__name__
         raise InputError(f"--disc: {name}: label: {label!r} is not a name; legal: text on one line")
     return template
@@ -46,7 +46,10 @@ def own_copy(template: LawInPython, site: Site) -> LawInPython:
             _own_value(own, name, value, memo)
     # A frozen dataclass refuses setattr.
     object.__setattr__(own, "site", site)
-    own.reset()
+    # What is written as a generator or a coroutine would never be run, and nobody would be told.
+    answer: object = own.reset()  # type: ignore[func-returns-value]
+    if answer is not None:
+        raise TypeError(f"reset gave {answer!r}; legal: None")
     return own
 
 
@@ -54,8 +57,8 @@ def fresh(template: LawInPython, site: Site) -> LawInPython:
     """`own_copy` inside a run: what is raised is a failure of the law."""
     try:
         return own_copy(template, site)
-    except Exception as fault:
-        raise LawError(str(fault), 0.0, "reset", "") from fault
+    except (Exception, SystemExit) as fault:
+        raise LawError(said_by(fault), 0.0, "reset", "") from fault
 
 
 def _check_methods(law: LawInPython) -> None:
@@ -65,13 +68,17 @@ def _check_methods(law: LawInPython) -> None:
         _check_calls(law, name)
         return
     update = getattr(law, "update", None)
-    if update is None or getattr(update, "__func__", None) is Controller.update:
+    if not callable(update) or getattr(update, "__func__", None) is Controller.update:
         raise InputError(f"--disc: {name} has no update; legal: def update(self, seen)")
 
 
 def _check_calls(law: Law, name: str) -> None:
     own = {method for kind in type(law).__mro__ if kind not in BASES for method in vars(kind)}
     own |= vars(law).keys()
+    for method in sorted(own.intersection(CALLS)):
+        if not callable(given := getattr(law, method, None)):
+            what = f"{method} is a {type(given).__name__}"
+            raise InputError(f"--disc: {name}: {what}; legal: def {method}(self, ...)")
     for method in sorted(own):
         if method.startswith("on_") and method not in CALLS and callable(getattr(law, method, None)):
             near = difflib.get_close_matches(method, CALLS, n=1)
@@ -83,14 +90,17 @@ def _check_calls(law: Law, name: str) -> None:
 
 
 def _copied(law: LawInPython) -> LawInPython:
+    name = type(law).__name__
     try:
-        return copy.deepcopy(law)
-    except Exception as fault:
-        why = shown(f"{type(fault).__name__}: {fault}")
+        copied = copy.deepcopy(law)
+    except (Exception, SystemExit) as fault:
+        why = shown(f"{type(fault).__name__}: {said_by(fault)}")
         raise InputError(
-            f"--disc: {type(law).__name__} cannot be copied for each run ({why}); "
-            "legal: what copy.deepcopy can copy"
+            f"--disc: {name} cannot be copied for each run ({why}); legal: what copy.deepcopy can copy"
         ) from fault
+    if type(copied) is not type(law):
+        raise InputError(f"--disc: {name}: its copy is a {type(copied).__name__}; legal: a {name}")
+    return copied
 
 
 def _check(trial: LawInPython) -> None:
@@ -118,7 +128,7 @@ def _told(law: LawInPython) -> Iterator[None]:
         yield
     except InputError:
         raise
-    except Exception as fault:
+    except (Exception, SystemExit) as fault:
         name = type(law).__name__
         raise InputError(
             f"--disc: {name} cannot be set up for a run: {line_of(law, fault, 'reset')}"

@@ -66,9 +66,9 @@ sojourn_units::params! {
         /// the buffer whose third and sixth are the steps of the probability
         buffer: Option<Amount> = None, "B", "more than 0" if |_| true,
             "the real buffer, Ott 1999; where it has no limit, what the link sends in a round-trip time";
-        /// drop flows more often that hit more often, equation (5)
+        /// drop flows more often that hit more often: the factor 1 + Hit / P
         full: bool = true, "full", "true or false" if |_| true,
-            "Ott 1999 calls (5) the full and (4) the simple law";
+            "Ott 1999: the full law; false, without the factor, is the simple one";
     }
 }
 

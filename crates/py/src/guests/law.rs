@@ -110,18 +110,25 @@ impl aqm::Law for PythonLaw {
 
     fn on_idle(&mut self, now: Time) {
         let Some(method) = &self.methods.on_idle else { return };
-        self.guest.ask("on_idle", now, |py| method.bind(py).call1((now.seconds(),)).map(drop));
+        self.guest.ask("on_idle", now, |py| {
+            let answer = method.bind(py).call1((now.seconds(),))?;
+            nothing("on_idle", &answer, now)
+        });
     }
 
     fn on_overflow(&mut self, now: Time) {
         let Some(method) = &self.methods.on_overflow else { return };
-        self.guest.ask("on_overflow", now, |py| method.bind(py).call1((now.seconds(),)).map(drop));
+        self.guest.ask("on_overflow", now, |py| {
+            let answer = method.bind(py).call1((now.seconds(),))?;
+            nothing("on_overflow", &answer, now)
+        });
     }
 
     fn on_link_change(&mut self, now: Time, rate: Rate) {
         let Some(method) = &self.methods.on_link_change else { return };
         let told = (now.seconds(), rate.bits_per_second());
-        self.guest.ask("on_link_change", now, |py| method.bind(py).call1(told).map(drop));
+        self.guest
+            .ask("on_link_change", now, |py| nothing("on_link_change", &method.bind(py).call1(told)?, now));
     }
 
     fn overflow(&self) -> Overflow {
@@ -218,6 +225,12 @@ fn next_of(answer: &Bound<'_, PyAny>, now: Time) -> Option<Next> {
     (time >= now + SHORTEST).then_some(Next::At(time))
 }
 
+/// Refuses an answer where none is asked for: a verdict there has no effect, and a method that is written as a
+/// generator or a coroutine is never run.
+fn nothing(method: &str, answer: &Bound<'_, PyAny>, now: Time) -> PyResult<()> {
+    if answer.is_none() { Ok(()) } else { Err(wrong_answer(method, answer, NOTHING, now)) }
+}
+
 fn verdict_of(answer: &Bound<'_, PyAny>) -> Option<aqm::Verdict> {
     if answer.is_none() {
         return Some(aqm::Verdict::Pass);
@@ -229,6 +242,7 @@ const A_VERDICT: &str = "a sojourn.Verdict, or None to let the packet pass";
 const A_DEPARTURES: &str = "Verdict.PASS, Verdict.MARK or Verdict.DROP, or None to let the packet pass";
 const NO_VICTIM: &str = "Verdict.PASS, Verdict.MARK or Verdict.DROP, or None to let the packet pass; \
                          with wants_victim = True also Verdict.DROP_BOTH";
+const NOTHING: &str = "None";
 const A_TIME: &str = "the time of the next update, s since the start and 1 us away or more; None for the next \
                       after a period";
 const GAUGES: &str = "a dict such as {\"p\": 0.01}, with p from 0 to 1";
