@@ -326,17 +326,16 @@ fn place(draws: &mut Stream) -> (Site, Limit) {
     let packet = between(draws, 64.0, 1500.0).round();
     let limit = match draws.uniform() {
         ..0.2 => Limit::Unlimited,
-        ..0.3 => Limit::Packets(1),
         ..0.8 => Limit::Packets(between(draws, 1.0, 500.0) as u32),
         _ => Limit::Bytes(between(draws, 1500.0, 5e5) as u64),
     };
     let known = |draws: &mut Stream| draws.uniform() < 0.7;
     let site = Site {
-        rate: Rate::from_bits_per_second(between(draws, 1e3, 1e12)),
+        rate: Rate::from_bits_per_second(between(draws, 1e5, 1e9)),
         packet,
         limit: limit.packets(packet),
         flows: known(draws).then(|| between(draws, 1.0, 1e4).round()),
-        base_rtt: known(draws).then(|| Span::from_seconds(between(draws, 1e-6, 10.0))),
+        base_rtt: known(draws).then(|| Span::from_seconds(between(draws, 1e-3, 1.0))),
     };
     (site, limit)
 }
@@ -378,7 +377,7 @@ fn operations(draws: &mut Stream, site: &Site) -> Vec<Operation> {
         }
         match draws.uniform() {
             ..0.3 => Operation::Wait(Span::from_seconds(service * between(draws, 0.1, 10.0))),
-            ..0.305 => Operation::Wait(Span::from_seconds(between(draws, 1e-9, 1e4))),
+            ..0.305 => Operation::Wait(Span::from_seconds(between(draws, 1e-9, 100.0))),
             ..0.31 => Operation::Rate(Rate::from_bits_per_second(match draws.uniform() {
                 ..0.1 => 0.0,
                 _ => between(draws, 1e4, 1e10),
