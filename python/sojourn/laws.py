@@ -272,8 +272,8 @@ class Sred(_Law):
         buffer: the buffer whose third and sixth are the steps of the probability (queue, such as
             "300 packets"; more than 0). Default none: the real buffer, Ott 1999; where it has no
             limit, what the link sends in a round-trip time.
-        full: drop flows more often that hit more often, equation (5) (true or false). Default true:
-            Ott 1999 calls (5) the full and (4) the simple law.
+        full: drop flows more often that hit more often: the factor 1 + Hit / P (true or false).
+            Default true: Ott 1999: the full law; false, without the factor, is the simple one.
     """
 
     stem: ClassVar[str] = "sred"
