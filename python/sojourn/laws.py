@@ -375,8 +375,8 @@ class Rem(_Law):
 
     What is left as None takes its default.
         target: backlog to hold; a time or bytes are turned into packets at the link's first rate
-            (queue, such as "300 packets"; within the buffer). Default "20 packets": Athuraliya et
-            al. 2001.
+            (queue, such as "300 packets"; within the buffer). Default none: 20 packets, Athuraliya
+            et al. 2001; half of the buffer where that is less.
         gamma: step of the price for one packet of excess (number, such as 0.1; more than 0, at most
             1000). Default 0.001: Athuraliya et al. 2001.
         alpha: weight of the backlog against the rate (number, such as 0.1; more than 0, at most
@@ -414,15 +414,15 @@ class Pi(_Law):
 
     What is left as None takes its default.
         target: backlog to hold; a time or bytes are turned into packets at the link's first rate
-            (queue, such as "300 packets"; within the buffer). Default "100 packets": the ARM-PFC
-            paper's set-point.
+            (queue, such as "300 packets"; within the buffer). Default none: 100 packets, the
+            ARM-PFC paper's set-point; half of the buffer where that is less.
         a: gain on the present error, 1/packet; without a and b the gains are designed for the
             scenario (number, such as 0.1; more than b). Default none: designed by the rule of
             Hollot et al. 2002.
         b: gain on the previous error, 1/packet (number, such as 0.1; more than 0, less than a).
             Default none: designed by the rule of Hollot et al. 2002.
-        rate: sampling frequency (frequency, such as "160 Hz"; 0.1 Hz to 1 MHz). Default "160 Hz":
-            Hollot et al. 2002, their example.
+        rate: sampling frequency (frequency, such as "160 Hz"; 0.1 Hz to 1 MHz). Default none: 160
+            Hz, the example of Hollot et al. 2002, or ten samples in 1/z where that is faster.
     """
 
     stem: ClassVar[str] = "pi"
@@ -449,8 +449,9 @@ class Pid(_Law):
 
     What is left as None takes its default.
         target: backlog to hold; a time or bytes are turned into packets at the link's first rate
-            (queue, such as "300 packets"; within the buffer). Default "100 packets": pi's, so that
-            the two compare; the paper has 200 packets in a buffer of 800.
+            (queue, such as "300 packets"; within the buffer). Default none: 100 packets, pi's, so
+            that the two compare; the paper has 200 packets in a buffer of 800; half of the buffer
+            where that is less.
         form: what is carried from one period to the next: the sum of the errors, or p itself (word;
             position or velocity). Default "position": the paper's, velocity, loses the target where
             p is small; the two are the same while p is not cut off at 0 or 1.
@@ -514,8 +515,8 @@ class PiPd(_Law):
     What is left as None takes its default.
         target: backlog to hold; a time or bytes are turned into packets at the link's first rate
             (queue, such as "300 packets"; more than 0, within the buffer and not all of it).
-            Default "100 packets": pi's, so that the two compare; the paper has 200 packets in a
-            buffer of 800.
+            Default none: 100 packets, pi's, so that the two compare; the paper has 200 packets in a
+            buffer of 800; half of the buffer where that is less.
         form: what acts when: (11) or (15) by the side of the target, both, or (15) alone (word;
             switch, sum or pd). Default "switch": the paper's section 3.3.
         alpha: step of p at an error as large as what it is divided by; without it the step follows
@@ -566,8 +567,9 @@ class Cpc(_Law):
 
     What is left as None takes its default.
         target: backlog to hold; a time or bytes are turned into packets at the link's first rate
-            (queue, such as "300 packets"; within the buffer). Default "100 packets": that of pi and
-            arm_pfc, for comparisons; the paper's run for Reno holds 80 ms.
+            (queue, such as "300 packets"; within the buffer). Default none: 100 packets, that of pi
+            and arm_pfc, for comparisons; the paper's run for Reno holds 80 ms; half of the buffer
+            where that is less.
         form: whether the design counts the delay of a round trip (word; delay_aware or paper).
             Default "delay_aware": the paper's, without it, has a phase margin of 38 degrees and
             cycles where the round trip is longer.
@@ -623,8 +625,8 @@ class ArmPfc(_Law):
 
     What is left as None takes its default.
         target: backlog to hold; a time or bytes are turned into packets at the link's first rate
-            (queue, such as "300 packets"; within the buffer). Default "100 packets": the paper's
-            set-point.
+            (queue, such as "300 packets"; within the buffer). Default none: 100 packets, the
+            paper's set-point; half of the buffer where that is less.
         form: what the model's output is: that of a model of its own, or of one restarted from
             measurements (word; indep or paper). Default "indep": the literal reading, paper, misses
             the target away from its design point.
@@ -688,8 +690,8 @@ class FbOcq(_Law):
 
     What is left as None takes its default.
         target: backlog to hold; a time or bytes are turned into packets at the link's first rate
-            (queue, such as "300 packets"; more than 0, within the buffer). Default "40 packets":
-            the paper's simulation.
+            (queue, such as "300 packets"; more than 0, within the buffer). Default none: 40
+            packets, the paper's simulation; half of the buffer where that is less.
         form: where p comes from: the feedback with a penalty, the one without, or a curve over the
             queue (word; sqrt, deadbeat or profile). Default "sqrt": deadbeat takes all or nothing:
             with marks the queue swings from empty to full.

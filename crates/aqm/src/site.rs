@@ -39,8 +39,10 @@ impl Site {
         amount.packets(self.packet, self.rate)
     }
 
-    /// A target of a law, in packets; refused where the buffer cannot hold it.
-    pub fn target(&self, amount: Amount) -> Result<f64, Fault> {
+    /// A target of a law, in packets: what is given, refused where the buffer cannot hold it, or else `usual`
+    /// packets, half of the buffer where that is less.
+    pub fn target(&self, given: Option<Amount>, usual: f64) -> Result<f64, Fault> {
+        let Some(amount) = given else { return Ok(usual.min(self.limit / 2.0)) };
         let target = self.packets(amount);
         if target <= self.limit {
             return Ok(target);

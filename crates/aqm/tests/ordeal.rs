@@ -423,4 +423,4 @@ const NEVER_DROP: [&str; 2] = ["tail_drop", "head_drop"];
 const SELDOM_MARK: [(&str, u64); 2] = [("pie", 20), ("docsis_pie", 0)];
 
 /// Long enough for every law to forget that it was just made.
-const LONG_IDLE: Span = Span::from_secs(5000);
+const LONG_IDLE: Span = Span::from_secs(50_000);

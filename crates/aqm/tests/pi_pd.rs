@@ -21,7 +21,7 @@ fn site() -> Site {
 /// The paper's target and period; its alpha is 8e-4.
 fn papers(form: Form, alpha: Option<f64>) -> Params {
     let period = Some(Span::from_millis(50));
-    Params { target: Amount::Packets(200.0), form, alpha, period, ..Params::default() }
+    Params { target: Some(Amount::Packets(200.0)), form, alpha, period, ..Params::default() }
 }
 
 /// Where the round-trip time is R_0 with the queue at the target.

@@ -53,7 +53,7 @@ fn network(rtt: f64, flows: f64, tcp: Tcp) -> Network {
 fn run(params: &Params, network: Network) -> Fluid {
     let rate = Rate::from_bits_per_second(3750.0 * 8000.0);
     let site = Site { rate, packet: 1000.0, limit: 800.0, flows: None, base_rtt: None };
-    let params = Params { target: Amount::Packets(200.0), ..params.clone() };
+    let params = Params { target: Some(Amount::Packets(200.0)), ..params.clone() };
     let mut law = Pid::new(&params, &site).unwrap();
     let mut fluid = Fluid::new(network, law.period().seconds(), 11);
     fluid.run(&mut law, 100.0);

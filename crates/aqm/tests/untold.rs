@@ -18,7 +18,7 @@ fn site() -> Site {
 
 /// The paths below differ from the round trip that is assumed by half and by double.
 fn systems() -> [(&'static str, Box<dyn Controller>); 5] {
-    let (target, site) = (Amount::Packets(TARGET), site());
+    let (target, site) = (Some(Amount::Packets(TARGET)), site());
     let ocq = fb_ocq::Params { target, ..fb_ocq::Params::default() };
     [
         ("arm_pfc", Box::new(arm_pfc::ArmPfc::new(&arm_pfc::Params::default(), &site).unwrap())),

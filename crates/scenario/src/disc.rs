@@ -272,12 +272,18 @@ mod tests {
 
     #[test]
     fn a_default_that_does_not_fit_is_called_the_default() {
-        let small = Site { limit: 50.0, ..site() };
-        for law in ["pi", "arm_pfc"] {
-            let told = |spec: &str| DiscSpec::parse(spec).unwrap().faults(&small)[0].what.clone();
-            let rest = "is above the buffer of 50 packets; legal: within the buffer";
-            assert_eq!(told(law), format!("100 packets (the default) {rest}"));
-            assert_eq!(told(&format!("{law}:target=100packets")), format!("100 packets {rest}"));
+        let told = |spec: &str| DiscSpec::parse(spec).unwrap().faults(&site())[0].what.clone();
+        let rest = "is not below interval = 3 ms; legal: more than 0, less than interval";
+        assert_eq!(told("codel:interval=3ms"), format!("5 ms (the default) {rest}"));
+        assert_eq!(told("codel:interval=3ms,target=5ms"), format!("5 ms {rest}"));
+    }
+
+    #[test]
+    fn every_law_has_defaults_that_fit_a_short_buffer_and_a_place_of_which_nothing_is_known() {
+        let small = Site { limit: 2.0, flows: None, base_rtt: None, ..site() };
+        for entry in catalogue::LAWS {
+            let faults = DiscSpec::new(entry.page.stem, Vec::new()).unwrap().faults(&small);
+            assert_eq!(faults, [], "{}", entry.page.stem);
         }
     }
 }

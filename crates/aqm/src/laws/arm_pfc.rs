@@ -99,7 +99,8 @@ sojourn_units::params! {
     /// Parameters of ARM-PFC.
     pub struct Params {
         /// backlog to hold; a time or bytes are turned into packets at the link's first rate
-        target: Amount = Amount::Packets(100.0), "q_0", "within the buffer" if |_| true, "the paper's set-point";
+        target: Option<Amount> = None, "q_0", "within the buffer" if |_| true,
+            "100 packets, the paper's set-point; half of the buffer where that is less";
         /// what the model's output is: that of a model of its own, or of one restarted from measurements
         form: Form = Form::Indep, "y_m", "indep or paper" if |_| true,
             "the literal reading, paper, misses the target away from its design point";
@@ -179,7 +180,7 @@ struct Design {
 impl ArmPfc {
     /// ARM-PFC in front of the link at `site`, from p = 0 and an empty queue.
     pub fn new(params: &Params, site: &Site) -> Result<ArmPfc, Fault> {
-        let target = site.target(params.target)?;
+        let target = site.target(params.target, USUAL_TARGET)?;
         let path = Path::new(params.capacity, params.rtt, target, site)?;
         let start = Design::new(params, site, path)?;
         let horizons = horizons(params, start.delay as u64)?;
@@ -277,6 +278,7 @@ impl Controller for ArmPfc {
     }
 
     fn derived(&self, out: &mut dyn Gauges) {
+        out.gauge("target", "packets", self.target);
         out.gauge("delay", "periods", self.design.delay as f64);
         self.points.iter().for_each(|point| out.gauge("coincidence", "periods", point.horizon as f64));
     }
@@ -477,6 +479,9 @@ const LEARNT_DOUBT: f64 = 1e-3;
 /// gamma of equation (16).
 const PERIOD_SHARE: f64 = 0.11;
 
+/// The target where none is given, packets.
+const USUAL_TARGET: f64 = 100.0;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -583,7 +588,7 @@ mod tests {
             change(&mut params, &mut site);
             ArmPfc::new(&params, &site).unwrap_err().to_string()
         };
-        let told = refused(&|params, _| params.target = Amount::Packets(400.0));
+        let told = refused(&|params, _| params.target = Some(Amount::Packets(400.0)));
         assert_eq!(told, "target: 400 packets is above the buffer of 300 packets; legal: within the buffer");
         let told = refused(&|params, site| {
             params.form = Form::Paper;

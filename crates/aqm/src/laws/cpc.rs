@@ -92,8 +92,8 @@ sojourn_units::params! {
     /// Parameters of CPC.
     pub struct Params {
         /// backlog to hold; a time or bytes are turned into packets at the link's first rate
-        target: Amount = Amount::Packets(100.0), "q_ref", "within the buffer" if |_| true,
-            "that of pi and arm_pfc, for comparisons; the paper's run for Reno holds 80 ms";
+        target: Option<Amount> = None, "q_ref", "within the buffer" if |_| true,
+            "100 packets, that of pi and arm_pfc, for comparisons; the paper's run for Reno holds 80 ms; half of the buffer where that is less";
         /// whether the design counts the delay of a round trip
         form: Form = Form::DelayAware, "T_a, T_b, T_c", "delay_aware or paper" if |_| true,
             "the paper's, without it, has a phase margin of 38 degrees and cycles where the round trip is longer";
@@ -177,7 +177,7 @@ struct Start {
 impl Cpc {
     /// CPC in front of the link at `site`, from p = 0 and an empty queue.
     pub fn new(params: &Params, site: &Site) -> Result<Cpc, Fault> {
-        let target = site.target(params.target)?;
+        let target = site.target(params.target, USUAL_TARGET)?;
         let path = Path::new(params.capacity, params.rtt, target, site)?;
         let waiting = target / path.capacity;
         if path.rtt < waiting {
@@ -254,6 +254,7 @@ impl Controller for Cpc {
     }
 
     fn derived(&self, out: &mut dyn Gauges) {
+        out.gauge("target", "packets", self.target);
         out.gauge("period", "s", self.period.seconds());
         out.gauge("smoothing", "s", self.smoothing);
     }
@@ -401,6 +402,9 @@ const PERIOD: Span = Span::from_millis(20);
 const FLIGHT: [f64; 2] = [0.25, 2.0];
 /// No time between updates is shorter, s.
 const SHORTEST: f64 = 1e-9;
+
+/// The target where none is given, packets.
+const USUAL_TARGET: f64 = 100.0;
 
 #[cfg(test)]
 mod tests {
@@ -555,7 +559,7 @@ mod tests {
             change(&mut params, &mut site);
             Cpc::new(&params, &site).unwrap_err().to_string()
         };
-        let told = refused(&|params, _| params.target = Amount::Packets(400.0));
+        let told = refused(&|params, _| params.target = Some(Amount::Packets(400.0)));
         assert_eq!(told, "target: 400 packets is above the buffer of 300 packets; legal: within the buffer");
         let told = refused(&|params, site| {
             params.form = Form::Paper;
@@ -580,7 +584,7 @@ mod tests {
         // p = 0.02 means windows of ten packets on 1250 packets/s by 100 + 80 ms.
         assert!(off(controller.network.flows, 0.0) && !off(controller.network.flows, 22.5));
         let near = Site { base_rtt: Some(Span::from_millis(1)), ..blind };
-        let params = Params { target: Amount::Packets(5.0), ..Params::default() };
+        let params = Params { target: Some(Amount::Packets(5.0)), ..Params::default() };
         let controller = Cpc::new(&params, &near).unwrap();
         assert_eq!(controller.period(), Span::from_micros(1250), "a quarter of 1 + 4 ms");
     }

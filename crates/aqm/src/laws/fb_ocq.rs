@@ -94,8 +94,8 @@ sojourn_units::params! {
     /// Parameters of FB-OCQ.
     pub struct Params {
         /// backlog to hold; a time or bytes are turned into packets at the link's first rate
-        target: Amount = Amount::Packets(40.0), "x_s", "more than 0, within the buffer" if |_| true,
-            "the paper's simulation";
+        target: Option<Amount> = None, "x_s", "more than 0, within the buffer" if |_| true,
+            "40 packets, the paper's simulation; half of the buffer where that is less";
         /// where p comes from: the feedback with a penalty, the one without, or a curve over the queue
         form: Form = Form::Sqrt, "u*", "sqrt, deadbeat or profile" if |_| true,
             "deadbeat takes all or nothing: with marks the queue swings from empty to full";
@@ -177,9 +177,9 @@ struct State {
 impl FbOcq {
     /// FB-OCQ in front of the link at `site`, from p = 0 and an empty queue.
     pub fn new(params: &Params, site: &Site) -> Result<FbOcq, Fault> {
-        let target = site.target(params.target)?;
+        let target = site.target(params.target, USUAL_TARGET)?;
         if target <= 0.0 {
-            return Err(Fault::new("target", format!("{} is no backlog; legal: more than 0", params.target)));
+            return Err(Fault::new("target", format!("{target} packets is no backlog; legal: more than 0")));
         }
         let service = site.capacity();
         if service <= 0.0 {
@@ -276,6 +276,7 @@ impl Controller for FbOcq {
     }
 
     fn derived(&self, out: &mut dyn Gauges) {
+        out.gauge("target", "packets", self.target);
         match self.form {
             Form::Profile => {
                 out.gauge("lo", "packets", self.curve.lo);
@@ -419,6 +420,9 @@ const MOST_TAKEN: f64 = 0.9;
 /// max_p of RED (Floyd 1997).
 const RED_P: f64 = 0.1;
 
+/// The target where none is given, packets.
+const USUAL_TARGET: f64 = 40.0;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -509,7 +513,7 @@ mod tests {
         let half = |controller: &FbOcq| controller.problem().queue().half;
         assert_eq!(half(&built(|_| ())), 1.0);
         // 5 packets: R = 36/1250 s with a = 1; with the a of R = 0.4 s: (a + 5)^2 = 500 a.
-        let short = built(|params| params.target = Amount::Packets(5.0));
+        let short = built(|params| params.target = Some(Amount::Packets(5.0)));
         assert!((half(&short) - (490.0 - 240_000.0_f64.sqrt()) / 2.0).abs() < 1e-9, "{}", half(&short));
         assert!((short.problem().price() - 0.4).abs() < 1e-12);
         // Below 4 x / (2 t_c) packets/s every R will do.
@@ -565,9 +569,9 @@ mod tests {
             change(&mut params);
             FbOcq::new(&params, &site()).unwrap_err().to_string()
         };
-        let told = refused(&|params| params.target = Amount::Packets(0.0));
+        let told = refused(&|params| params.target = Some(Amount::Packets(0.0)));
         assert_eq!(told, "target: 0 packets is no backlog; legal: more than 0");
-        let told = refused(&|params| params.target = Amount::Packets(101.0));
+        let told = refused(&|params| params.target = Some(Amount::Packets(101.0)));
         assert_eq!(told, "target: 101 packets is above the buffer of 100 packets; legal: within the buffer");
         let told = refused(&|params| params.a = Some(40.0));
         let expected =

@@ -23,6 +23,7 @@
 
 use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Observation};
+use crate::parts::load::{Load, Path};
 use crate::parts::missed;
 use crate::sampled::Sampled;
 use crate::site::{Network, Site};
@@ -48,8 +49,8 @@ sojourn_units::params! {
     /// Parameters of PI.
     pub struct Params {
         /// backlog to hold; a time or bytes are turned into packets at the link's first rate
-        target: Amount = Amount::Packets(100.0), "q_ref", "within the buffer" if |_| true,
-            "the ARM-PFC paper's set-point";
+        target: Option<Amount> = None, "q_ref", "within the buffer" if |_| true,
+            "100 packets, the ARM-PFC paper's set-point; half of the buffer where that is less";
         /// gain on the present error, 1/packet; without a and b the gains are designed for the scenario
         a: Option<f64> = None, "a", "more than b" if |a| a.is_none_or(|a| a > 0.0),
             "designed by the rule of Hollot et al. 2002";
@@ -57,9 +58,9 @@ sojourn_units::params! {
         b: Option<f64> = None, "b", "more than 0, less than a" if |b| b.is_none_or(|b| b > 0.0),
             "designed by the rule of Hollot et al. 2002";
         /// sampling frequency
-        rate: Frequency = Frequency::new(160.0).expect("positive"), "f_s", "0.1 Hz to 1 MHz"
-            if |rate| (0.1..=1e6).contains(&rate.hertz()),
-            "Hollot et al. 2002, their example";
+        rate: Option<Frequency> = None, "f_s", "0.1 Hz to 1 MHz"
+            if |rate| rate.is_none_or(|rate| (0.1..=1e6).contains(&rate.hertz())),
+            "160 Hz, the example of Hollot et al. 2002, or ten samples in 1/z where that is faster";
     }
 }
 
@@ -87,8 +88,9 @@ pub struct Pi {
 impl Pi {
     /// PI in front of the link at `site`, from p = 0 and an empty queue.
     pub fn new(params: &Params, site: &Site) -> Result<Pi, Fault> {
-        let target = site.target(params.target)?;
-        let period = params.rate.period();
+        let target = site.target(params.target, USUAL_TARGET)?;
+        let network = network(site, target);
+        let rate = params.rate.unwrap_or_else(|| sampling(network.as_ref().ok()));
         let gains = match (params.a, params.b) {
             (Some(a), Some(b)) if a > b => Gains { a, b },
             (Some(a), Some(b)) => {
@@ -97,11 +99,11 @@ impl Pi {
                 );
                 return Err(Fault::new("a", what));
             }
-            (None, None) => designed(network(site, target)?, params.rate)?,
+            (None, None) => designed(network?, rate)?,
             (Some(_), None) => return Err(Fault::new("b", ONE_GAIN)),
             (None, Some(_)) => return Err(Fault::new("a", ONE_GAIN)),
         };
-        Ok(Pi { target, gains, period, p: 0.0, error: -target })
+        Ok(Pi { target, gains, period: rate.period(), p: 0.0, error: -target })
     }
 
     /// The law of this controller.
@@ -144,8 +146,10 @@ impl Controller for Pi {
     }
 
     fn derived(&self, out: &mut dyn Gauges) {
+        out.gauge("target", "packets", self.target);
         out.gauge("a", "1/packet", self.gains.a);
         out.gauge("b", "1/packet", self.gains.b);
+        out.gauge("rate", "Hz", 1.0 / self.period.seconds());
     }
 
     fn gauges(&self, out: &mut dyn Gauges) {
@@ -156,7 +160,7 @@ impl Controller for Pi {
 /// Equations (2) and (3), sampled every `period` seconds.
 pub fn design(network: Network, period: f64) -> Gains {
     let Network { flows, capacity, rtt } = network;
-    let z = 2.0 * flows / (rtt * rtt * capacity);
+    let z = slow_pole(&network);
     let crossover = z;
     let plant = math::pow_int(rtt * capacity, 3) / math::pow_int(2.0 * flows, 2);
     let k = crossover * math::hypot(crossover * rtt, 1.0) / plant;
@@ -176,23 +180,39 @@ fn designed(network: Network, rate: Frequency) -> Result<Gains, Fault> {
     Err(Fault::new("rate", what))
 }
 
+/// What the gains are designed for. Where the flows are unknown, windows of ten packets.
 fn network(site: &Site, target: f64) -> Result<Network, Fault> {
-    let unknown =
-        |what: &str| Fault::new("a", format!("the gains cannot be designed without {what}; give a and b"));
-    let flows = site.flows.filter(|flows| *flows > 0.0).ok_or_else(|| unknown("the number of long flows"))?;
-    let base = site.base_rtt.ok_or_else(|| unknown("the round-trip time"))?;
-    let capacity = site.capacity();
-    if capacity <= 0.0 {
-        return Err(unknown("a link rate above 0"));
-    }
-    let rtt = base.seconds() + target / capacity;
-    if rtt <= 0.0 {
-        return Err(unknown("a round-trip time above 0"));
-    }
-    Ok(Network { flows, capacity, rtt })
+    let path = Path::new(None, None, target, site).map_err(|_| {
+        let what =
+            "the gains cannot be designed without a link rate and a round-trip time above 0; give a and b";
+        Fault::new("a", what)
+    })?;
+    let Path { capacity, rtt, .. } = path;
+    let flows = site.flows.filter(|flows| *flows > 0.0);
+    Ok(flows.map_or_else(|| path.under(Load::new(None, &path)), |flows| Network { flows, capacity, rtt }))
 }
 
+/// The paper's frequency, or ten samples in 1/z where the loop is faster than that needs.
+fn sampling(network: Option<&Network>) -> Frequency {
+    let z = network.map_or(0.0, slow_pole);
+    let hertz = (SAMPLES * z).clamp(USUAL_RATE, FASTEST_RATE);
+    Frequency::new(hertz).expect("a frequency above 0")
+}
+
+/// Equation (2).
+fn slow_pole(network: &Network) -> f64 {
+    2.0 * network.flows / (network.rtt * network.rtt * network.capacity)
+}
+
+/// Samples in 1/z, at least.
+const SAMPLES: f64 = 10.0;
+/// The frequencies where none is given, Hz.
+const USUAL_RATE: f64 = 160.0;
+const FASTEST_RATE: f64 = 1e6;
 const ONE_GAIN: &str = "is missing beside the other gain; legal: both of a and b, or neither";
+
+/// The target where none is given, packets.
+const USUAL_TARGET: f64 = 100.0;
 
 #[cfg(test)]
 mod tests {
@@ -252,7 +272,7 @@ mod tests {
     fn a_stall_integrates_the_time_that_went_by() {
         let params = Params { a: Some(2e-5), b: Some(1e-5), ..Params::default() };
         let seen = |elapsed| Observation { backlog_packets: 200.0, elapsed, ..Observation::default() };
-        let period = params.rate.period().seconds();
+        let period = Frequency::new(160.0).unwrap().period().seconds();
         let (mut steady, mut stalled) =
             (Pi::new(&params, &site()).unwrap(), Pi::new(&params, &site()).unwrap());
         steady.update(&seen(period));
@@ -269,21 +289,48 @@ mod tests {
         let rate = Rate::from_bits_per_second(1e9);
         let base_rtt = Some(Span::from_millis(1));
         let fast = Site { rate, packet: 1500.0, limit: 800.0, flows: Some(100.0), base_rtt };
-        let params = Params { target: Amount::Packets(50.0), ..Params::default() };
+        let rate = Frequency::new(160.0);
+        let params = Params { target: Some(Amount::Packets(50.0)), rate, ..Params::default() };
         let fault = Pi::new(&params, &fast).unwrap_err();
         assert_eq!(fault.key, "rate");
         assert!(fault.what.contains("legal: more than 468.8 Hz"), "{fault}");
-        let params = Params { rate: Frequency::new(500.0).unwrap(), ..params };
+        let params = Params { rate: Frequency::new(500.0), ..params };
         assert!(Pi::new(&params, &fast).unwrap().gains().b > 0.0);
     }
 
     #[test]
     fn a_target_above_the_buffer_and_a_lone_gain_are_refused() {
-        let params = Params { target: Amount::Packets(900.0), ..Params::default() };
+        let params = Params { target: Some(Amount::Packets(900.0)), ..Params::default() };
         assert_eq!(Pi::new(&params, &site()).unwrap_err().key, "target");
         let params = Params { a: Some(1e-5), ..Params::default() };
         assert_eq!(Pi::new(&params, &site()).unwrap_err().key, "b");
+        let still = Site { rate: Rate::from_bits_per_second(0.0), ..site() };
+        let told = Pi::new(&Params::default(), &still).unwrap_err().to_string();
+        assert_eq!(
+            told,
+            "a: the gains cannot be designed without a link rate and a round-trip time above 0; give a and b"
+        );
+    }
+
+    #[test]
+    fn untold_flows_are_windows_of_ten_packets_and_a_short_buffer_halves_the_target() {
         let blind = Site { flows: None, ..site() };
-        assert!(Pi::new(&Params::default(), &blind).unwrap_err().what.contains("number of long flows"));
+        let path = Path::new(None, None, 100.0, &blind).unwrap();
+        let window_of_ten = Site { flows: Some(path.rtt * path.capacity / 10.0), ..site() };
+        let [untold, told] =
+            [blind, window_of_ten].map(|site| Pi::new(&Params::default(), &site).unwrap().gains());
+        assert!((untold.a / told.a - 1.0).abs() < 1e-12 && (untold.b / told.b - 1.0).abs() < 1e-12);
+        let short = Site { limit: 50.0, ..site() };
+        assert_eq!(Pi::new(&Params::default(), &short).unwrap().target, 25.0);
+    }
+
+    #[test]
+    fn a_fast_loop_is_sampled_faster() {
+        let rate = Rate::from_bits_per_second(1e9);
+        let base_rtt = Some(Span::from_millis(1));
+        let fast = Site { rate, packet: 1500.0, limit: 50.0, flows: Some(20.0), base_rtt };
+        let pi = Pi::new(&Params::default(), &fast).unwrap();
+        let network = network(&fast, 25.0).unwrap();
+        assert!((pi.period().seconds() * slow_pole(&network) - 0.1).abs() < 1e-6);
     }
 }

@@ -77,8 +77,8 @@ sojourn_units::params! {
     /// Parameters of PI-PD.
     pub struct Params {
         /// backlog to hold; a time or bytes are turned into packets at the link's first rate
-        target: Amount = Amount::Packets(100.0), "Q_ref", "more than 0, within the buffer and not all of it" if |_| true,
-            "pi's, so that the two compare; the paper has 200 packets in a buffer of 800";
+        target: Option<Amount> = None, "Q_ref", "more than 0, within the buffer and not all of it" if |_| true,
+            "100 packets, pi's, so that the two compare; the paper has 200 packets in a buffer of 800; half of the buffer where that is less";
         /// what acts when: (11) or (15) by the side of the target, both, or (15) alone
         form: Form = Form::Switch, "form", "switch, sum or pd" if |_| true,
             "the paper's section 3.3";
@@ -200,6 +200,7 @@ impl Controller for PiPd {
     }
 
     fn derived(&self, out: &mut dyn Gauges) {
+        out.gauge("target", "packets", self.target);
         out.gauge("alpha", "1", self.now.alpha);
         out.gauge("period", "s", self.period.seconds());
     }
@@ -288,13 +289,13 @@ pub fn integral_gain(plant: &Plant, period: f64) -> f64 {
 }
 
 /// The target in packets: below it and above it there must be some.
-fn room_both_ways(target: Amount, site: &Site) -> Result<f64, Fault> {
-    let packets = site.target(target)?;
+fn room_both_ways(target: Option<Amount>, site: &Site) -> Result<f64, Fault> {
+    let packets = site.target(target, USUAL_TARGET)?;
     if packets > 0.0 && packets < site.limit {
         return Ok(packets);
     }
     let what = format!(
-        "{target} leaves nothing on one side of it in a buffer of {} packets; legal: more than 0, less than the buffer",
+        "{packets} packets leaves nothing on one side of it in a buffer of {} packets; legal: more than 0, less than the buffer",
         site.limit
     );
     Err(Fault::new("target", what))
@@ -309,6 +310,9 @@ const UNLIMITED: f64 = 4.0;
 /// The largest ratio of two steps of the backlog in a row.
 const MOST_RATIO: f64 = 2.0;
 
+/// The target where none is given, packets.
+const USUAL_TARGET: f64 = 100.0;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -321,7 +325,7 @@ mod tests {
 
     fn papers(form: Form) -> Params {
         let period = Some(Span::from_millis(50));
-        Params { target: Amount::Packets(200.0), form, alpha: Some(8e-4), period, ..Params::default() }
+        Params { target: Some(Amount::Packets(200.0)), form, alpha: Some(8e-4), period, ..Params::default() }
     }
 
     fn seen(backlog: f64, elapsed: f64) -> Observation {
@@ -443,7 +447,7 @@ mod tests {
         assert!(law.alpha() > 0.0);
         assert_eq!(law.period(), Span::from_seconds(0.9 * 100.0 / 3750.0));
         for target in [0.0, 800.0] {
-            let params = Params { target: Amount::Packets(target), ..Params::default() };
+            let params = Params { target: Some(Amount::Packets(target)), ..Params::default() };
             assert_eq!(PiPd::new(&params, &site()).unwrap_err().key, "target");
         }
         let fixed = Params { schedule: false, ..Params::default() };

@@ -80,8 +80,8 @@ sojourn_units::params! {
     /// Parameters of PID.
     pub struct Params {
         /// backlog to hold; a time or bytes are turned into packets at the link's first rate
-        target: Amount = Amount::Packets(100.0), "Q_ref", "within the buffer" if |_| true,
-            "pi's, so that the two compare; the paper has 200 packets in a buffer of 800";
+        target: Option<Amount> = None, "Q_ref", "within the buffer" if |_| true,
+            "100 packets, pi's, so that the two compare; the paper has 200 packets in a buffer of 800; half of the buffer where that is less";
         /// what is carried from one period to the next: the sum of the errors, or p itself
         form: Form = Form::Position, "form", "position or velocity" if |_| true,
             "the paper's, velocity, loses the target where p is small; the two are the same while p is not cut off at 0 or 1";
@@ -195,7 +195,7 @@ struct Design {
 impl Pid {
     /// PID in front of the link at `site`, from p = 0 and an empty queue.
     pub fn new(params: &Params, site: &Site) -> Result<Pid, Fault> {
-        let target = site.target(params.target)?;
+        let target = site.target(params.target, USUAL_TARGET)?;
         let path = Path::new(params.capacity, params.rtt, target, site)?;
         let period = params.rate.map_or_else(|| paper_period(path.rtt), Frequency::period);
         let design = Design { damping: damping(params.overshoot), kappa: params.kappa };
@@ -256,6 +256,7 @@ impl Controller for Pid {
     }
 
     fn derived(&self, out: &mut dyn Gauges) {
+        out.gauge("target", "packets", self.target);
         let Gains { p, i, d } = self.now.gains;
         out.gauge("kp", "1/packet", p);
         out.gauge("ki", "1/(packet s)", i);
@@ -388,6 +389,9 @@ fn paper_period(rtt: f64) -> Span {
 const LEAST_PERIOD: Span = Span::from_millis(1);
 const ALL_GAINS: &str = "is missing beside the other gains; legal: all of kp, ki and kd, or none";
 
+/// The target where none is given, packets.
+const USUAL_TARGET: f64 = 100.0;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -399,7 +403,7 @@ mod tests {
     }
 
     fn papers() -> Params {
-        let target = Amount::Packets(200.0);
+        let target = Some(Amount::Packets(200.0));
         Params { target, rtt: Some(Span::from_millis(246)), ..Params::default() }
     }
 
@@ -517,7 +521,7 @@ mod tests {
         assert!(Pid::new(&Params::default(), &blind).is_ok());
         let fixed = Params { schedule: Some(false), ..Params::default() };
         assert!(Pid::new(&fixed, &blind).unwrap_err().what.contains("give flows"));
-        let high = Params { target: Amount::Packets(900.0), ..Params::default() };
+        let high = Params { target: Some(Amount::Packets(900.0)), ..Params::default() };
         assert_eq!(Pid::new(&high, &site()).unwrap_err().key, "target");
     }
 }

@@ -62,8 +62,8 @@ sojourn_units::params! {
     /// Parameters of REM.
     pub struct Params {
         /// backlog to hold; a time or bytes are turned into packets at the link's first rate
-        target: Amount = Amount::Packets(20.0), "q*", "within the buffer" if |_| true,
-            "Athuraliya et al. 2001";
+        target: Option<Amount> = None, "q*", "within the buffer" if |_| true,
+            "20 packets, Athuraliya et al. 2001; half of the buffer where that is less";
         /// step of the price for one packet of excess
         gamma: f64 = 0.001, "gamma", "more than 0, at most 1000" if |gamma| *gamma > 0.0 && *gamma <= 1000.0,
             "Athuraliya et al. 2001";
@@ -103,7 +103,7 @@ pub struct Rem {
 impl Rem {
     /// REM in front of the link at `site`, from a price of 0 and an empty queue.
     pub fn new(params: &Params, site: &Site) -> Result<Rem, Fault> {
-        let target = site.target(params.target)?;
+        let target = site.target(params.target, USUAL_TARGET)?;
         let highest = -math::ln(1.0 - HIGHEST_P) / math::ln(params.phi);
         let (capacity, packet) = (site.capacity(), site.packet);
         Ok(Rem { params: params.clone(), target, capacity, packet, highest, price: 0.0, error: -target })
@@ -176,6 +176,9 @@ fn probability(phi: f64, price: f64) -> f64 {
 /// Where the price stops rising: what it added up at p = 1 it would have to lose again.
 const HIGHEST_P: f64 = 0.999;
 
+/// The target where none is given, packets.
+const USUAL_TARGET: f64 = 20.0;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -187,7 +190,7 @@ mod tests {
     }
 
     fn rem(change: impl Fn(&mut Params)) -> Rem {
-        let mut params = Params { target: Amount::Packets(100.0), gamma: 1.0, ..Params::default() };
+        let mut params = Params { target: Some(Amount::Packets(100.0)), gamma: 1.0, ..Params::default() };
         change(&mut params);
         Rem::new(&params, &site()).unwrap()
     }
@@ -298,7 +301,7 @@ mod tests {
 
     #[test]
     fn a_target_above_the_buffer_is_refused() {
-        let params = Params { target: Amount::Packets(301.0), ..Params::default() };
+        let params = Params { target: Some(Amount::Packets(301.0)), ..Params::default() };
         assert_eq!(Rem::new(&params, &site()).unwrap_err().key, "target");
     }
 }

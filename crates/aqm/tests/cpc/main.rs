@@ -78,7 +78,8 @@ fn the_dominant_poles_are_those_of_linear_theory() {
 
 /// The paper's example network, 60 flows on 3750 packets/s, with a target of 175 packets.
 fn example() -> (Site, Params) {
-    let params = Params { target: Amount::Packets(175.0), adapt: Some(Adapt::Nothing), ..Params::default() };
+    let params =
+        Params { target: Some(Amount::Packets(175.0)), adapt: Some(Adapt::Nothing), ..Params::default() };
     (site(60.0, 3750.0, 200, 800.0), params)
 }
 
@@ -130,7 +131,7 @@ fn a_longer_round_trip_makes_the_papers_loops_cycle_and_not_ours() {
 #[test]
 fn the_papers_link_has_the_papers_round_trip_time() {
     let site = site(3.0, 2e6 / 12e3, 100, 300.0);
-    let target = Amount::Delay(Span::from_millis(80));
+    let target = Some(Amount::Delay(Span::from_millis(80)));
     for adapt in [Adapt::Nothing, Adapt::Load] {
         let place = (site, Params { target, adapt: Some(adapt), ..Params::default() });
         for flows in [2.0, 3.0, 6.0] {

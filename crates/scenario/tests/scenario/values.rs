@@ -240,7 +240,7 @@ fn the_description_tells_what_would_run() {
         "Everything at once\n",
         "50 sources --- 10 Mbit/s, 38 ms to 42 ms --+[ pi | 300 packets ]== 10 Mbit/s, 20 ms ==+-- 50 sinks\n",
         "target = 100 packets\n",
-        "rate = 160 Hz (default)\n",
+        "rate = 160 Hz (160 Hz, the example of Hollot et al. 2002, or",
         "50 x newreno bulk, ns2 profile, segments of 1000 B, ECN, start evenly from 0 s to 5 s, stop at 50 s\n",
         "1 x reno bulk, default profile, segments of 1500 B, no ECN, start at random between 0 s and 1 s\n",
         "base RTT    40 ms to 208 ms, mean 196.862745 ms\n",
