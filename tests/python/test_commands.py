@@ -645,17 +645,17 @@ def test_a_disc_that_is_replaced_need_not_fit(sojourn):
 
 
 def test_a_disc_that_does_not_fit_is_told_where_it_was_named(refused):
-    small = ["dumbbell", "--set", "flows[0].count=100000"]
+    small = ["dumbbell", "--set", "bottleneck.buffer=50 packets"]
     (line,) = refused("check", *small)
-    assert line.startswith("dumbbell:11: bottleneck.disc.rate: ")
+    assert line.startswith("dumbbell:11: bottleneck.disc.target: ")
     for command in ("check", "run"):
-        (line,) = refused(command, *small, "--disc", "pi")
-        assert line.startswith(f"sojourn {command}: --disc: pi.rate: "), line
+        (line,) = refused(command, *small, "--disc", "pi:target=60packets")
+        assert line.startswith(f"sojourn {command}: --disc: pi.target: "), line
 
 
-def test_a_default_target_above_the_buffer_is_called_the_default(refused):
-    (line,) = refused("check", "small.toml", "--disc", "pi")
-    assert line.startswith("sojourn check: --disc: pi.target: 100 packets (the default) is above the buffer")
+def test_a_default_that_does_not_fit_is_called_the_default(refused):
+    (line,) = refused("check", "small.toml", "--disc", "codel:interval=3ms")
+    assert line.startswith("sojourn check: --disc: codel.target: 5 ms (the default) is not below interval")
 
 
 @pytest.mark.parametrize("app", ["cbr", "poisson"])

@@ -203,10 +203,9 @@ impl Fault {
         Fault { key: key.into(), what: what.into() }
     }
 
-    /// A value that cannot be read; the rule is told where the refusal says nothing better.
+    /// A value that cannot be read; the rule is told where the refusal tells none.
     pub fn of_value(key: &str, what: String, rule: &str) -> Fault {
-        let told = what.contains("legal: ") || what.contains("write it like");
-        Fault::new(key, if told { what } else { format!("{what}; legal: {rule}") })
+        Fault::new(key, if what.contains("legal: ") { what } else { format!("{what}; legal: {rule}") })
     }
 
     /// A key that does not exist, with the nearest that does.
@@ -598,7 +597,7 @@ mod tests {
         let fault = Sample::default().assign("target", &Value::Number(f64::NAN)).unwrap_err();
         assert_eq!(
             fault.to_string(),
-            "target: \"NaN\" is not a number with a unit; write it like \"300 packets\""
+            "target: \"NaN\" is not a number with a unit; write it like \"300 packets\"; legal: any queue"
         );
     }
 }

@@ -326,7 +326,7 @@ fn laws_refuse_at_the_line_of_their_key() {
         "disc.law = \"red\"\ndisc.min = 50\ndisc.max = \"9 packets\"\ndisc.weight = 2",
         &[
             "f.toml:10: bottleneck.disc.min: \"50\" needs a unit: packets, packet, B, kB, MB, GB, KiB, MiB, GiB, \
-         ns, us, ms, s, min, h; write it like \"300 packets\"",
+         ns, us, ms, s, min, h; write it like \"300 packets\"; legal: more than 0, less than max",
             "f.toml:12: bottleneck.disc.weight: 2.0 is out of range; legal: more than 0, at most 1 \
          (Floyd and Jacobson 1993)",
         ],
