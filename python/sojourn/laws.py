@@ -347,8 +347,9 @@ class Avq(_Law):
         offered: count packets that AVQ drops as load, too (true or false). Default false: gamma is
             of what the link gets to send, as in ns-2's AVQ; true is the paper's code to the letter.
         buffer: length of the virtual queue that is too long (queue, such as "300 packets"; more
-            than 0). Default none: the real buffer, Kunniyur 2004; where it has no limit, what the
-            link sends in a round-trip time.
+            than 0). Default none: the real buffer, Kunniyur 2004, at least 2 packets, as the one
+            being sent is counted; where the real one has no limit, what the link sends in a
+            round-trip time.
     """
 
     stem: ClassVar[str] = "avq"
@@ -687,23 +688,24 @@ class FbOcq(_Law):
     Source: A. Radwan, H.-L. To, W.-J. Hwang, Scientific Programming, 2016.
 
     What is left as None takes its default.
-        target: backlog to hold; a time or bytes are turned into packets at the link's first rate
-            (queue, such as "300 packets"; more than 0, within the buffer). Default "40 packets":
-            the paper's simulation.
+        target: backlog to hold, except that profile holds none: its curve alone is set by it; a
+            time or bytes are turned into packets at the link's first rate (queue, such as "300
+            packets"; more than 0, within the buffer). Default "40 packets": the paper's simulation.
         form: where p comes from: the feedback with a penalty, the one without, or a curve over the
             queue (word; sqrt, deadbeat or profile). Default "sqrt": deadbeat takes all or nothing:
             with marks the queue swings from empty to full.
         t_c: time constant of the feedback at the target (time, such as "20 ms"; 1 ms to 1 min; with
-            a, less than R = (a + target)^2 / (a mu)). Default "500 ms": a few round-trip times of
-            0.1 s: TCP must have answered meanwhile.
+            a, less than R = (a + target)^2 / (a mu)). Default none: 500 ms, or 5 round-trip times
+            where that is known and shorter, at least 1 ms: TCP must have answered meanwhile.
         a: queue at which half of the service rate is used, packets; 1 is M/M/1 (number, such as
             0.1; more than 0, at most 1e6). Default none: 1, the paper's; less where R would not be
             2 t_c.
-        period: sampling period (time, such as "20 ms"; 100 us to 1 s). Default "10 ms": much less
-            than t_c.
+        period: sampling period (time, such as "20 ms"; 100 us to 1 s). Default none: 10 ms, or t_c
+            / 5 where that is shorter: much less than t_c.
         tau_w: time constant of the average of the offered load (time, such as "20 ms"; 1 ms to 1
-            min). Default none: 1 s, or 5 round-trip times where that is known and longer: a faster
-            one chases what p does to the load.
+            min). Default none: 1 s; where the round-trip time is known, 10 of them if that is
+            shorter and 5 if that is longer, at least 2 ms: a faster one chases what p does to the
+            load.
         load: what the offered load counts: packets, or marks as if they were drops (word; virtual
             or offered). Default "virtual": offered packets alone rest above the target where
             packets are marked.
