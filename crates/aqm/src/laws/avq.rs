@@ -61,7 +61,8 @@ sojourn_units::params! {
             "gamma is of what the link gets to send, as in ns-2's AVQ; true is the paper's code to the letter";
         /// length of the virtual queue that is too long
         buffer: Option<Amount> = None, "B", "more than 0" if |_| true,
-            "the real buffer, Kunniyur 2004; where it has no limit, what the link sends in a round-trip time";
+            "the real buffer, Kunniyur 2004, at least 2 packets, as the one being sent is counted; where the real one \
+             has no limit, what the link sends in a round-trip time";
     }
 }
 
@@ -94,7 +95,7 @@ impl Avq {
             gamma: params.gamma,
             alpha: params.alpha,
             offered: params.offered,
-            buffer: buffer::buffer(params.buffer, site)? * site.packet,
+            buffer: virtual_buffer(params.buffer, site)? * site.packet,
             capacity,
             stopped: capacity <= 0.0,
             virtual_capacity: capacity,
@@ -159,6 +160,16 @@ impl Avq {
         self.virtual_capacity = grown.min(self.capacity);
     }
 }
+
+/// B in packets. A virtual buffer of one packet would hold the packet that is being sent and none behind it; the
+/// real one has that packet besides.
+fn virtual_buffer(given: Option<Amount>, site: &Site) -> Result<f64, Fault> {
+    let buffer = buffer::buffer(given, site)?;
+    Ok(if given.is_none() { buffer.max(FEWEST) } else { buffer })
+}
+
+/// Packets in the virtual buffer at least, where none is given: one that is sent and one that waits.
+const FEWEST: f64 = 2.0;
 
 #[cfg(test)]
 mod tests {
@@ -273,6 +284,16 @@ mod tests {
         law.on_arrival(&arrival(at(1.0), 1000, Ecn::NotEct));
         law.on_link_change(at(2.0), Rate::from_bits_per_second(8e6));
         assert_eq!((law.virtual_queue, law.virtual_capacity), (1000.0, 1e6));
+    }
+
+    #[test]
+    fn behind_the_packet_that_is_sent_there_is_room_for_another() {
+        for (limit, taken) in [(1.0, 2), (2.0, 2), (3.0, 3)] {
+            let mut law = Avq::new(&Params::default(), &Site { limit, ..site() }).unwrap();
+            let passed =
+                (0..5).filter(|_| law.on_arrival(&arrival(at(1.0), 1000, Ecn::NotEct)) == Verdict::Pass);
+            assert_eq!(passed.count(), taken, "a buffer of {limit}");
+        }
     }
 
     #[test]

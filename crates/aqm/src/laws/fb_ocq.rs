@@ -93,27 +93,30 @@ pub const ENTRY: Entry = Entry {
 sojourn_units::params! {
     /// Parameters of FB-OCQ.
     pub struct Params {
-        /// backlog to hold; a time or bytes are turned into packets at the link's first rate
+        /// backlog to hold, except that profile holds none: its curve alone is set by it; a time or bytes are turned
+        /// into packets at the link's first rate
         target: Option<Amount> = None, "x_s", "more than 0, within the buffer" if |_| true,
             "40 packets, the paper's simulation; half of the buffer where that is less";
         /// where p comes from: the feedback with a penalty, the one without, or a curve over the queue
         form: Form = Form::Sqrt, "u*", "sqrt, deadbeat or profile" if |_| true,
             "deadbeat takes all or nothing: with marks the queue swings from empty to full";
         /// time constant of the feedback at the target
-        t_c: Span = Span::from_millis(500), "t_c", "1 ms to 1 min; with a, less than R = (a + target)^2 / (a mu)"
-            if |t_c| (Span::from_millis(1)..=Span::from_secs(60)).contains(t_c),
-            "a few round-trip times of 0.1 s: TCP must have answered meanwhile";
+        t_c: Option<Span> = None, "t_c", "1 ms to 1 min; with a, less than R = (a + target)^2 / (a mu)"
+            if |t_c| t_c.is_none_or(|t_c| (Span::from_millis(1)..=Span::from_secs(60)).contains(&t_c)),
+            "500 ms, or 5 round-trip times where that is known and shorter, at least 1 ms: TCP must have answered \
+             meanwhile";
         /// queue at which half of the service rate is used, packets; 1 is M/M/1
         a: Option<f64> = None, "a", "more than 0, at most 1e6" if |a| a.is_none_or(|a| a > 0.0 && a <= 1e6),
             "1, the paper's; less where R would not be 2 t_c";
         /// sampling period
-        period: Span = Span::from_millis(10), "T_s", "100 us to 1 s"
-            if |period| (Span::from_micros(100)..=Span::from_secs(1)).contains(period),
-            "much less than t_c";
+        period: Option<Span> = None, "T_s", "100 us to 1 s"
+            if |period| period.is_none_or(|period| (Span::from_micros(100)..=Span::from_secs(1)).contains(&period)),
+            "10 ms, or t_c / 5 where that is shorter: much less than t_c";
         /// time constant of the average of the offered load
         tau_w: Option<Span> = None, "tau_w", "1 ms to 1 min"
             if |tau| tau.is_none_or(|tau| (Span::from_millis(1)..=Span::from_secs(60)).contains(&tau)),
-            "1 s, or 5 round-trip times where that is known and longer: a faster one chases what p does to the load";
+            "1 s; where the round-trip time is known, 10 of them if that is shorter and 5 if that is longer, at least \
+             2 ms: a faster one chases what p does to the load";
         /// what the offered load counts: packets, or marks as if they were drops
         load: Load = Load::Virtual, "w", "virtual or offered" if |_| true,
             "offered packets alone rest above the target where packets are marked";
@@ -186,16 +189,17 @@ impl FbOcq {
             let what = "cannot be told of a link that stands still; legal: a link rate above 0";
             return Err(Fault::new("service", what));
         }
-        let Params { form, load, service: source, bias, period, .. } = *params;
+        let Params { form, load, service: source, bias, .. } = *params;
+        let t_c = params.t_c.unwrap_or_else(|| time_constant(site.base_rtt));
         let unset = if form == Form::Profile { RED_P } else { 1.0 };
         let rate = service * site.packet;
         let start = State { offered: 0.0, service, rate, stopped: false, left: [service, rate], p: 0.0 };
         let controller = FbOcq {
             target,
             form,
-            time_constant: params.t_c.seconds(),
+            time_constant: t_c.seconds(),
             half: params.a,
-            period,
+            period: params.period.unwrap_or_else(|| period(t_c)),
             load_time: load_time(params.tau_w, site.base_rtt),
             load,
             service: source,
@@ -284,9 +288,11 @@ impl Controller for FbOcq {
             }
             Form::Sqrt | Form::Deadbeat => {
                 out.gauge("a", "packets", self.problem().queue().half);
+                out.gauge("t_c", "s", self.time_constant);
                 out.gauge("tau_w", "s", self.load_time);
             }
         }
+        out.gauge("period", "s", self.period.seconds());
         out.gauge("p_max", "1", self.p_max);
     }
 
@@ -384,10 +390,20 @@ fn approach(average: &mut f64, count: f64, elapsed: f64, time: f64) {
     }
 }
 
-/// tau_w, s.
+/// t_c where none is given: it follows a short round trip.
+fn time_constant(base_rtt: Option<Span>) -> Span {
+    base_rtt.map_or(LONGEST, |rtt| (rtt.saturating_mul(ROUND_TRIPS)).clamp(SHORTEST, LONGEST))
+}
+
+/// T_s where none is given.
+fn period(t_c: Span) -> Span {
+    Span::from_nanos(t_c.nanos() / UPDATES).min(SAMPLING)
+}
+
+/// tau_w, s: twice the t_c of such a path, and no less than so many round trips of a long one.
 fn load_time(given: Option<Span>, base_rtt: Option<Span>) -> f64 {
-    let known = base_rtt.map_or(0.0, |rtt| ROUND_TRIPS * rtt.seconds());
-    given.map_or(known.max(LOAD_TIME), Span::seconds)
+    let trips = base_rtt.map_or(Span::ZERO, |rtt| rtt.saturating_mul(ROUND_TRIPS));
+    given.unwrap_or(trips.max(time_constant(base_rtt) * 2)).seconds()
 }
 
 /// The largest a up to 1 with which R is at least `price`; where none is, the one of the largest R for a up to 1.
@@ -405,9 +421,14 @@ fn half(target: f64, service: f64, price: f64) -> f64 {
 
 /// R is to be so many time constants t_c at least.
 const PRICE: f64 = 2.0;
-/// Round-trip times in the average of the offered load, and its least time, s.
-const ROUND_TRIPS: f64 = 5.0;
-const LOAD_TIME: f64 = 1.0;
+/// Round-trip times in t_c, and at least in the average of the offered load.
+const ROUND_TRIPS: u64 = 5;
+/// The least and the longest t_c that are taken by themselves.
+const SHORTEST: Span = Span::from_millis(1);
+const LONGEST: Span = Span::from_millis(500);
+/// Updates within t_c at least, and the longest period that is taken by itself.
+const UPDATES: u64 = 5;
+const SAMPLING: Span = Span::from_millis(10);
 /// Time constant of the average of the service rate, s.
 const SERVICE_TIME: f64 = 1.0;
 /// The share of a period with a backlog from which on it counts as busy throughout: clocks are rounded.
@@ -434,7 +455,7 @@ mod tests {
     }
 
     fn built(change: impl Fn(&mut Params)) -> FbOcq {
-        let mut params = Params { t_c: Span::from_millis(200), ..Params::default() };
+        let mut params = Params { t_c: Some(Span::from_millis(200)), ..Params::default() };
         change(&mut params);
         FbOcq::new(&params, &site()).unwrap()
     }
@@ -555,8 +576,34 @@ mod tests {
     }
 
     #[test]
-    fn a_known_round_trip_lengthens_the_average() {
+    fn a_short_round_trip_makes_it_faster() {
+        // 1 Gbit/s with packets of 1500 B: t_c = 5 ms, T_s = 1 ms, tau_w = 10 ms.
+        let rate = Rate::from_bits_per_second(1e9);
+        let base_rtt = Some(Span::from_millis(1));
+        let near = Site { rate, packet: 1500.0, limit: 50.0, flows: None, base_rtt };
+        let params = Params { target: Some(Amount::Packets(10.0)), ..Params::default() };
+        let times = |params: &Params, site: &Site| {
+            let built = FbOcq::new(params, site).unwrap();
+            (built.time_constant, built.period.seconds(), built.load_time)
+        };
+        assert_eq!(times(&params, &near), (0.005, 0.001, 0.01));
+        let price = FbOcq::new(&params, &near).unwrap().problem().price();
+        assert!((price - 0.01).abs() < 1e-12, "R = 2 t_c: {price}");
+        // As short as they may be.
+        let nearer = Site { base_rtt: Some(Span::from_micros(10)), ..near };
+        assert_eq!(times(&params, &nearer), (0.001, 0.0002, 0.002));
+        // From 100 ms on, and where nothing is known, they are what they are.
+        for base_rtt in [None, Some(Span::from_millis(100)), Some(Span::from_millis(200))] {
+            assert_eq!(times(&params, &Site { base_rtt, ..near }), (0.5, 0.01, 1.0));
+        }
+        let given = Params { t_c: Some(Span::from_millis(20)), ..params };
+        assert_eq!(times(&given, &near), (0.02, 0.004, 0.01));
+    }
+
+    #[test]
+    fn a_known_round_trip_sets_the_average() {
         assert_eq!(load_time(None, None), 1.0);
+        assert_eq!(load_time(None, Some(Span::from_millis(20))), 0.2);
         assert_eq!(load_time(None, Some(Span::from_millis(100))), 1.0);
         assert_eq!(load_time(None, Some(Span::from_millis(600))), 3.0);
         assert_eq!(load_time(Some(Span::from_millis(200)), Some(Span::from_millis(600))), 0.2);

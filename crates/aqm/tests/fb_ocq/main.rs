@@ -24,7 +24,7 @@ fn controller(params: &Params) -> FbOcq {
 }
 
 fn within(t_c: u64) -> Params {
-    Params { t_c: Span::from_millis(t_c), ..Params::default() }
+    Params { t_c: Some(Span::from_millis(t_c)), ..Params::default() }
 }
 
 /// A minute of so many flows.
