@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from functools import wraps
+from typing import Any, ClassVar, TypeVar
+
+from sojourn.laws_in_python.parameters import refuse_unknown
 
 __all__ = [
     "Ared",
@@ -51,6 +54,23 @@ class _Law:
         return f"{self.stem}:{','.join(given)}" if given else self.stem
 
 
+_Kind = TypeVar("_Kind", bound=type[_Law])
+
+
+def _told(kind: _Kind) -> _Kind:
+    """Have a parameter that there is not refused with those that there are."""
+    construct: Any = kind.__init__
+    legal = [field.name for field in fields(kind)]
+
+    @wraps(construct)
+    def told(self: _Law, *values: Any, **parameters: Any) -> None:
+        refuse_unknown(kind, parameters, legal)
+        construct(self, *values, **parameters)
+
+    kind.__init__ = told  # type: ignore[assignment, method-assign]
+    return kind
+
+
 def _written(value: str | float | bool | Sequence[int]) -> str:
     if isinstance(value, str):
         return value
@@ -59,6 +79,7 @@ def _written(value: str | float | bool | Sequence[int]) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class TailDrop(_Law):
     """Drop what does not fit: the queue that nobody manages.
@@ -72,6 +93,7 @@ class TailDrop(_Law):
     stem: ClassVar[str] = "tail_drop"
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class HeadDrop(_Law):
     """Drop the oldest packet when the buffer is full: the same queue, an earlier signal.
@@ -86,6 +108,7 @@ class HeadDrop(_Law):
     stem: ClassVar[str] = "head_drop"
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Red(_Law):
     """Random early detection: mark with a probability that grows with the average backlog.
@@ -133,6 +156,7 @@ class Red(_Law):
     wait: bool | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Ared(_Law):
     """Adaptive RED: max_p moves until the average backlog is half way between the thresholds.
@@ -202,6 +226,7 @@ class Ared(_Law):
     wait: bool | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Choke(_Law):
     """RED that compares an arrival with a held packet and drops both where they are of one flow.
@@ -246,6 +271,7 @@ class Choke(_Law):
     wait: bool | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Sred(_Law):
     """Stabilised RED: count the flows by chance hits in a list, and drop by their number.
@@ -286,6 +312,7 @@ class Sred(_Law):
     full: bool | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Blue(_Law):
     """Learn one probability: more when a packet is lost, less when the link is idle.
@@ -326,6 +353,7 @@ class Blue(_Law):
     again: bool | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Avq(_Law):
     """Adaptive virtual queue: mark what would overflow a somewhat slower link.
@@ -359,6 +387,7 @@ class Avq(_Law):
     buffer: str | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Rem(_Law):
     """Random exponential marking: a price that adds up excess rate and excess backlog.
@@ -399,6 +428,7 @@ class Rem(_Law):
     mismatch: str | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Pi(_Law):
     """Proportional-integral control of the backlog about a target.
@@ -433,6 +463,7 @@ class Pi(_Law):
     rate: str | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Pid(_Law):
     """Proportional, integral and derivative control of the backlog about a target.
@@ -495,6 +526,7 @@ class Pid(_Law):
     rtt: str | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class PiPd(_Law):
     """Integral control of the backlog with a look one sample ahead across the target.
@@ -549,6 +581,7 @@ class PiPd(_Law):
     rtt: str | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Cpc(_Law):
     """Two loops: p steers the packets in flight, the backlog says how many there shall be.
@@ -606,6 +639,7 @@ class Cpc(_Law):
     max_p: float | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class ArmPfc(_Law):
     """Predictive functional control of the backlog with a model of TCP and its delay.
@@ -672,6 +706,7 @@ class ArmPfc(_Law):
     psi: float | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class FbOcq(_Law):
     """Optimal control of the queue: lets in what leads to a target at the least cost.
@@ -737,6 +772,7 @@ class FbOcq(_Law):
     hi: str | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Pie(_Law):
     """Proportional-integral control of the delay, with a gain that follows p and a grace for bursts.
@@ -807,6 +843,7 @@ class Pie(_Law):
     inactive: str | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class DocsisPie(_Law):
     """PIE for cable modems: a known rate, drops by size, a better grace for bursts.
@@ -838,6 +875,7 @@ class DocsisPie(_Law):
     buffer: str | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Pi2(_Law):
     """Proportional-integral control of the delay, squared for classic senders, linear for scalable ones.
@@ -882,6 +920,7 @@ class Pi2(_Law):
     bypass: str | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Codel(_Law):
     """Controlled delay: act when even the luckiest packet of an interval waited too long.
@@ -917,6 +956,7 @@ class Codel(_Law):
     mtu: str | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Cobalt(_Law):
     """CoDel and BLUE side by side: the second for traffic that answers no signal of the first.
