@@ -173,8 +173,8 @@ def test_a_method_that_is_a_coroutine_is_refused_in_one_line_without_a_warning(
             MY_LAW,
             "nowhere.py: cannot be read (No such file or directory); legal: FILE.py",
         ),
-        ("mylaw.py", MY_LAW, "--disc: mylaw.py names no class of it; write mylaw.py:MyLaw (legal: MyLaw)"),
-        ("mylaw.py:", MY_LAW, "--disc: mylaw.py names no class of it; write mylaw.py:MyLaw (legal: MyLaw)"),
+        ("mylaw.py", MY_LAW, "mylaw.py names no class of it; write mylaw.py:MyLaw (legal: MyLaw)"),
+        ("mylaw.py:", MY_LAW, "mylaw.py names no class of it; write mylaw.py:MyLaw (legal: MyLaw)"),
         (
             "mylaw.py:Mylaw",
             MY_LAW,
