@@ -407,7 +407,10 @@ class Own(HeadDrop):
             Nothing(),
             r"^discs: Nothing does nothing; legal: a method such as on_arrival or on_departure, or ov",
         ),
-        (Update(), r"^discs: Update does nothing; legal: "),
+        (
+            Update(),
+            r"^discs: Update does nothing; did you mean on_update, or a sojourn.Controller\? legal: a meth",
+        ),
         (
             Departue(),
             r'^discs: Departue: "on_departue" is never called; did you mean "on_departure"\? \(legal: ',

@@ -139,6 +139,33 @@ def test_a_law_of_a_file_that_fails_is_one_line_and_exit_1(sojourn, folder):
 
 
 @pytest.mark.parametrize(
+    ("base", "method", "says"),
+    [
+        ("Controller", "update(self, seen)", "update gave <coroutine"),
+        ("Controller", "reset(self)", "reset gave <coroutine"),
+        ("Law", "on_arrival(self, arrival)", "on_arrival gave <coroutine"),
+        ("Law", "on_idle(self, time_s)", "on_idle gave <coroutine"),
+        ("Law", "gauges(self)", "gauges gave <coroutine"),
+    ],
+)
+def test_a_method_that_is_a_coroutine_is_refused_in_one_line_without_a_warning(
+    sojourn, folder, base, method, says
+):
+    text = (
+        MY_LAW[: MY_LAW.index("class")] + f"class Waits(sj.{base}):\n    async def {method}:\n        pass\n"
+    )
+    if base == "Controller":
+        text += '\n    period = "10 ms"\n'
+    if method.startswith("reset"):
+        text += "\n    def update(self, seen):\n        return 0.0\n"
+    in_the_users_folder(folder, text)
+    done = sojourn("run", "small.toml", "--disc", "mylaw.py:Waits")
+    assert done.returncode != 0
+    assert says in done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
+
+
+@pytest.mark.parametrize(
     ("spec", "text", "says"),
     [
         (
@@ -146,7 +173,8 @@ def test_a_law_of_a_file_that_fails_is_one_line_and_exit_1(sojourn, folder):
             MY_LAW,
             "nowhere.py: cannot be read (No such file or directory); legal: FILE.py",
         ),
-        ("mylaw.py", MY_LAW, 'mylaw.py: "" is not a law in it (legal: MyLaw)'),
+        ("mylaw.py", MY_LAW, "mylaw.py names no class of it; write mylaw.py:MyLaw (legal: MyLaw)"),
+        ("mylaw.py:", MY_LAW, "mylaw.py names no class of it; write mylaw.py:MyLaw (legal: MyLaw)"),
         (
             "mylaw.py:Mylaw",
             MY_LAW,
@@ -160,7 +188,7 @@ def test_a_law_of_a_file_that_fails_is_one_line_and_exit_1(sojourn, folder):
         (
             "mylaw.py:MyLaw:gian=3",
             MY_LAW,
-            "mylaw.py:MyLaw: MyLaw has no parameter gian; legal: gain, label, ",
+            "mylaw.py:MyLaw: MyLaw has no parameter gian; did you mean gain? legal: gain, label, ",
         ),
         ("mylaw.py:MyLaw:gain", MY_LAW, '"gain" is not KEY=VALUE; legal: FILE.py:CLASS'),
         ("mylaw.py:MyLaw:gain=1,gain=2", MY_LAW, '"gain" is given twice; legal: each key once'),

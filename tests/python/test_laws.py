@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import csv
+import inspect
+from dataclasses import FrozenInstanceError
 from pathlib import Path
 from statistics import mean
 
@@ -29,40 +32,13 @@ def test_a_predicted_queue_deviates_less_than_a_proportional_integral_one(root: 
     assert 1.5 * max(deviations["arm_pfc"]) < min(deviations["pi"]), deviations
 
 
-def test_cobalt_drops_a_flood_before_the_buffer_is_full(tmp_path: Path) -> None:
+def test_cobalt_drops_a_flood_before_the_buffer_is_full(root: Path) -> None:
     # A buffer's worth of delay is 240 ms; CoDel's marks change nothing for a flow that ignores them.
-    path = tmp_path / "flood.toml"
-    path.write_text(FLOOD)
-    cobalt, codel = sj.run(sj.load(path), discs=[sj.laws.Cobalt(), sj.laws.Codel()]).runs
+    scenario = sj.load(root / "scenarios" / "cobalt" / "flood.toml")
+    cobalt, codel = sj.run(scenario, discs=[sj.laws.Cobalt(), sj.laws.Codel()]).runs
     assert cobalt.metrics["sojourn_mean_s"] < 0.02
     assert codel.metrics["sojourn_mean_s"] > 0.2
     assert cobalt.metrics["utilization"] > 0.99
-
-
-FLOOD = """
-title    = "Ten flows and a flood"
-duration = "40 s"
-warmup   = "20 s"
-
-[bottleneck]
-rate   = "10 Mbit/s"
-delay  = "20 ms"
-buffer = "300 packets"
-
-[[flows]]
-count   = 10
-ecn     = true
-cc      = "newreno"
-segment = "1000 B"
-access  = { rate = "100 Mbit/s", delay = "10 ms" }
-
-[[flows]]
-app     = "cbr"
-rate    = "12 Mbit/s"
-ecn     = true
-segment = "1000 B"
-access  = { rate = "100 Mbit/s", delay = "10 ms" }
-"""
 
 
 @pytest.mark.parametrize(("rtt_ms", "flows"), [(100, 1), (20, 1), (20, 10)])
@@ -95,3 +71,22 @@ buffer = "1000 packets"
 count = {flows}
 access = {{ rate = "100 Mbit/s", delay = "1 ms" }}
 """
+
+
+@pytest.mark.parametrize(
+    ("law", "given", "says"),
+    [
+        (sj.laws.Pi, {"tarlet": 1}, r"^Pi has no parameter tarlet; did you mean target\? legal: a, b, "),
+        (sj.laws.TailDrop, {"target": 1}, r"^TailDrop has no parameter target; legal: none$"),
+    ],
+)
+def test_a_wrong_parameter_of_a_law_names_the_legal_ones(law, given, says) -> None:
+    with pytest.raises(TypeError, match=says):
+        law(**given)
+
+
+def test_a_laws_class_tells_its_parameters() -> None:
+    assert list(inspect.signature(sj.laws.Red).parameters)[:2] == ["min", "max"]
+    assert copy.deepcopy(sj.laws.Pi(target="9 packets")) == sj.laws.Pi(target="9 packets")
+    with pytest.raises(FrozenInstanceError):
+        sj.laws.Pi().target = "9 packets"  # type: ignore[misc]

@@ -19,7 +19,7 @@ pub(crate) fn module() -> String {
 
 fn class(page: &Page) -> String {
     let fields = (page.fields)();
-    let mut text = String::from("\n\n@dataclass(frozen=True, kw_only=True)\n");
+    let mut text = String::from("\n\n@_told\n@dataclass(frozen=True, kw_only=True)\n");
     let _ = writeln!(text, "class {}(_Law):", class_name(page.stem));
     let _ = writeln!(text, "    \"\"\"{}.", capitalised(page.summary));
     paragraph(&mut text, "", page.idea);
@@ -114,7 +114,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from functools import wraps
+from typing import Any, ClassVar, TypeVar
+
+from sojourn.laws_in_python.parameters import refuse_unknown
 
 __all__ = [
 @ALL@]
@@ -136,6 +139,23 @@ class _Law:
         values = ((field.name, getattr(self, field.name)) for field in fields(self))
         given = [f"{name}={_written(value)}" for name, value in values if value is not None]
         return f"{self.stem}:{','.join(given)}" if given else self.stem
+
+
+_Kind = TypeVar("_Kind", bound=type[_Law])
+
+
+def _told(kind: _Kind) -> _Kind:
+    """Have a parameter that there is not refused with those that there are."""
+    construct: Any = kind.__init__
+    legal = [field.name for field in fields(kind)]
+
+    @wraps(construct)
+    def told(self: _Law, *values: Any, **parameters: Any) -> None:
+        refuse_unknown(kind, parameters, legal)
+        construct(self, *values, **parameters)
+
+    kind.__init__ = told  # type: ignore[assignment, method-assign]
+    return kind
 
 
 def _written(value: str | float | bool | Sequence[int]) -> str:

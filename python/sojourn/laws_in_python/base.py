@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sojourn.laws_in_python.parameters import defaults_of
+from sojourn.laws_in_python.parameters import defaults_of, refuse_unknown
 
 if TYPE_CHECKING:
     from sojourn._core import Site
@@ -23,12 +23,8 @@ class LawInPython:
     site: Site
 
     def __init__(self, **parameters: Any) -> None:
-        legal = defaults_of(type(self))
+        refuse_unknown(type(self), parameters, defaults_of(type(self)))
         for name, value in parameters.items():
-            if name not in legal:
-                raise TypeError(
-                    f"{type(self).__name__} has no parameter {name}; legal: {', '.join(sorted(legal))}"
-                )
             setattr(self, name, value)
 
     def reset(self) -> None:

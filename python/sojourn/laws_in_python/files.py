@@ -93,9 +93,12 @@ def _class(module: ModuleType, file: str, name: str) -> type[LawInPython]:
     ]
     if not known:
         raise InputError(f"--disc: {file}: holds no law; legal: a class on sojourn.Controller or sojourn.Law")
+    legal = f"(legal: {', '.join(known)})"
+    if not name:
+        raise InputError(f"--disc: {file} names no class of it; write {file}:{known[0]} {legal}")
     near = difflib.get_close_matches(name, known, n=1)
     hint = f'; did you mean "{near[0]}"?' if near else ""
-    raise InputError(f'--disc: {file}: "{name}" is not a law in it{hint} (legal: {", ".join(known)})')
+    raise InputError(f'--disc: {file}: "{name}" is not a law in it{hint} {legal}')
 
 
 def _parameters(text: str | None) -> dict[str, object]:

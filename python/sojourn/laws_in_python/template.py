@@ -6,6 +6,7 @@ import copy
 import difflib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import CoroutineType
 
 from sojourn.errors import InputError, missing_core
 from sojourn.laws_in_python import BASES, Controller, Law, LawInPython
@@ -49,6 +50,9 @@ def own_copy(template: LawInPython, site: Site) -> LawInPython:
     # What is written as a generator or a coroutine would never be run, and nobody would be told.
     answer: object = own.reset()  # type: ignore[func-returns-value]
     if answer is not None:
+        if isinstance(answer, CoroutineType):
+            # One that is left open has Python warn on stderr that nobody awaited it.
+            answer.close()
         raise TypeError(f"reset gave {answer!r}; legal: None")
     return own
 
@@ -86,7 +90,8 @@ def _check_calls(law: Law, name: str) -> None:
             raise InputError(f'--disc: {name}: "{method}" is never called{hint} (legal: {", ".join(CALLS)})')
     if not own.intersection(CALLS) and law.overflow == "tail":
         legal = f'legal: a method such as {CALLS[0]} or {CALLS[1]}, or overflow = "head"'
-        raise InputError(f"--disc: {name} does nothing; {legal}")
+        hint = "did you mean on_update, or a sojourn.Controller? " if "update" in own else ""
+        raise InputError(f"--disc: {name} does nothing; {hint}{legal}")
 
 
 def _copied(law: LawInPython) -> LawInPython:

@@ -113,11 +113,7 @@ impl Red {
             return Err(Fault::new("min", what));
         }
         if max > site.limit {
-            let what = format!(
-                "{max} packets is above the buffer of {} packets; legal: within the buffer",
-                site.limit
-            );
-            return Err(Fault::new("max", what));
+            return Err(above_the_buffer(params, max, site.limit));
         }
         Ok(Red {
             curve: Curve { min, max, max_p: params.max_p.get(), gentle: params.gentle },
@@ -299,6 +295,19 @@ fn thresholds(params: &Params, site: &Site) -> (f64, f64) {
     }
 }
 
+/// Refuses an upper threshold that the buffer does not hold; where it follows from `min`, that is what was given.
+fn above_the_buffer(params: &Params, max: f64, limit: f64) -> Fault {
+    if params.max.is_none() {
+        let what = format!(
+            "max = {THRESHOLD_RATIO} min = {max} packets is above the buffer of {limit} packets; legal: at most a \
+             third of the buffer, or give max"
+        );
+        return Fault::new("min", what);
+    }
+    let what = format!("{max} packets is above the buffer of {limit} packets; legal: within the buffer");
+    Fault::new("max", what)
+}
+
 /// Whether a length of queue is more than nothing.
 pub(crate) fn positive(amount: Amount) -> bool {
     match amount {
@@ -418,5 +427,13 @@ mod tests {
         assert_eq!(Red::new(&params, &site()).unwrap_err().key, "min");
         let params = Params { max: Some(Amount::Packets(400.0)), ..Params::default() };
         assert_eq!(Red::new(&params, &site()).unwrap_err().key, "max");
+        // Who gave min only hears of min: 125 packets, of which max is three times as many.
+        let min = Some(Amount::Delay(Span::from_millis(125)));
+        let fault = Red::new(&Params { min, ..Params::default() }, &site()).unwrap_err();
+        assert_eq!(
+            fault.to_string(),
+            "min: max = 3 min = 375 packets is above the buffer of 300 packets; legal: at most a third of the \
+             buffer, or give max"
+        );
     }
 }

@@ -68,6 +68,7 @@ pub(super) fn is_truth_value(answer: &Bound<'_, PyAny>) -> bool {
 /// The failure of a law that gave something else than it should.
 pub(super) fn wrong_answer(method: &str, answer: &Bound<'_, PyAny>, legal: &str, now: Time) -> PyErr {
     let text = answer.repr().map_or_else(|_| "something".into(), |text| text.to_string());
+    close(answer);
     let kind = if is_truth_value(answer) { ", a truth value" } else { "" };
     LawError::new_err((
         format!("{method} gave {text}{kind}"),
@@ -75,6 +76,15 @@ pub(super) fn wrong_answer(method: &str, answer: &Bound<'_, PyAny>, legal: &str,
         method.to_string(),
         legal.to_string(),
     ))
+}
+
+/// Ends a coroutine that no one will await: Python warns on stderr of one that is left open.
+fn close(answer: &Bound<'_, PyAny>) {
+    let is_coroutine = answer.get_type().name().is_ok_and(|name| name == "coroutine");
+    if is_coroutine {
+        // It has not begun, so none of the author's code runs and nothing can fail.
+        let _ = answer.call_method0("close");
+    }
 }
 
 /// An attribute that may be missing or None.
