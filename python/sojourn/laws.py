@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from functools import wraps
+from typing import Any, ClassVar, TypeVar
+
+from sojourn.laws_in_python.parameters import refuse_unknown
 
 __all__ = [
     "Ared",
@@ -51,6 +54,23 @@ class _Law:
         return f"{self.stem}:{','.join(given)}" if given else self.stem
 
 
+_Kind = TypeVar("_Kind", bound=type[_Law])
+
+
+def _told(kind: _Kind) -> _Kind:
+    """Have a parameter that there is not refused with those that there are."""
+    construct: Any = kind.__init__
+    legal = [field.name for field in fields(kind)]
+
+    @wraps(construct)
+    def told(self: _Law, *values: Any, **parameters: Any) -> None:
+        refuse_unknown(kind, parameters, legal)
+        construct(self, *values, **parameters)
+
+    kind.__init__ = told  # type: ignore[assignment, method-assign]
+    return kind
+
+
 def _written(value: str | float | bool | Sequence[int]) -> str:
     if isinstance(value, str):
         return value
@@ -59,6 +79,7 @@ def _written(value: str | float | bool | Sequence[int]) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class TailDrop(_Law):
     """Drop what does not fit: the queue that nobody manages.
@@ -72,6 +93,7 @@ class TailDrop(_Law):
     stem: ClassVar[str] = "tail_drop"
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class HeadDrop(_Law):
     """Drop the oldest packet when the buffer is full: the same queue, an earlier signal.
@@ -86,6 +108,7 @@ class HeadDrop(_Law):
     stem: ClassVar[str] = "head_drop"
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Red(_Law):
     """Random early detection: mark with a probability that grows with the average backlog.
@@ -133,6 +156,7 @@ class Red(_Law):
     wait: bool | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Ared(_Law):
     """Adaptive RED: max_p moves until the average backlog is half way between the thresholds.
@@ -202,6 +226,7 @@ class Ared(_Law):
     wait: bool | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Choke(_Law):
     """RED that compares an arrival with a held packet and drops both where they are of one flow.
@@ -246,6 +271,7 @@ class Choke(_Law):
     wait: bool | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Sred(_Law):
     """Stabilised RED: count the flows by chance hits in a list, and drop by their number.
@@ -286,6 +312,7 @@ class Sred(_Law):
     full: bool | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Blue(_Law):
     """Learn one probability: more when a packet is lost, less when the link is idle.
@@ -326,6 +353,7 @@ class Blue(_Law):
     again: bool | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Avq(_Law):
     """Adaptive virtual queue: mark what would overflow a somewhat slower link.
@@ -347,8 +375,9 @@ class Avq(_Law):
         offered: count packets that AVQ drops as load, too (true or false). Default false: gamma is
             of what the link gets to send, as in ns-2's AVQ; true is the paper's code to the letter.
         buffer: length of the virtual queue that is too long (queue, such as "300 packets"; more
-            than 0). Default none: the real buffer, Kunniyur 2004; where it has no limit, what the
-            link sends in a round-trip time.
+            than 0). Default none: the real buffer, Kunniyur 2004, at least 2 packets, as the one
+            being sent is counted; where the real one has no limit, what the link sends in a
+            round-trip time.
     """
 
     stem: ClassVar[str] = "avq"
@@ -359,6 +388,7 @@ class Avq(_Law):
     buffer: str | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Rem(_Law):
     """Random exponential marking: a price that adds up excess rate and excess backlog.
@@ -399,6 +429,7 @@ class Rem(_Law):
     mismatch: str | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Pi(_Law):
     """Proportional-integral control of the backlog about a target.
@@ -433,6 +464,7 @@ class Pi(_Law):
     rate: str | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Pid(_Law):
     """Proportional, integral and derivative control of the backlog about a target.
@@ -496,6 +528,7 @@ class Pid(_Law):
     rtt: str | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class PiPd(_Law):
     """Integral control of the backlog with a look one sample ahead across the target.
@@ -550,6 +583,7 @@ class PiPd(_Law):
     rtt: str | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Cpc(_Law):
     """Two loops: p steers the packets in flight, the backlog says how many there shall be.
@@ -608,6 +642,7 @@ class Cpc(_Law):
     max_p: float | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class ArmPfc(_Law):
     """Predictive functional control of the backlog with a model of TCP and its delay.
@@ -674,6 +709,7 @@ class ArmPfc(_Law):
     psi: float | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class FbOcq(_Law):
     """Optimal control of the queue: lets in what leads to a target at the least cost.
@@ -689,23 +725,25 @@ class FbOcq(_Law):
     Source: A. Radwan, H.-L. To, W.-J. Hwang, Scientific Programming, 2016.
 
     What is left as None takes its default.
-        target: backlog to hold; a time or bytes are turned into packets at the link's first rate
-            (queue, such as "300 packets"; more than 0, within the buffer). Default none: 40
-            packets, the paper's simulation; half of the buffer where that is less.
+        target: backlog to hold, except that profile holds none: its curve alone is set by it; a
+            time or bytes are turned into packets at the link's first rate (queue, such as "300
+            packets"; more than 0, within the buffer). Default none: 40 packets, the paper's
+            simulation; half of the buffer where that is less.
         form: where p comes from: the feedback with a penalty, the one without, or a curve over the
             queue (word; sqrt, deadbeat or profile). Default "sqrt": deadbeat takes all or nothing:
             with marks the queue swings from empty to full.
         t_c: time constant of the feedback at the target (time, such as "20 ms"; 1 ms to 1 min; with
-            a, less than R = (a + target)^2 / (a mu)). Default "500 ms": a few round-trip times of
-            0.1 s: TCP must have answered meanwhile.
+            a, less than R = (a + target)^2 / (a mu)). Default none: 500 ms, or 5 round-trip times
+            where that is known and shorter, at least 1 ms: TCP must have answered meanwhile.
         a: queue at which half of the service rate is used, packets; 1 is M/M/1 (number, such as
             0.1; more than 0, at most 1e6). Default none: 1, the paper's; less where R would not be
             2 t_c.
-        period: sampling period (time, such as "20 ms"; 100 us to 1 s). Default "10 ms": much less
-            than t_c.
+        period: sampling period (time, such as "20 ms"; 100 us to 1 s). Default none: 10 ms, or t_c
+            / 5 where that is shorter: much less than t_c.
         tau_w: time constant of the average of the offered load (time, such as "20 ms"; 1 ms to 1
-            min). Default none: 1 s, or 5 round-trip times where that is known and longer: a faster
-            one chases what p does to the load.
+            min). Default none: 1 s; where the round-trip time is known, 10 of them if that is
+            shorter and 5 if that is longer, at least 2 ms: a faster one chases what p does to the
+            load.
         load: what the offered load counts: packets, or marks as if they were drops (word; virtual
             or offered). Default "virtual": offered packets alone rest above the target where
             packets are marked.
@@ -739,6 +777,7 @@ class FbOcq(_Law):
     hi: str | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Pie(_Law):
     """Proportional-integral control of the delay, with a gain that follows p and a grace for bursts.
@@ -809,6 +848,7 @@ class Pie(_Law):
     inactive: str | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class DocsisPie(_Law):
     """PIE for cable modems: a known rate, drops by size, a better grace for bursts.
@@ -840,6 +880,7 @@ class DocsisPie(_Law):
     buffer: str | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Pi2(_Law):
     """Proportional-integral control of the delay, squared for classic senders, linear for scalable ones.
@@ -884,6 +925,7 @@ class Pi2(_Law):
     bypass: str | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Codel(_Law):
     """Controlled delay: act when even the luckiest packet of an interval waited too long.
@@ -919,6 +961,7 @@ class Codel(_Law):
     mtu: str | None = None
 
 
+@_told
 @dataclass(frozen=True, kw_only=True)
 class Cobalt(_Law):
     """CoDel and BLUE side by side: the second for traffic that answers no signal of the first.
