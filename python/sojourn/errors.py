@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import os
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -97,3 +99,14 @@ def _unforeseen(error: BaseException) -> str:
         return f"{place}{error.strerror or error}"
     what = " ".join(str(error).split())
     return f"internal fault: {type(error).__name__}: {what} (SOJOURN_TRACEBACK=1 shows where)"
+
+
+def refuse_unknown(kind: type, given: Iterable[str], legal: Iterable[str]) -> None:
+    """Raises `TypeError` with one line where `given` holds what is no parameter of the class."""
+    known = sorted(legal)
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            told = f"legal: {', '.join(known) or 'none'}"
+            raise TypeError(f"{kind.__name__} has no parameter {name}; {hint}{told}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sojourn.laws_in_python.parameters import defaults_of, refuse_unknown
+from sojourn.errors import refuse_unknown
+from sojourn.laws_in_python.parameters import defaults_of
 
 if TYPE_CHECKING:
     from sojourn._core import Site

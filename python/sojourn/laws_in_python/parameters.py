@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
-from collections.abc import Iterable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 
 from sojourn.errors import InputError
@@ -16,7 +14,6 @@ __all__ = [
     "defaults_of",
     "label_of",
     "parameters_of",
-    "refuse_unknown",
 ]
 
 #: Letters of a label: longer ones leave no room in a table or beside a picture.
@@ -76,17 +73,6 @@ def defaults_of(kind: type) -> dict[str, object]:
     # Every controller has a period, also one whose class leaves it to its objects.
     found.setdefault("period", MISSING)
     return found
-
-
-def refuse_unknown(kind: type, given: Iterable[str], legal: Iterable[str]) -> None:
-    """Raises `TypeError` with one line where `given` holds what is no parameter of the class."""
-    known = sorted(legal)
-    for name in given:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]}? " if near else ""
-            told = f"legal: {', '.join(known) or 'none'}"
-            raise TypeError(f"{kind.__name__} has no parameter {name}; {hint}{told}")
 
 
 def data_of(kind: type) -> dict[str, object]:
