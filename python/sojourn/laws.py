@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from functools import wraps
 from typing import Any, ClassVar, TypeVar
 
-from sojourn.laws_in_python.parameters import refuse_unknown
+from sojourn.errors import refuse_unknown
 
 __all__ = [
     "Ared",
