@@ -37,6 +37,13 @@ pub struct Arrival {
     pub u: [f64; 2],
 }
 
+impl Arrival {
+    /// The verdict on a packet that is to carry a signal: a mark where it can, else a drop.
+    pub fn signalled(&self) -> Verdict {
+        if self.ecn.is_capable() { Verdict::Mark } else { Verdict::Drop }
+    }
+}
+
 /// A packet that is about to leave.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Departure {

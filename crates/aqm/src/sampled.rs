@@ -23,13 +23,7 @@ impl<C: Controller + Clone> Sampled<C> {
 
 impl<C: Controller + Clone> Law for Sampled<C> {
     fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
-        if !self.p.happens(arrival.u[0]) {
-            Verdict::Pass
-        } else if arrival.ecn.is_capable() {
-            Verdict::Mark
-        } else {
-            Verdict::Drop
-        }
+        if self.p.happens(arrival.u[0]) { arrival.signalled() } else { Verdict::Pass }
     }
 
     fn on_link_change(&mut self, _now: Time, rate: Rate) {

@@ -34,6 +34,11 @@ impl Site {
         self.rate.packets_per_second(self.packet)
     }
 
+    /// The long flows to design for: those that a law is given, or else those that are expected; none is unknown.
+    pub fn long_flows(&self, given: Option<f64>) -> Option<f64> {
+        given.or(self.flows).filter(|flows| *flows > 0.0)
+    }
+
     /// A length of queue, in packets.
     pub fn packets(&self, amount: Amount) -> f64 {
         amount.packets(self.packet, self.rate)

@@ -37,7 +37,7 @@
 use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Observation};
 use crate::parts::identification::Identification;
-use crate::parts::load::{Load, Path, are_flows, is_capacity, is_rtt, unknown};
+use crate::parts::load::{Load, Path, Schedule, are_flows, is_capacity, is_rtt, unknown};
 use crate::parts::missed;
 use crate::parts::prediction::{Model, Plant, Predictor};
 use crate::sampled::Sampled;
@@ -158,13 +158,6 @@ pub struct ArmPfc {
     /// The probabilities applied, p(k-1) first.
     applied: VecDeque<f64>,
     learnt: Option<Identification>,
-}
-
-/// What a model that is not fixed follows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Schedule {
-    load: Load,
-    path: Path,
 }
 
 /// What the model stands for.
@@ -410,7 +403,7 @@ impl ArmPfc {
 
 impl Design {
     fn new(params: &Params, site: &Site, path: Path) -> Result<Design, Fault> {
-        let flows = params.flows.or(site.flows).filter(|flows| *flows > 0.0);
+        let flows = site.long_flows(params.flows);
         let scheduled = adapt(params) != Adapt::Nothing;
         let load = Load::new(flows, &path);
         let plant = match flows {

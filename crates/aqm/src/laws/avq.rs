@@ -113,11 +113,7 @@ impl Law for Avq {
         if fits {
             self.virtual_queue += b;
         }
-        let verdict = match (fits, arrival.ecn.is_capable()) {
-            (true, _) => Verdict::Pass,
-            (false, true) => Verdict::Mark,
-            (false, false) => Verdict::Drop,
-        };
+        let verdict = if fits { Verdict::Pass } else { arrival.signalled() };
         if !self.stopped && (self.offered || verdict != Verdict::Drop) {
             self.virtual_capacity = (self.virtual_capacity - self.alpha * b).max(0.0);
         }

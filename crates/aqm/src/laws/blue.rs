@@ -120,13 +120,7 @@ impl Law for Blue {
         if f64::from(arrival.backlog.packets) > self.threshold {
             self.lost(arrival.now);
         }
-        if arrival.u[0] >= self.p {
-            Verdict::Pass
-        } else if arrival.ecn.is_capable() {
-            Verdict::Mark
-        } else {
-            Verdict::Drop
-        }
+        if arrival.u[0] < self.p { arrival.signalled() } else { Verdict::Pass }
     }
 
     fn on_idle(&mut self, now: Time) {

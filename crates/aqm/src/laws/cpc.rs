@@ -359,7 +359,7 @@ impl Design {
 
 impl Start {
     fn new(params: &Params, site: &Site, path: Path) -> Result<Start, Fault> {
-        let flows = params.flows.or(site.flows).filter(|flows| *flows > 0.0);
+        let flows = site.long_flows(params.flows);
         let load = Load::new(flows, &path);
         let network = match (adapt(params), flows) {
             (Adapt::Load, _) => path.under(load),

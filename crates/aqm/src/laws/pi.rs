@@ -188,7 +188,7 @@ fn network(site: &Site, target: f64) -> Result<Network, Fault> {
         Fault::new("a", what)
     })?;
     let Path { capacity, rtt, .. } = path;
-    let flows = site.flows.filter(|flows| *flows > 0.0);
+    let flows = site.long_flows(None);
     Ok(flows.map_or_else(|| path.under(Load::new(None, &path)), |flows| Network { flows, capacity, rtt }))
 }
 

@@ -35,7 +35,7 @@
 
 use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Observation};
-use crate::parts::load::{Load, Path, are_flows, is_capacity, is_rtt, unknown};
+use crate::parts::load::{Load, Path, Schedule, are_flows, is_capacity, is_rtt, unknown};
 use crate::parts::missed;
 use crate::parts::prediction::Plant;
 use crate::sampled::Sampled;
@@ -131,12 +131,6 @@ struct State {
     backlog: f64,
     /// g_{k-1}, packets.
     growth: f64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Schedule {
-    load: Load,
-    path: Path,
 }
 
 impl PiPd {
@@ -242,7 +236,7 @@ impl PiPd {
 
     /// Sets what alpha follows, and gives the alpha to begin with.
     fn begin(&mut self, params: &Params, site: &Site, path: Path) -> Result<f64, Fault> {
-        let flows = params.flows.or(site.flows).filter(|flows| *flows > 0.0);
+        let flows = site.long_flows(params.flows);
         if params.schedule {
             let load = Load::new(flows, &path);
             self.start.schedule = Some(Schedule { load, path });

@@ -42,7 +42,7 @@
 
 use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Observation};
-use crate::parts::load::{Load, Path, are_flows, is_capacity, is_rtt, unknown};
+use crate::parts::load::{Load, Path, Schedule, are_flows, is_capacity, is_rtt, unknown};
 use crate::parts::missed;
 use crate::sampled::Sampled;
 use crate::site::{Network, Site};
@@ -178,12 +178,6 @@ struct State {
     errors: [f64; 2],
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Schedule {
-    load: Load,
-    path: Path,
-}
-
 /// What is wanted of the loop.
 #[derive(Clone, Copy, Debug)]
 struct Design {
@@ -308,7 +302,7 @@ impl Pid {
 impl Design {
     /// The gains at the start, and what they follow.
     fn begin(self, params: &Params, site: &Site, path: Path) -> Result<(Gains, Option<Schedule>), Fault> {
-        let flows = params.flows.or(site.flows).filter(|flows| *flows > 0.0);
+        let flows = site.long_flows(params.flows);
         if params.schedule.unwrap_or(flows.is_none()) {
             let load = Load::new(flows, &path);
             return Ok((self.gains(path.under(load)), Some(Schedule { load, path })));

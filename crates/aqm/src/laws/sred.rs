@@ -118,13 +118,7 @@ impl Law for Sred {
     fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
         let hit = self.compare(arrival.flow, arrival.u[1]);
         self.p = self.p_zap(f64::from(arrival.backlog.packets), hit);
-        if arrival.u[0] >= self.p {
-            Verdict::Pass
-        } else if arrival.ecn.is_capable() {
-            Verdict::Mark
-        } else {
-            Verdict::Drop
-        }
+        if arrival.u[0] < self.p { arrival.signalled() } else { Verdict::Pass }
     }
 
     fn derived(&self, out: &mut dyn Gauges) {

@@ -27,6 +27,15 @@ pub struct Load {
     average: f64,
 }
 
+/// What a design that is not fixed follows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Schedule {
+    /// The load.
+    pub load: Load,
+    /// The path under it.
+    pub path: Path,
+}
+
 impl Path {
     /// The path at `site` for a queue of `target` packets. What is given, as the keys `capacity` and `rtt`
     /// (queueing included), stays as it is; the rest follows the link. Where the round-trip time without
