@@ -500,8 +500,8 @@ class Pid(_Law):
             delay is counted.
         rate: sampling frequency (frequency, such as "160 Hz"; 0.1 Hz to 1 MHz). Default none: the
             paper's 29.5 Hz at a round-trip time of 0.246 s, and as many samples in any other.
-        schedule: let the design follow the average p and the link's rate (true or false). Default
-            none: false, as the paper; true where the flows are unknown.
+        adapt: what the gains follow: the average p and the link's rate, or nothing (word; load or
+            none). Default none: none, as the paper; load where the flows are unknown.
         flows: long flows that the gains are designed for, to begin with where they are scheduled
             (number, such as 0.1; more than 0, at most 1e9). Default none: the scenario's; where
             unknown the design begins at p = 0.02.
@@ -522,7 +522,7 @@ class Pid(_Law):
     overshoot: float | None = None
     kappa: float | None = None
     rate: str | None = None
-    schedule: bool | None = None
+    adapt: str | None = None
     flows: float | None = None
     capacity: str | None = None
     rtt: str | None = None

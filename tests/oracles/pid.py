@@ -22,7 +22,7 @@ def verdicts(header: dict[str, Any], calls: list[dict[str, Any]]) -> tuple[list[
     rtt = base + q_ref / rate
     f_s = float(params["rate"].removesuffix(" Hz")) if "rate" in params else 29.5 * 0.246 / rtt
     period = max(round(1e9 / f_s), 1_000_000) / 1e9
-    follows, average = params.get("schedule", False), 0.0
+    follows, average = params.get("adapt", "none") == "load", 0.0
     if "kp" in params:
         gains = params["kp"], params["ki"], params["kd"]
     else:

@@ -110,7 +110,7 @@ def _pid(dice: Random) -> Params:
         "target": f"{dice.randint(3, 20)} packets",
         "form": dice.choice(["position", "velocity"]),
         "rate": "50 Hz",
-        **dice.choice([{}, {"schedule": True}, {"kp": 0.01, "ki": 0.1, "kd": 2e-4}]),
+        **dice.choice([{}, {"adapt": "load"}, {"kp": 0.01, "ki": 0.1, "kd": 2e-4}]),
     }
 
 

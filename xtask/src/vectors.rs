@@ -140,7 +140,7 @@ const SPECS: &[[&str; 3]] = &[
     ["pi2", "pi2:target=40ms,rtt_max=200ms", "pi2:period=16ms,alpha=0.5,beta=6,coupling=1.5,bypass=1500B"],
     [
         "pid:target=8packets",
-        "pid:target=8packets,schedule=true,flows=12,rate=40Hz,form=velocity",
+        "pid:target=8packets,adapt=load,flows=12,rate=40Hz,form=velocity",
         "pid:target=50ms,kp=0.01,ki=0.05,kd=0.0005,rate=40Hz",
     ],
     [

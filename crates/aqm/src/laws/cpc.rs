@@ -34,6 +34,7 @@
 
 use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Observation};
+pub use crate::parts::load::Adapt;
 use crate::parts::load::{Load, Path, are_flows, is_capacity, is_rtt, unknown};
 use crate::parts::missed;
 use crate::sampled::Sampled;
@@ -58,16 +59,6 @@ sojourn_units::choice! {
         Flight = "flight",
         /// Arrivals per second by the round-trip time of the design.
         Rate = "rate",
-    }
-}
-
-sojourn_units::choice! {
-    /// What the gains follow.
-    pub enum Adapt {
-        /// The average p, and the link's rate.
-        Load = "load",
-        /// Nothing.
-        Nothing = "none",
     }
 }
 

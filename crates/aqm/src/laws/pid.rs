@@ -42,6 +42,7 @@
 
 use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Observation};
+pub use crate::parts::load::Adapt;
 use crate::parts::load::{Load, Path, Schedule, are_flows, is_capacity, is_rtt, unknown};
 use crate::parts::missed;
 use crate::sampled::Sampled;
@@ -104,9 +105,9 @@ sojourn_units::params! {
         rate: Option<Frequency> = None, "f_s", "0.1 Hz to 1 MHz"
             if |rate| rate.is_none_or(|rate| (0.1..=1e6).contains(&rate.hertz())),
             "the paper's 29.5 Hz at a round-trip time of 0.246 s, and as many samples in any other";
-        /// let the design follow the average p and the link's rate
-        schedule: Option<bool> = None, "p", "true or false" if |_| true,
-            "false, as the paper; true where the flows are unknown";
+        /// what the gains follow: the average p and the link's rate, or nothing
+        adapt: Option<Adapt> = None, "p", "load or none" if |_| true,
+            "none, as the paper; load where the flows are unknown";
         /// long flows that the gains are designed for, to begin with where they are scheduled
         flows: Option<f64> = None, "N", "more than 0, at most 1e9" if |n| n.is_none_or(are_flows),
             "the scenario's; where unknown the design begins at p = 0.02";
@@ -303,7 +304,8 @@ impl Design {
     /// The gains at the start, and what they follow.
     fn begin(self, params: &Params, site: &Site, path: Path) -> Result<(Gains, Option<Schedule>), Fault> {
         let flows = site.long_flows(params.flows);
-        if params.schedule.unwrap_or(flows.is_none()) {
+        let usual = if flows.is_none() { Adapt::Load } else { Adapt::Nothing };
+        if params.adapt.unwrap_or(usual) == Adapt::Load {
             let load = Load::new(flows, &path);
             return Ok((self.gains(path.under(load)), Some(Schedule { load, path })));
         }
@@ -468,7 +470,7 @@ mod tests {
     #[test]
     fn a_scheduled_design_begins_as_the_fixed_one_and_follows_p() {
         let fixed = Pid::new(&papers(), &site()).unwrap();
-        let mut scheduled = Pid::new(&Params { schedule: Some(true), ..papers() }, &site()).unwrap();
+        let mut scheduled = Pid::new(&Params { adapt: Some(Adapt::Load), ..papers() }, &site()).unwrap();
         assert!((scheduled.gains().p / fixed.gains().p - 1.0).abs() < 1e-9);
         (scheduled.now.p, scheduled.now.sum) = (0.05, 0.05);
         scheduled.now.errors = [0.0; 2];
@@ -513,7 +515,7 @@ mod tests {
         assert_eq!(Pid::new(&lone, &site()).unwrap_err().key, "kd");
         let blind = Site { flows: None, base_rtt: None, ..site() };
         assert!(Pid::new(&Params::default(), &blind).is_ok());
-        let fixed = Params { schedule: Some(false), ..Params::default() };
+        let fixed = Params { adapt: Some(Adapt::Nothing), ..Params::default() };
         assert!(Pid::new(&fixed, &blind).unwrap_err().what.contains("give flows"));
         let high = Params { target: Some(Amount::Packets(900.0)), ..Params::default() };
         assert_eq!(Pid::new(&high, &site()).unwrap_err().key, "target");

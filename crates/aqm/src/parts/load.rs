@@ -27,6 +27,16 @@ pub struct Load {
     average: f64,
 }
 
+sojourn_units::choice! {
+    /// What the gains follow.
+    pub enum Adapt {
+        /// The average p, and the link's rate.
+        Load = "load",
+        /// Nothing.
+        Nothing = "none",
+    }
+}
+
 /// What a design that is not fixed follows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Schedule {
