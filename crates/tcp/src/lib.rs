@@ -16,7 +16,7 @@ mod scoreboard;
 mod segment;
 mod sender;
 
-pub use profile::{EcnAtOne, Halving, LimitedTransmit, PROFILES, Pipe, Profile};
+pub use profile::{EcnAtOne, Halving, LimitedTransmit, LossDetection, PROFILES, Pipe, Profile, UnusedWindow};
 pub use receiver::Receiver;
 pub use rtt::RttEstimator;
 pub use segment::{Flags, HEADER, SackBlocks, Segment, Stamp, TIMESTAMPS};

@@ -12,8 +12,10 @@ pub struct Profile {
     pub name: &'static str,
     /// Initial window, segments.
     pub initial_window: u64,
-    /// Whether the receiver acknowledges every second segment only.
+    /// Whether the receiver delays acknowledgments.
     pub delayed_ack: bool,
+    /// Where it does, for how many full segments one ACK is: 2 (RFC 5681, section 4.2), or more (stretch ACKs).
+    pub ack_every: u32,
     /// How long a delayed acknowledgment may wait.
     pub ack_delay: Span,
     /// The granularity of the clock that times segments.
@@ -30,10 +32,35 @@ pub struct Profile {
     pub halving: Halving,
     /// Room at the receiver, segments. 4096 of 1460 B are the 6 MB that Linux grows to.
     pub receive_window: u64,
+    /// Whether windows may be scaled (RFC 7323, section 2); without, they end at 65535 bytes.
+    pub window_scaling: bool,
+    /// Whether the receiver tells of data that came twice (RFC 2883).
+    pub dsack: bool,
     /// Whether to use SACK; None: as the congestion control's RFC has it.
     pub sack: Option<bool>,
+    /// What shows recovery by SACK that a segment is lost.
+    pub loss_detection: LossDetection,
     /// How recovery by SACK knows what is on its way.
     pub pipe: Pipe,
+    /// Whether recovery by SACK sends in proportion to what arrives (RFC 6937), and not after half a window of silence.
+    pub prr: bool,
+    /// Whether a probe goes out when the ACKs of a flight's end fail to come (RFC 8985, section 7); with RACK.
+    pub tail_loss_probe: bool,
+    /// Whether to find out after a timeout if it was spurious (RFC 5682).
+    pub frto: bool,
+    /// Whether a reduction is undone where timestamps (RFC 3522) or D-SACKs (RFC 2883) show that nothing was lost.
+    pub undo: bool,
+    /// Appropriate byte counting (RFC 3465): the window grows with the bytes acknowledged, in slow start by at most so
+    /// many segments an ACK; 0: with the number of ACKs (RFC 5681, equations 2 and 3).
+    pub byte_counting: u32,
+    /// Whether segments leave at even distances instead of in bursts.
+    pub pacing: bool,
+    /// What becomes of a window that is not used.
+    pub unused_window: UnusedWindow,
+    /// Whether a connection ends with FINs.
+    pub teardown: bool,
+    /// Whether the round-trip time is measured with every segment, or with one in a window (RFC 6298, section 3).
+    pub time_all: bool,
     /// Whether SACK blocks make an ACK longer on the wire.
     pub sack_takes_room: bool,
     /// Whether to measure by timestamps (RFC 7323).
@@ -51,6 +78,26 @@ pub struct Profile {
     pub ect_on_retransmit: bool,
     /// Whether a timeout reopens the window to a new ECN reduction.
     pub ecn_after_timeout: bool,
+}
+
+/// What shows that a segment is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossDetection {
+    /// Three segments SACKed above it (RFC 6675, section 4, `IsLost`).
+    Dupacks,
+    /// One that was sent later has arrived (RFC 8985).
+    Rack,
+}
+
+/// What becomes of a window that is not used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnusedWindow {
+    /// It stays.
+    Keep,
+    /// After a timeout's time without sending it is the initial one again (RFC 5681, section 4.1).
+    Restart,
+    /// It follows what was sent and acknowledged (RFC 7661).
+    Validate,
 }
 
 /// How a window is halved at a loss.
@@ -105,6 +152,7 @@ impl Profile {
             name: "default",
             initial_window: 10,
             delayed_ack: true,
+            ack_every: 2,
             ack_delay: Span::from_millis(40),
             tick: Span::from_nanos(1),
             min_rto: Span::from_millis(200),
@@ -112,9 +160,21 @@ impl Profile {
             initial_rto: Span::from_secs(1),
             limited_transmit: LimitedTransmit::NewData,
             receive_window: 4096,
+            window_scaling: true,
+            dsack: true,
             halving: Halving::FlightSize,
             sack: None,
+            loss_detection: LossDetection::Rack,
             pipe: Pipe::Scoreboard,
+            prr: true,
+            tail_loss_probe: true,
+            frto: true,
+            undo: true,
+            byte_counting: 2,
+            pacing: false,
+            unused_window: UnusedWindow::Restart,
+            teardown: true,
+            time_all: true,
             sack_takes_room: true,
             timestamps: false,
             fast_convergence: true,
@@ -133,6 +193,7 @@ impl Profile {
             name: "ns2",
             initial_window: 2,
             delayed_ack: false,
+            ack_every: 2,
             ack_delay: Span::from_millis(100),
             tick: Span::from_millis(10),
             min_rto: Span::from_millis(200),
@@ -140,9 +201,21 @@ impl Profile {
             initial_rto: Span::from_secs(3),
             limited_transmit: LimitedTransmit::Next,
             receive_window: 1000,
+            window_scaling: true,
+            dsack: false,
             halving: Halving::Window,
             sack: None,
+            loss_detection: LossDetection::Dupacks,
             pipe: Pipe::Counted,
+            prr: false,
+            tail_loss_probe: false,
+            frto: false,
+            undo: false,
+            byte_counting: 0,
+            pacing: false,
+            unused_window: UnusedWindow::Keep,
+            teardown: false,
+            time_all: false,
             sack_takes_room: false,
             timestamps: false,
             fast_convergence: true,

@@ -10,8 +10,8 @@ pub const HEADER: u32 = 40;
 pub const TIMESTAMPS: u32 = 12;
 
 /// A TCP segment. Sequence numbers count payload bytes from the start of the
-/// stream, in 64 bits: SYN takes none, and nothing wraps. Data flows one way,
-/// so that one time stamp will do: nobody reads the other one.
+/// stream, in 64 bits: SYN takes none, FIN one, and nothing wraps. Data flows
+/// one way, so that one time stamp will do: nobody reads the other one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
     /// First byte of the payload.
@@ -22,30 +22,41 @@ pub struct Segment {
     pub sack: SackBlocks,
     /// TSval of the sender, TSecr of the receiver; with [`Flags::TIMESTAMP`].
     pub stamp: Stamp,
+    /// What the receiver has room for beyond `ack`, bytes: the field of the header, scaled (RFC 7323, section 2.3).
+    pub window: u32,
     /// Payload, bytes.
     pub len: u16,
     /// Control bits, and which options there are.
     pub flags: Flags,
     /// The ECN bits of the IP header.
     pub ecn: Ecn,
+    /// On a SYN with [`Flags::SCALE`]: by how many bits the windows that come behind it are shifted.
+    pub scale: u8,
 }
 
 /// Control bits (RFC 9293, section 3.1; ECE and CWR: RFC 3168), and options.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub struct Flags(u8);
+pub struct Flags(u16);
 
 /// The SACK option (RFC 2018): at most three blocks, as many as fit beside timestamps.
 ///
 /// A block is kept as its distance from the acknowledgment number, so that a
-/// segment stays small: it is copied at every hop. Block 0..0 is none.
+/// segment stays small: it is copied at every hop. Block 0..0 is none. A first
+/// block that lies below that number, or within the second, tells of data that
+/// came twice (D-SACK, RFC 2883).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SackBlocks([(u32, u32); MOST_BLOCKS]);
+pub struct SackBlocks([(i32, i32); MOST_BLOCKS]);
 
 /// A reading of the timestamp clock (RFC 7323), which counts microseconds and wraps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp(u32);
 
 impl Segment {
+    /// What comes behind its sequence numbers: payload, and one for FIN.
+    pub fn end(&self) -> u64 {
+        self.seq + u64::from(self.len) + u64::from(self.flags.has(Flags::FIN))
+    }
+
     /// Size on the wire, bytes, headers and options included.
     ///
     /// The options of the handshake are left out: its segments count as bare headers.
@@ -75,6 +86,10 @@ impl Flags {
     pub const SACK: Flags = Flags(16);
     /// The timestamps option is there (RFC 7323).
     pub const TIMESTAMP: Flags = Flags(32);
+    /// No more data comes; takes one sequence number, behind the payload.
+    pub const FIN: Flags = Flags(64);
+    /// On a SYN: windows may be scaled (RFC 7323, section 2.2).
+    pub const SCALE: Flags = Flags(128);
 
     /// Whether all bits of `other` are set.
     pub fn has(self, other: Flags) -> bool {
@@ -96,7 +111,7 @@ impl BitOr for Flags {
 
 impl fmt::Debug for Flags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = ["SYN", "ACK", "ECE", "CWR", "SACK", "TIMESTAMP"];
+        let names = ["SYN", "ACK", "ECE", "CWR", "SACK", "TIMESTAMP", "FIN", "SCALE"];
         let set = names.iter().enumerate().filter(|(bit, _)| self.0 & (1 << bit) != 0);
         f.write_str(&set.map(|(_, name)| *name).collect::<Vec<_>>().join("+"))
     }
@@ -105,9 +120,9 @@ impl fmt::Debug for Flags {
 impl SackBlocks {
     /// Adds the block `from..to` of an ACK for everything before `ack`; says whether it had a place.
     ///
-    /// A block that does not fit into 32 bits is left out: SACK only advises.
+    /// A block further than 2^31 bytes away is left out: SACK only advises.
     pub fn push(&mut self, ack: u64, from: u64, to: u64) -> bool {
-        let distance = |seq: u64| seq.checked_sub(ack).and_then(|bytes| u32::try_from(bytes).ok());
+        let distance = |seq: u64| i32::try_from(seq.wrapping_sub(ack).cast_signed()).ok();
         let (Some(from), Some(to)) = (distance(from), distance(to)) else { return false };
         let place = self.0.iter_mut().find(|block| block.0 == block.1);
         place.is_some_and(|place| {
@@ -116,10 +131,17 @@ impl SackBlocks {
         })
     }
 
+    /// The block of data that came twice, if the first one is that (RFC 2883, section 4), for an ACK for
+    /// everything before `ack`.
+    pub fn duplicate(&self, ack: u64) -> Option<(u64, u64)> {
+        let [first, second, _] = self.0;
+        let twice = first.0 < 0 || (first.0 >= second.0 && first.1 <= second.1);
+        (twice && first.0 < first.1).then(|| at(ack, first))
+    }
+
     /// The blocks of an ACK for everything before `ack`, the latest first.
     pub fn iter(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> {
-        let there = self.0.into_iter().take_while(|(from, to)| from < to);
-        there.map(move |(from, to)| (ack.saturating_add(from.into()), ack.saturating_add(to.into())))
+        self.0.into_iter().take_while(|(from, to)| from < to).map(move |block| at(ack, block))
     }
 
     /// Bytes on the wire: kind, length and two fillers, and eight for each block.
@@ -129,6 +151,11 @@ impl SackBlocks {
             blocks => 4 + 8 * blocks,
         }
     }
+}
+
+/// Where a block is, for an ACK for everything before `ack`.
+fn at(ack: u64, (from, to): (i32, i32)) -> (u64, u64) {
+    (ack.saturating_add_signed(from.into()), ack.saturating_add_signed(to.into()))
 }
 
 impl Stamp {
@@ -157,10 +184,10 @@ const NANOS_PER_TICK: u64 = 1000;
 mod tests {
     use super::*;
 
-    /// A segment is copied at every hop: with what a plant adds it fits into one cache line.
+    /// A segment fits into one cache line.
     #[test]
     fn a_segment_is_small() {
-        assert_eq!(size_of::<Segment>(), 48);
+        assert_eq!(size_of::<Segment>(), 56);
     }
 
     #[test]
@@ -184,10 +211,24 @@ mod tests {
         let mut sack = SackBlocks::default();
         let far = 1 << 40;
         assert!(sack.push(far, far + 10, far + 20));
-        assert!(!sack.push(far, far - 10, far), "below the acknowledgment");
         assert!(!sack.push(far, 2 * far, 2 * far + 1), "further than 32 bits reach");
         assert!(sack.push(far, far + 30, far + 40));
         assert_eq!(sack.iter(far).collect::<Vec<_>>(), [(far + 10, far + 20), (far + 30, far + 40)]);
+    }
+
+    /// RFC 2883, section 4: below the acknowledgment number, or within the second block.
+    #[test]
+    fn the_first_block_may_tell_of_what_came_twice() {
+        let blocks = |blocks: &[(u64, u64)]| {
+            let mut sack = SackBlocks::default();
+            blocks.iter().for_each(|&(from, to)| assert!(sack.push(4000, from, to)));
+            sack.duplicate(4000)
+        };
+        assert_eq!(blocks(&[(3000, 3500)]), Some((3000, 3500)));
+        assert_eq!(blocks(&[(5000, 5500), (4500, 5500)]), Some((5000, 5500)));
+        assert_eq!(blocks(&[(5000, 5500), (4500, 4600)]), None);
+        assert_eq!(blocks(&[(5000, 5500)]), None);
+        assert_eq!(blocks(&[]), None);
     }
 
     #[test]

@@ -156,11 +156,6 @@ impl CongestionControl for Cubic {
             Signal::Loss { flight } => self.reduce(flight, 2.0),
             Signal::EcnEcho { flight } => self.reduce(flight, 1.0),
             Signal::Timeout { flight, again } => self.time_out(flight, again),
-            Signal::SynsLost => self.window = 1.0,
-            // RFC 6582, step 3, first option: no burst when little is in flight.
-            Signal::Recovered { flight } => {
-                self.window = self.window.min(self.segments(flight).max(1.0) + 1.0);
-            }
         }
     }
 
@@ -170,6 +165,14 @@ impl CongestionControl for Cubic {
 
     fn ssthresh(&self) -> Bytes {
         Bytes::new((self.ssthresh * self.mss) as u64)
+    }
+
+    fn set_window(&mut self, window: Bytes) {
+        self.window = self.segments(window.get()).max(1.0);
+    }
+
+    fn set_ssthresh(&mut self, ssthresh: Bytes) {
+        self.ssthresh = self.segments(ssthresh.get());
     }
 }
 
@@ -207,7 +210,16 @@ mod tests {
         let mut rtt = RttEstimator::new(&Profile::default());
         rtt.sample(Span::from_millis(100));
         let now = Time::ZERO + Span::from_millis(millis);
-        cubic.on_ack(&AckSample { now, acked: 1000, flight: flight * 1000, rtt: &rtt });
+        cubic.on_ack(&AckSample {
+            now,
+            acked: 1000,
+            flight: flight * 1000,
+            rtt: &rtt,
+            sample: None,
+            una: 0,
+            sent: 0,
+            marked: false,
+        });
     }
 
     fn near(value: f64, expected: f64) {

@@ -8,9 +8,9 @@ pub use reno::Reno;
 
 use crate::profile::Profile;
 use crate::rtt::RttEstimator;
-use sojourn_units::{Bytes, Time};
+use sojourn_units::{Bytes, Span, Time};
 
-/// New data was acknowledged outside recovery.
+/// What an ACK of new data says.
 #[derive(Clone, Copy, Debug)]
 pub struct AckSample<'a> {
     /// The present.
@@ -21,6 +21,14 @@ pub struct AckSample<'a> {
     pub flight: u64,
     /// The round-trip time as measured so far.
     pub rtt: &'a RttEstimator,
+    /// The round-trip time that this ACK shows.
+    pub sample: Option<Span>,
+    /// First byte not acknowledged, after this ACK.
+    pub una: u64,
+    /// First byte never sent: a round trip is over when it is acknowledged.
+    pub sent: u64,
+    /// Whether it echoes congestion.
+    pub marked: bool,
 }
 
 /// Something other than an ordinary ACK.
@@ -43,25 +51,29 @@ pub enum Signal {
         /// Whether the segment had been retransmitted by timeout, or the window cut by ECN, already.
         again: bool,
     },
-    /// The SYN was lost more than once.
-    SynsLost,
-    /// Recovery ended with `flight` bytes outstanding.
-    Recovered {
-        /// Bytes outstanding.
-        flight: u64,
-    },
 }
 
-/// A congestion control.
+/// A congestion control: a curve that the window follows.
+///
+/// What is not the curve's (recovery, idle times, bursts) the sender does, and sets the window. To undo a reduction
+/// for a loss that was none, the sender takes up a copy from before it.
 pub trait CongestionControl {
-    /// New data was acknowledged outside recovery.
+    /// New data was acknowledged outside recovery: the window may grow.
     fn on_ack(&mut self, ack: &AckSample<'_>);
-    /// Loss, an ECN echo, a timeout, or the end of recovery.
+    /// New data was acknowledged on a connection that agreed on ECN, in recovery or not; comes before `on_ack`.
+    fn on_feedback(&mut self, ack: &AckSample<'_>) {
+        let _ = ack;
+    }
+    /// Loss, an ECN echo, or a timeout.
     fn on_signal(&mut self, signal: &Signal);
     /// How much may be outstanding.
     fn window(&self) -> Bytes;
     /// The slow-start threshold.
     fn ssthresh(&self) -> Bytes;
+    /// The sender sets the window, to at least a segment.
+    fn set_window(&mut self, window: Bytes);
+    /// The sender sets the slow-start threshold.
+    fn set_ssthresh(&mut self, ssthresh: Bytes);
 }
 
 /// How losses after the first one of a window are repaired.
@@ -109,6 +121,18 @@ impl CongestionControl for Curve {
         match self {
             Curve::Reno(reno) => reno.ssthresh(),
             Curve::Cubic(cubic) => cubic.ssthresh(),
+        }
+    }
+    fn set_window(&mut self, window: Bytes) {
+        match self {
+            Curve::Reno(reno) => reno.set_window(window),
+            Curve::Cubic(cubic) => cubic.set_window(window),
+        }
+    }
+    fn set_ssthresh(&mut self, ssthresh: Bytes) {
+        match self {
+            Curve::Reno(reno) => reno.set_ssthresh(ssthresh),
+            Curve::Cubic(cubic) => cubic.set_ssthresh(ssthresh),
         }
     }
 }

@@ -79,12 +79,6 @@ impl CongestionControl for Reno {
                 }
                 self.window = self.mss;
             }
-            // RFC 5681, section 3.1, as RFC 6928, section 2, relaxes it.
-            Signal::SynsLost => self.window = self.mss,
-            // RFC 6582, step 3, first option: no burst when little is in flight.
-            Signal::Recovered { flight } => {
-                self.window = self.window.min((flight as f64).max(self.mss) + self.mss);
-            }
         }
     }
 
@@ -94,6 +88,14 @@ impl CongestionControl for Reno {
 
     fn ssthresh(&self) -> Bytes {
         Bytes::new(self.ssthresh as u64)
+    }
+
+    fn set_window(&mut self, window: Bytes) {
+        self.window = (window.get() as f64).max(self.mss);
+    }
+
+    fn set_ssthresh(&mut self, ssthresh: Bytes) {
+        self.ssthresh = ssthresh.get() as f64;
     }
 }
 
@@ -111,7 +113,17 @@ mod tests {
 
     fn acks(reno: &mut Reno, acked: u64) {
         let rtt = RttEstimator::new(&Profile::default());
-        reno.on_ack(&AckSample { now: Time::ZERO, acked, flight: 0, rtt: &rtt });
+        let ack = AckSample {
+            now: Time::ZERO,
+            acked,
+            flight: 0,
+            rtt: &rtt,
+            sample: None,
+            una: 0,
+            sent: 0,
+            marked: false,
+        };
+        reno.on_ack(&ack);
     }
 
     #[test]

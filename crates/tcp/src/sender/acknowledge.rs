@@ -3,7 +3,7 @@
 use super::{Progress, Repair, Sender};
 use crate::cc::{AckSample, CongestionControl, Recovery, Signal};
 use crate::segment::{Flags, Segment, Stamp};
-use sojourn_units::{Span, Time};
+use sojourn_units::{Bytes, Span, Time};
 
 /// What an ACK of new data does beside moving on.
 pub(super) struct Effect {
@@ -11,6 +11,14 @@ pub(super) struct Effect {
     pub(super) restart: bool,
     /// The window grows.
     pub(super) grow: bool,
+}
+
+/// What an ACK of new data tells the congestion control.
+struct AckNews {
+    now: Time,
+    acked: u64,
+    sample: Option<Span>,
+    marked: bool,
 }
 
 impl Sender {
@@ -49,8 +57,8 @@ impl Sender {
             Some(Repair::Sack(sack)) => self.new_ack_in_sack_recovery(sack),
             Some(Repair::Counted(counted)) => self.new_ack_in_counted_recovery(counted),
         };
-        if grow && !echo {
-            self.grow(now, acked);
+        if self.ecn.agreed || (grow && !echo) {
+            self.tell_of_ack(AckNews { now, acked, sample: rtt, marked: echo }, grow && !echo);
         }
         if restart || self.una == self.max {
             self.restart_timer(now);
@@ -58,13 +66,24 @@ impl Sender {
         Progress { acked, rtt }
     }
 
-    fn grow(&mut self, now: Time, acked: u64) {
-        // A window that the receiver cannot use says nothing of the network.
-        if self.window >= self.room {
-            return;
+    /// Tells the congestion control of an ACK of new data.
+    fn tell_of_ack(&mut self, news: AckNews, grow: bool) {
+        let AckNews { now, acked, sample, marked } = news;
+        let (flight, una, sent) = (self.flight(), self.una, self.max);
+        let ack = AckSample { now, acked, flight, rtt: &self.rtt, sample, una, sent, marked };
+        if self.ecn.agreed {
+            self.cc.on_feedback(&ack);
         }
-        let flight = self.flight();
-        self.cc.on_ack(&AckSample { now, acked, flight, rtt: &self.rtt });
+        // A window that the receiver cannot use says nothing of the network.
+        if grow && self.window < self.room {
+            self.cc.on_ack(&ack);
+            self.window = self.cc.window().get();
+        }
+    }
+
+    /// Sets the window, for a reason that is not the congestion control's.
+    pub(super) fn set_window(&mut self, window: u64) {
+        self.cc.set_window(Bytes::new(window));
         self.window = self.cc.window().get();
     }
 

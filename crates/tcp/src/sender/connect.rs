@@ -1,7 +1,7 @@
 //! Connecting: the SYN, what it asks for, and what the other side agrees to.
 
 use super::{Progress, Sender};
-use crate::cc::{Recovery, Signal};
+use crate::cc::Recovery;
 use crate::segment::{Flags, Segment, Stamp};
 use sojourn_units::{Span, Time};
 
@@ -46,7 +46,8 @@ impl Sender {
         }
         self.deadline = None;
         if self.lost_syns > 1 {
-            self.tell(&Signal::SynsLost);
+            // RFC 5681, section 3.1, as RFC 6928, section 2, relaxes it.
+            self.set_window(self.mss);
         }
         if self.lost_syns > 0 {
             // RFC 6298 (5.7), and no sample from a segment sent twice (Karn).

@@ -6,7 +6,7 @@
 
 use super::acknowledge::Effect;
 use super::{DUP_THRESHOLD, Repair, Sender};
-use crate::cc::{Recovery, Signal};
+use crate::cc::Recovery;
 use crate::profile::LimitedTransmit;
 use crate::segment::Segment;
 use sojourn_units::Time;
@@ -50,7 +50,9 @@ impl Sender {
         }
         self.repair = None;
         if self.profile.cautious_exit && newreno {
-            self.tell(&Signal::Recovered { flight: self.flight() });
+            // Section 3.2, step 3, first option: no burst when little is in flight.
+            let most = self.flight().max(self.mss) + self.mss;
+            self.set_window(self.window.min(most));
         }
         Effect { restart: true, grow: self.profile.grow_on_exit }
     }
