@@ -27,7 +27,7 @@ impl Exchange {
     }
 
     fn closed(cc: &str, change: impl Fn(&mut Config)) -> Exchange {
-        let profile = Profile { initial_window: 4, ..Profile::named("default").unwrap() };
+        let profile = Profile { initial_window: 4, byte_counting: 0, ..Profile::named("default").unwrap() };
         let mut config = Config { profile, cc: cc.into(), mss: MSS as u32, ecn: false };
         change(&mut config);
         let mut sender = Sender::new(config).unwrap();

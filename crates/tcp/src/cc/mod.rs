@@ -11,8 +11,10 @@ pub mod newreno;
 pub mod reno;
 
 mod choice;
+mod hystart;
+mod slow_start;
 
-pub use choice::{Choice, Guest};
+pub use choice::{BuildGuest, Choice, Guest};
 pub use cubic::Cubic;
 pub use newreno::Newreno;
 pub use reno::Reno;
