@@ -4,7 +4,7 @@
 //! everything through segment n, `sacks(n, [(a, b)])` also says that a to b have
 //! come. What a sender may send it sends at once.
 
-use sojourn_tcp::{Config, Flags, LossDetection, Profile, Segment, Sender, Stamp};
+use sojourn_tcp::{Config, Flags, Profile, Segment, Sender, Stamp};
 use sojourn_units::{Ecn, Span, Time};
 
 const MSS: u64 = 1000;
@@ -27,14 +27,7 @@ impl Exchange {
     }
 
     fn closed(cc: &str, change: impl Fn(&mut Config)) -> Exchange {
-        let profile = Profile {
-            initial_window: 4,
-            time_all: false,
-            loss_detection: LossDetection::Dupacks,
-            prr: false,
-            frto: false,
-            ..Profile::named("default").unwrap()
-        };
+        let profile = Profile { initial_window: 4, byte_counting: 0, ..Profile::named("default").unwrap() };
         let mut config = Config { profile, cc: cc.into(), mss: MSS as u32, ecn: false };
         change(&mut config);
         let mut sender = Sender::new(config).unwrap();
@@ -67,8 +60,7 @@ impl Exchange {
     /// An ACK through segment `last` with SACK blocks, each from one segment through another.
     fn sacks<const N: usize>(&mut self, last: u64, blocks: [(u64, u64); N]) -> &mut Exchange {
         let ack = last * MSS;
-        let mut segment =
-            Segment { ack, flags: Flags::ACK | Flags::SACK, window: 1 << 30, ..Segment::default() };
+        let mut segment = Segment { ack, flags: Flags::ACK | Flags::SACK, window: 1 << 30, ..Segment::default() };
         for (from, through) in blocks {
             assert!(segment.sack.push(ack, (from - 1) * MSS, through * MSS));
         }
@@ -79,12 +71,7 @@ impl Exchange {
     /// An ACK through segment `last` that echoes the stamp of a segment; what it measures, if anything.
     fn acks_stamped(&mut self, last: u64, stamp: Stamp) -> Option<Span> {
         let flags = Flags::ACK | Flags::TIMESTAMP;
-        self.sender
-            .on_segment(
-                self.now,
-                &Segment { ack: last * MSS, flags, stamp, window: 1 << 30, ..Segment::default() },
-            )
-            .rtt
+        self.sender.on_segment(self.now, &Segment { ack: last * MSS, flags, stamp, window: 1 << 30, ..Segment::default() }).rtt
     }
 
     /// So many ACKs through segment `last`.

@@ -26,7 +26,7 @@ mod timers;
 mod transmit;
 mod unused;
 
-use crate::cc::{self, CongestionControl, Curve, Recovery, Signal};
+use crate::cc::{Choice, CongestionControl, Curve, Recovery, Signal};
 use crate::profile::{LossDetection, Pipe, Profile, UnusedWindow};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
@@ -40,7 +40,7 @@ use persist::Persist;
 use probe::Probe;
 use rack::{Rack, RackRecovery};
 use selective::SackRecovery;
-use sojourn_units::{Bytes, Span, Time};
+use sojourn_units::{Bytes, Fault, Span, Time};
 use spurious::{Frto, Undo};
 use timers::{Alarm, Timers};
 use unused::PipeAck;
@@ -50,8 +50,8 @@ use unused::PipeAck;
 pub struct Config {
     /// What implementations differ in.
     pub profile: Profile,
-    /// The congestion control, by its name in the catalogue.
-    pub cc: String,
+    /// The congestion control.
+    pub cc: Choice,
     /// Payload of a full segment without options, bytes; options take theirs from it (RFC 6691).
     pub mss: u32,
     /// Whether to ask for ECN.
@@ -175,17 +175,17 @@ impl Scheme {
 }
 
 impl Sender {
-    /// A sender with nothing to send, before its SYN; None where the congestion control does not exist.
-    pub fn new(config: Config) -> Option<Sender> {
+    /// A sender with nothing to send, before its SYN; refuses a congestion control that is wrong.
+    pub fn new(config: Config) -> Result<Sender, Fault> {
         let Config { mut profile, cc, mss, ecn } = config;
         let options = if profile.timestamps { TIMESTAMPS } else { 0 };
         let mss = mss.saturating_sub(options).clamp(1, u32::from(u16::MAX));
-        let curve = cc::build(&cc, &profile, mss)?;
-        let recovery = cc::recovery(&cc, profile.sack)?;
+        let curve = cc.build(&profile, mss)?;
+        let recovery = cc.recovery(profile.sack)?;
         let scheme = Scheme::of(recovery, &profile);
         // RACK knows when each segment was sent.
         profile.time_all |= scheme == Scheme::Rack;
-        Some(Sender {
+        Ok(Sender {
             handshake: Handshake::Closed,
             recovery,
             scheme,
