@@ -3,6 +3,7 @@
 use crate::play::Host;
 use crate::script::{Act, Backend, Offer, Packet, Quantity, Stamps, Window};
 use crate::setup::{Role, Setup};
+use sojourn_tcp::cc::Choice;
 use sojourn_tcp::{Config, Flags, Receiver, SackBlocks, Segment, Sender, Stamp, TIMESTAMPS};
 use sojourn_units::{Ecn, Span, Time};
 use std::collections::VecDeque;
@@ -34,14 +35,13 @@ impl Ours {
     /// The host that a script asks for.
     pub fn new(setup: &Setup) -> Result<Ours, String> {
         let options = if setup.profile.timestamps { TIMESTAMPS } else { 0 };
-        let (profile, cc) = (setup.profile.clone(), setup.cc.clone());
+        let cc = Choice::parse(&setup.cc).map_err(|fault| fault.to_string())?;
+        let profile = setup.profile.clone();
         let config = Config { profile, cc, mss: setup.mss + options, ecn: setup.ecn, reads: None };
         let end = match setup.role {
             Role::Receiver => End::Receiver(Box::new(Receiver::new(&config))),
             Role::Sender => {
-                let sender =
-                    Sender::new(config).ok_or_else(|| format!("no congestion control \"{}\"", setup.cc))?;
-                End::Sender(Box::new(sender))
+                End::Sender(Box::new(Sender::new(config).map_err(|fault| fault.to_string())?))
             }
         };
         let mss = f64::from(setup.mss);
@@ -165,6 +165,7 @@ impl Host for Ours {
                 self.written += bytes;
                 sender.supply(self.written);
             }
+            (End::Sender(sender), Act::Close) => sender.close(),
             (End::Receiver(receiver), Act::StopReading) => receiver.stop_reading(now),
             (End::Receiver(receiver), Act::Read(bytes)) => {
                 if let Some(update) = receiver.read(now, bytes) {
@@ -190,6 +191,9 @@ impl Host for Ours {
             }
         }
         self.collect(now);
+        if segment.flags.has(Flags::SYN) {
+            self.sent.retain(|(_, answer)| answer.flags != Flags::ACK || answer.len > 0);
+        }
         Ok(())
     }
 
