@@ -421,7 +421,9 @@ impl Sender {
             return;
         }
         let window = self.reordering_window();
-        let Sender { rack, history, board, max, .. } = self;
+        let Sender { rack, history, board, una, max, .. } = self;
+        // What is acknowledged has arrived, in whichever order.
+        rack.frontier = rack.frontier.max(*una);
         self.timers.reorder = rack.detect(now, window, history, board, *max);
         if !self.rack.lost.is_empty() && self.repair.is_none() && self.loss_point.is_none() {
             self.start_rack_recovery(now);
