@@ -131,10 +131,10 @@ impl Sender {
 
     /// RFC 5682, section 2.1 without SACK, 3.1 with it.
     fn frto_shows(&mut self, segment: &Segment, heard: &Heard, acked: u64) -> bool {
-        let opinion = match self.frto {
+        let (opinion, resent) = match self.frto {
             None => return false,
-            Some(Frto::First { resent }) => self.frto_first(segment, acked, resent),
-            Some(Frto::Second { .. }) => self.frto_second(segment, heard, acked),
+            Some(Frto::First { resent }) => (self.frto_first(segment, acked, resent), resent),
+            Some(Frto::Second { .. }) => (self.frto_second(segment, heard, acked), 0),
         };
         match opinion {
             Opinion::Wait => false,
@@ -142,7 +142,8 @@ impl Sender {
             Opinion::Genuine(segments) => {
                 self.frto = None;
                 if self.scheme != Scheme::Rack {
-                    self.nxt = self.una;
+                    // What the timeout sent again is on its way.
+                    self.nxt = self.una.max(resent);
                 }
                 self.set_window(self.window.min(segments * self.mss));
                 false
