@@ -40,9 +40,7 @@ impl Ours {
         let config = Config { profile, cc, mss: setup.mss + options, ecn: setup.ecn, reads: None };
         let end = match setup.role {
             Role::Receiver => End::Receiver(Box::new(Receiver::new(&config))),
-            Role::Sender => {
-                End::Sender(Box::new(Sender::new(config).map_err(|fault| fault.to_string())?))
-            }
+            Role::Sender => End::Sender(Box::new(Sender::new(config).map_err(|fault| fault.to_string())?)),
         };
         let mss = f64::from(setup.mss);
         Ok(Ours { end, sent: VecDeque::new(), shift: Shifts::default(), mss, written: 0, timers: 0 })
