@@ -48,7 +48,7 @@ impl Exchange {
     }
 
     fn answers(&mut self, flags: Flags, ack: u64) {
-        self.sender.on_segment(self.now, &Segment { ack, flags, ..Segment::default() });
+        self.sender.on_segment(self.now, &Segment { ack, flags, window: 1 << 30, ..Segment::default() });
     }
 
     /// An ACK through segment `last`.
@@ -60,7 +60,7 @@ impl Exchange {
     /// An ACK through segment `last` with SACK blocks, each from one segment through another.
     fn sacks<const N: usize>(&mut self, last: u64, blocks: [(u64, u64); N]) -> &mut Exchange {
         let ack = last * MSS;
-        let mut segment = Segment { ack, flags: Flags::ACK | Flags::SACK, ..Segment::default() };
+        let mut segment = Segment { ack, flags: Flags::ACK | Flags::SACK, window: 1 << 30, ..Segment::default() };
         for (from, through) in blocks {
             assert!(segment.sack.push(ack, (from - 1) * MSS, through * MSS));
         }
@@ -71,7 +71,7 @@ impl Exchange {
     /// An ACK through segment `last` that echoes the stamp of a segment; what it measures, if anything.
     fn acks_stamped(&mut self, last: u64, stamp: Stamp) -> Option<Span> {
         let flags = Flags::ACK | Flags::TIMESTAMP;
-        self.sender.on_segment(self.now, &Segment { ack: last * MSS, flags, stamp, ..Segment::default() }).rtt
+        self.sender.on_segment(self.now, &Segment { ack: last * MSS, flags, stamp, window: 1 << 30, ..Segment::default() }).rtt
     }
 
     /// So many ACKs through segment `last`.

@@ -90,6 +90,10 @@ pub trait CongestionControl: DynClone + Send {
     fn on_feedback(&mut self, ack: &AckSample<'_>) {
         let _ = ack;
     }
+    /// The same where the window was not used: it does not grow.
+    fn on_unused(&mut self, ack: &AckSample<'_>) {
+        let _ = ack;
+    }
     /// Loss, an ECN echo, or a timeout.
     fn on_signal(&mut self, signal: &Signal);
     /// How much may be outstanding.
