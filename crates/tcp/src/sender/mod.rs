@@ -40,7 +40,7 @@ use persist::Persist;
 use probe::Probe;
 use rack::{Rack, RackRecovery};
 use selective::SackRecovery;
-use sojourn_units::{Bytes, Fault, Span, Time};
+use sojourn_units::{Bytes, Fault, Rate, Span, Time};
 use spurious::{Frto, Undo};
 use timers::{Alarm, Timers};
 use unused::PipeAck;
@@ -56,6 +56,16 @@ pub struct Config {
     pub mss: u32,
     /// Whether to ask for ECN.
     pub ecn: bool,
+    /// How fast the application at the receiver reads; None: what comes, at once.
+    pub reads: Option<Rate>,
+}
+
+impl Config {
+    /// Payload of a full segment, bytes.
+    pub(crate) fn payload(&self) -> u32 {
+        let options = if self.profile.timestamps { TIMESTAMPS } else { 0 };
+        self.mss.saturating_sub(options).clamp(1, u32::from(u16::MAX))
+    }
 }
 
 /// What an arriving segment changed.
@@ -177,9 +187,8 @@ impl Scheme {
 impl Sender {
     /// A sender with nothing to send, before its SYN; refuses a congestion control that is wrong.
     pub fn new(config: Config) -> Result<Sender, Fault> {
-        let Config { mut profile, cc, mss, ecn } = config;
-        let options = if profile.timestamps { TIMESTAMPS } else { 0 };
-        let mss = mss.saturating_sub(options).clamp(1, u32::from(u16::MAX));
+        let mss = config.payload();
+        let Config { mut profile, cc, ecn, .. } = config;
         let curve = cc.build(&profile, mss)?;
         let recovery = cc.recovery(profile.sack)?;
         let scheme = Scheme::of(recovery, &profile);
