@@ -40,12 +40,12 @@ impl Echo {
     }
 
     /// Whether the marks of a segment count; `acceptable`: whether it brings data that there is room for.
-    pub(super) fn heeds(&self, acceptable: bool) -> bool {
+    pub(super) fn heeds(self, acceptable: bool) -> bool {
         self.agreed && (acceptable || self.always)
     }
 
     /// Whether this segment is of another kind than those before, which feedback tells apart.
-    pub(super) fn turns(&self, segment: &Segment) -> bool {
+    pub(super) fn turns(self, segment: &Segment) -> bool {
         self.agreed && self.feedback == Feedback::PerSegment && self.on != (segment.ecn == Ecn::Ce)
     }
 

@@ -76,7 +76,7 @@ impl Receiver {
     /// Where two ACKs are to be sent, the other one is due at once.
     pub fn on_segment(&mut self, now: Time, segment: &Segment) -> Option<Segment> {
         if segment.flags.has(Flags::SYN) {
-            return self.on_syn(now, segment);
+            return Some(self.on_syn(now, segment));
         }
         if self.stage != Stage::Established && !self.moves_on(segment) {
             return None;
@@ -148,10 +148,10 @@ impl Receiver {
 
 /// Segments as they come.
 impl Receiver {
-    fn on_syn(&mut self, now: Time, syn: &Segment) -> Option<Segment> {
+    fn on_syn(&mut self, now: Time, syn: &Segment) -> Segment {
         if !matches!(self.stage, Stage::Listen | Stage::SynReceived) {
             // An old one: RFC 9293, section 3.10.7.4, fourth.
-            return Some(self.acknowledge(now, None));
+            return self.acknowledge(now, None);
         }
         self.stage = Stage::SynReceived;
         self.echo.agreed &= syn.flags.has(Flags::ECE | Flags::CWR);
@@ -164,7 +164,7 @@ impl Receiver {
             .with(Flags::SACK, self.sack)
             .with(Flags::TIMESTAMP, self.recent.agreed)
             .with(Flags::SCALE, scaled);
-        Some(Segment { flags, stamp: self.recent.stamp, window, scale, ..Segment::default() })
+        Segment { flags, stamp: self.recent.stamp, window, scale, ..Segment::default() }
     }
 
     /// What a segment means at the start and the end; says whether to look further.
