@@ -241,8 +241,10 @@ mod selective {
         assert_eq!(exchange.answer(data(0)).ack, 2000);
     }
 
-    /// The ACKs to segments of RFC 2883's figures: (from, to, ack, blocks).
-    fn figure(rows: &[(u64, u64, u64, &[(u64, u64)])]) {
+    /// A line of RFC 2883's figures: a segment from, to; its ACK, the blocks in that.
+    type Line = (u64, u64, u64, &'static [(u64, u64)]);
+
+    fn figure(rows: &[Line]) {
         let mut exchange = Exchange::new(eager);
         let first = rows[0].0;
         for from in (0..first).step_by(500) {
@@ -838,12 +840,11 @@ mod model {
             let now = self.exchange.now;
             let answer = self.exchange.receiver.on_segment(now, &bytes(seq, len));
             assert_eq!(self.exchange.receiver.delivered(), self.next());
-            match answer {
-                Some(ack) => self.sees(&ack, &duplicate),
-                None => {
-                    assert!(duplicate.is_empty());
-                    self.owed_since.get_or_insert(now);
-                }
+            if let Some(ack) = answer {
+                self.sees(&ack, &duplicate);
+            } else {
+                assert!(duplicate.is_empty());
+                self.owed_since.get_or_insert(now);
             }
         }
 
