@@ -908,6 +908,33 @@ mod model {
             }
         }
 
+        /// Numbers from anywhere: what was promised is kept, and nothing else is taken.
+        #[test]
+        fn no_number_upsets_it(
+            storm in prop::collection::vec((any::<u64>(), any::<u16>(), any::<u8>(), any::<u32>()), 1..100),
+        ) {
+            let mut exchange = Exchange::new(|config| config.profile.timestamps = true);
+            let mut before = 0;
+            for (seq, len, bits, micros) in storm {
+                exchange.now += Span::from_micros(u64::from(micros));
+                let seq = if bits & 1 == 0 { seq } else { before + seq % 12_000 };
+                let flags = [Flags::FIN, Flags::SYN, Flags::TIMESTAMP, Flags::CWR];
+                let flags = flags.into_iter().zip([2, 12, 16, 32]);
+                let flags = flags.fold(Flags::ACK, |all, (flag, set)| all.with(flag, bits & set == set));
+                let ecn = if bits & 64 == 0 { Ecn::Ce } else { Ecn::Ect0 };
+                let (ack, stamp) = (u64::from(bits & 128), Stamp::at(exchange.now));
+                let segment = Segment { seq, len, flags, ecn, ack, stamp, ..Segment::default() };
+                let answer = exchange.receiver.on_segment(exchange.now, &segment);
+                let delivered = exchange.receiver.delivered();
+                prop_assert!(delivered >= before && delivered - before <= 10_000);
+                prop_assert!(answer.is_none_or(|ack| ack.len == 0 && ack.ack - delivered <= 1));
+                before = delivered;
+                if exchange.receiver.next_timeout().is_some_and(|due| due <= exchange.now) {
+                    exchange.receiver.on_timeout(exchange.now);
+                }
+            }
+        }
+
         /// With shifted windows, what an ACK says is less than what was promised by less than the shift's unit, and
         /// never more than there is.
         #[test]
