@@ -2,40 +2,54 @@
 //!
 //! Here time is real. What the kernel does by its timers it does a few
 //! milliseconds early or late, and what is put in on a busy machine may come late: a
-//! [`Kernel`] keeps account of that ([`Kernel::lag`]), so that a disturbed exchange can be told from a wrong one.
+//! [`Kernel`] keeps account of that ([`Kernel::disturbed`]), so that a disturbed exchange can be told from a wrong one.
 #![allow(clippy::disallowed_types)] // the one place where a clock runs: what is watched is no function of anything
 
 mod namespace;
 mod sys;
 mod tun;
-pub mod wire;
+mod wire;
 
+use crate::play::{Failure, Host, Passed, play};
+use crate::script::{self, Act, Offer, Quantity, Script, Stamps, Window};
 use crate::setup::{Role, Setup};
 use namespace::{HERE, Route, THERE};
-use sojourn_tcp::UnusedWindow;
+use sojourn_tcp::cc::{self, Recovery};
+use sojourn_tcp::{Flags, HEADER, TIMESTAMPS, UnusedWindow};
 use sojourn_units::{Span, Time};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 use tun::Tun;
 use wire::{Options, Packet, Port};
 
-pub use namespace::enter;
 
 /// A kernel's TCP in a network of its own, which ends with the thread that made it.
 pub struct Kernel {
     tun: Tun,
     socket: Socket,
-    started: Instant,
-    /// The ports of the kernel and of the script.
-    here: u16,
-    there: u16,
-    /// The kernel's initial sequence number, once it is known.
-    first: Option<u32>,
+    role: Role,
+    /// When the script's clock, which starts with the first thing that happens, was at zero.
+    started: Option<Instant>,
+    /// The port of the kernel's side, once it is known.
+    port: u16,
+    /// The kernel's initial sequence number.
+    first: u32,
+    /// What the kernel's clock of time stamps shows at the script's zero.
+    clock: u32,
+    /// How windows are shifted: offered by the kernel, and by the script.
+    shifts: [Option<u8>; 2],
+    /// Whether the script has agreed to connect and the kernel's bare ACK of that is still to come.
+    opening: bool,
     /// What the kernel has sent and nobody has asked for yet.
     sent: VecDeque<(Time, Packet)>,
+    /// What there is to write, once there is room for it.
+    owed: u64,
+    /// Whether data is taken as it comes.
+    reads: bool,
+    /// How late this thread has been woken, at most.
     lag: Span,
 }
 
@@ -45,220 +59,339 @@ enum Socket {
 }
 
 impl Kernel {
-    /// A socket as `setup` has it, in a network that this thread moves into.
+    /// A socket as a script asks for it, in a network that this thread moves into.
     pub fn new(setup: &Setup) -> io::Result<Kernel> {
         let profile = &setup.profile;
         namespace::isolate()?;
-        let stamps = if profile.timestamps { sojourn_tcp::TIMESTAMPS } else { 0 };
-        let tun = Tun::open(setup.mss + stamps + sojourn_tcp::HEADER)?;
-        sysctls(setup)?;
-        namespace::lead(tun::NAME, Route { initial_window: profile.initial_window as u32, ssthresh: 0 })?;
-        let (socket, here) = match setup.role {
+        let stamps = if profile.timestamps { TIMESTAMPS } else { 0 };
+        let tun = Tun::open(setup.mss + stamps + HEADER)?;
+        configure(setup)?;
+        namespace::lead(tun::NAME, Route { initial_window: profile.initial_window as u32 })?;
+        let socket = match setup.role {
             Role::Sender => {
-                let socket = TcpStream::from(sys::socket(libc::AF_INET, libc::SOCK_STREAM, 0)?);
-                (Socket::Connected(socket), 0)
+                Socket::Connected(TcpStream::from(sys::socket(libc::AF_INET, libc::SOCK_STREAM, 0)?))
             }
             Role::Receiver => {
-                let socket = TcpListener::bind((HERE, SERVICE))?;
-                socket.set_nonblocking(true)?;
-                (Socket::Listening(socket), SERVICE)
+                let listener = TcpListener::bind((HERE, PORT))?;
+                listener.set_nonblocking(true)?;
+                Socket::Listening(listener)
             }
         };
-        let kernel = Kernel {
+        sys::set_option(socket.fd(), libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)?;
+        let control = if setup.cc == "newreno" { "reno" } else { &setup.cc };
+        sys::set_option_bytes(socket.fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, control.as_bytes())?;
+        Ok(Kernel {
             tun,
             socket,
-            started: Instant::now(),
-            here,
-            there: if setup.role == Role::Sender { SERVICE } else { CLIENT },
-            first: None,
+            role: setup.role,
+            started: None,
+            port: PORT,
+            first: 0,
+            clock: 0,
+            shifts: [None, None],
+            opening: false,
             sent: VecDeque::new(),
+            owed: 0,
+            reads: true,
             lag: Span::ZERO,
-        };
-        kernel.prepare(setup)?;
-        Ok(kernel)
+        })
     }
 
-    /// The clock starts.
-    pub fn start(&mut self) {
-        self.started = Instant::now();
+    /// Whether this machine was too busy for times to mean anything.
+    pub fn disturbed(&self) -> bool {
+        self.lag > CALM
     }
 
-    /// How late, at most, something was done to the kernel.
-    pub fn lag(&self) -> Span {
-        self.lag
+    fn now(&mut self) -> Time {
+        let started = *self.started.get_or_insert_with(Instant::now);
+        Time::from_nanos(started.elapsed().as_nanos() as u64)
     }
 
-    /// Lets the kernel open the connection: its SYN is what it sends next.
-    pub fn open(&mut self) -> io::Result<()> {
-        match &self.socket {
-            Socket::Connected(socket) => sys::connect(socket.as_fd(), THERE, SERVICE),
-            Socket::Listening(_) => Ok(()),
-        }
-    }
-
-    /// Gives the kernel data to send.
-    pub fn write(&mut self, mut len: u64) -> io::Result<()> {
-        let zeros = [0; 1 << 16];
-        while len > 0 {
-            let part = len.min(zeros.len() as u64) as usize;
-            len -= self.stream()?.write(&zeros[..part])? as u64;
-        }
-        Ok(())
-    }
-
-    /// Takes so much of what has come in order; says how much there was.
-    pub fn read(&mut self, len: u64) -> io::Result<u64> {
-        let mut bytes = vec![0; len as usize];
-        let mut done = 0;
-        while done < bytes.len() {
-            match self.stream()?.read(&mut bytes[done..]) {
-                Ok(0) => break,
-                Ok(more) => done += more,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(done as u64)
-    }
-
-    /// No more data comes from the kernel's side.
-    pub fn close(&mut self) -> io::Result<()> {
-        self.stream()?.shutdown(Shutdown::Write)
-    }
-
-    /// The congestion window and such, as the kernel has them.
-    pub fn info(&mut self) -> io::Result<libc::tcp_info> {
-        let stream = self.stream()?;
-        sys::tcp_info(stream.as_fd())
-    }
-
-    /// Puts in a segment at a time; sequence numbers count from the SYN of each side.
-    pub fn put(&mut self, at: Time, packet: Packet) -> io::Result<()> {
-        self.sleep_until(at)?;
-        let options = packet.options.sack.iter();
-        let sack = options.map(|(from, to)| (self.theirs(*from), self.theirs(*to))).collect();
-        let packet = Packet {
-            from: Port(THERE, self.there),
-            to: Port(HERE, self.here),
-            seq: packet.seq.wrapping_add(FIRST),
-            ack: if packet.bits & wire::ACK == 0 { 0 } else { self.theirs(packet.ack) },
-            options: Options { sack, ..packet.options },
-            ..packet
-        };
-        self.tun.put(&packet)
-    }
-
-    /// The next segment that the kernel sends, and when, if it sends one before `until`.
-    pub fn take(&mut self, until: Time) -> io::Result<Option<(Time, Packet)>> {
-        self.watch(until, true)?;
-        Ok(self.sent.pop_front())
-    }
-
-    /// Lets time pass, up to `until`.
-    pub fn sleep_until(&mut self, until: Time) -> io::Result<()> {
-        self.watch(until, false)?;
-        self.lag = self.lag.max(self.now().since(until));
-        Ok(())
-    }
-
-    /// Reads what the kernel sends, up to `until` or the first segment.
-    fn watch(&mut self, until: Time, first: bool) -> io::Result<()> {
-        while !(first && !self.sent.is_empty()) {
-            let left = Duration::from_nanos(until.nanos().saturating_sub(self.now().nanos()));
-            match self.tun.take(left)? {
-                Some(packet) if packet.to == Port(THERE, self.there) => self.note(packet),
-                Some(_) => (),
-                None if left.is_zero() => break,
+    /// Lets time pass up to `until`, or to the first segment that the kernel sends.
+    fn watch(&mut self, until: Time, first: bool) -> Result<(), String> {
+        while !first || self.sent.is_empty() {
+            self.attend();
+            let now = self.now();
+            let left = Duration::from_nanos(until.since(now).nanos());
+            match self.tun.take(left).map_err(|error| error.to_string())? {
+                Some(packet) if packet.bits & wire::RST != 0 => return Err("the kernel resets".into()),
+                Some(packet) => self.note(packet),
+                None if left.is_zero() => {
+                    self.lag = self.lag.max(now.since(until));
+                    break;
+                }
                 None => (),
             }
         }
         Ok(())
     }
 
-    /// A segment of the kernel, with numbers that count from the SYNs.
+    /// Notes a segment that the kernel has sent.
     fn note(&mut self, packet: Packet) {
         let now = self.now();
         if packet.bits & wire::SYN != 0 {
-            self.first = Some(packet.seq);
-            self.here = packet.from.1;
+            (self.first, self.port) = (packet.seq, packet.from.1);
+            self.shifts[0] = packet.options.window_scale;
+            let stamp = packet.options.stamps.map_or(0, |(value, _)| value);
+            self.clock = stamp.wrapping_sub(millis(now));
         }
-        let first = self.first.unwrap_or(packet.seq);
-        let options = packet.options;
-        let sack = options.sack.iter().map(|(from, to)| (from.wrapping_sub(FIRST), to.wrapping_sub(FIRST)));
-        let packet = Packet {
-            seq: packet.seq.wrapping_sub(first),
-            ack: if packet.bits & wire::ACK == 0 { 0 } else { packet.ack.wrapping_sub(FIRST) },
-            options: Options { sack: sack.collect(), ..options },
-            ..packet
+        let bare = packet.bits & !wire::ACK == 0 && packet.len == 0;
+        if !(std::mem::take(&mut self.opening) && bare) {
+            self.sent.push_back((now, packet));
+        }
+    }
+
+    /// What an application does without being told: writes on when there is room, reads what has come.
+    fn attend(&mut self) {
+        // What goes wrong here shows in the segments.
+        let mut bytes = [0; 1 << 14];
+        if self.reads {
+            while self.stream().is_some_and(|mut stream| stream.read(&mut bytes).is_ok_and(|len| len > 0)) {}
+        }
+        bytes.fill(0);
+        while self.owed > 0 {
+            let part = self.owed.min(bytes.len() as u64) as usize;
+            let Some(Ok(written)) = self.stream().map(|mut stream| stream.write(&bytes[..part])) else { break };
+            self.owed -= written as u64;
+        }
+    }
+
+    /// The connection; a listener gives it away once it has come.
+    fn stream(&mut self) -> Option<&TcpStream> {
+        if let Socket::Listening(listener) = &self.socket
+            && let Ok((stream, _)) = listener.accept()
+        {
+            // ACKs are delayed from the start, not after a few that are not.
+            let quiet = sys::set_option(stream.as_fd(), libc::IPPROTO_TCP, libc::TCP_QUICKACK, 0);
+            if stream.set_nonblocking(true).and(quiet).is_ok() {
+                self.socket = Socket::Connected(stream);
+            }
+        }
+        match &self.socket {
+            Socket::Connected(stream) => Some(stream),
+            Socket::Listening(_) => None,
+        }
+    }
+
+    fn read(&mut self, len: u64) -> io::Result<()> {
+        let mut stream = self.stream().ok_or(ErrorKind::NotConnected)?;
+        stream.read_exact(&mut vec![0; len as usize])
+    }
+
+    /// A script's segment with the numbers of this connection.
+    fn incoming(&mut self, packet: &script::Packet) -> Packet {
+        let control = FLAGS.iter().filter(|(flag, _)| packet.flags.has(*flag));
+        let syn = packet.flags.has(Flags::SYN);
+        let offer = packet.offer.unwrap_or_default();
+        if syn {
+            self.shifts[1] = offer.scale;
+            self.opening = packet.flags.has(Flags::ACK);
+        }
+        let now = millis(self.now());
+        let shift = if syn { 0 } else { self.shift(1) };
+        let stamps = packet.stamp.map(|stamp| {
+            let echo = stamp.echo.map_or(0, |echo| self.clock.wrapping_add(echo as u32));
+            (stamp.value.map_or(now, |value| value as u32), if self.role == Role::Sender { echo } else { 0 })
+        });
+        let theirs = |number: u64| self.first.wrapping_add(number as u32);
+        let window = match packet.window {
+            Some(Window::Field(field)) => field,
+            Some(Window::Room(bytes)) => bytes >> shift,
+            None => u64::from(u16::MAX),
         };
-        self.sent.push_back((now, packet));
-    }
-
-    fn now(&self) -> Time {
-        Time::from_nanos(self.started.elapsed().as_nanos() as u64)
-    }
-
-    /// A number of the kernel's stream as it stands in segments.
-    fn theirs(&self, number: u32) -> u32 {
-        number.wrapping_add(self.first.unwrap_or(0))
-    }
-
-    /// The connection; it is taken from the listener when it has come.
-    fn stream(&mut self) -> io::Result<&mut TcpStream> {
-        if let Socket::Listening(listener) = &self.socket {
-            let (stream, _) = listener.accept()?;
-            stream.set_nonblocking(true)?;
-            self.socket = Socket::Connected(stream);
-        }
-        match &mut self.socket {
-            Socket::Connected(stream) => Ok(stream),
-            Socket::Listening(_) => Err(ErrorKind::NotConnected.into()),
+        Packet {
+            from: Port(THERE, PORT),
+            to: Port(HERE, self.port),
+            seq: FIRST.wrapping_add(packet.seq as u32),
+            ack: if packet.flags.has(Flags::ACK) { theirs(packet.ack) } else { 0 },
+            bits: control.fold(0, |bits, (_, bit)| bits | bit),
+            window: window.min(u64::from(u16::MAX)) as u16,
+            ecn: packet.ecn.unwrap_or_default(),
+            options: Options {
+                mss: offer.mss.map(|mss| mss as u16),
+                sack_permitted: offer.sack,
+                window_scale: offer.scale,
+                stamps,
+                sack: packet.sack.iter().map(|(from, to)| (theirs(*from), theirs(*to))).collect(),
+            },
+            len: packet.len as u16,
         }
     }
 
-    /// Options of the socket: what the script asks for, and no waiting for more data.
-    fn prepare(&self, setup: &Setup) -> io::Result<()> {
-        let socket = match &self.socket {
+    /// A segment of the kernel with the numbers of the script.
+    fn outgoing(&self, packet: &Packet) -> script::Packet {
+        let control = FLAGS.iter().filter(|(_, bit)| packet.bits & bit != 0);
+        let flags = control.fold(Flags::NONE, |flags, (flag, _)| flags | *flag);
+        let ours = |number: u32| u64::from(number.wrapping_sub(FIRST));
+        let Options { mss, sack_permitted, window_scale, stamps, sack } = &packet.options;
+        let offer = Offer { mss: mss.map(u64::from), sack: *sack_permitted, scale: *window_scale };
+        let from_sender = self.role == Role::Sender;
+        let stamp = stamps.map(|(value, echo)| Stamps {
+            value: from_sender.then(|| u64::from(value.wrapping_sub(self.clock))),
+            echo: (!from_sender).then(|| u64::from(echo)),
+        });
+        script::Packet {
+            flags,
+            seq: u64::from(packet.seq.wrapping_sub(self.first)),
+            len: u64::from(packet.len),
+            ack: if flags.has(Flags::ACK) { ours(packet.ack) } else { 0 },
+            window: Some(Window::Field(packet.window.into())),
+            ecn: Some(packet.ecn),
+            sack: sack.iter().map(|(from, to)| (ours(*from), ours(*to))).collect(),
+            stamp,
+            offer: flags.has(Flags::SYN).then_some(offer),
+        }
+    }
+
+    /// How the windows of one side are shifted, where both have offered it (RFC 7323, section 2.2).
+    fn shift(&self, side: usize) -> u8 {
+        self.shifts[0].and(self.shifts[1]).and(self.shifts[side]).unwrap_or(0)
+    }
+}
+
+impl Host for Kernel {
+    fn act(&mut self, now: Time, act: Act) -> Result<(), String> {
+        self.watch(now, false)?;
+        let done = match (act, &self.socket) {
+            (Act::Open, Socket::Connected(stream)) => sys::connect(stream.as_fd(), THERE, PORT),
+            (Act::Close, Socket::Connected(stream)) => stream.shutdown(Shutdown::Write),
+            (Act::Open | Act::Close, Socket::Listening(_)) => Err(ErrorKind::NotConnected.into()),
+            (Act::Read(len), _) => self.read(len),
+            (Act::StopReading, _) => {
+                self.reads = false;
+                Ok(())
+            }
+            (Act::Write(len), _) => {
+                self.owed += len;
+                self.attend();
+                Ok(())
+            }
+        };
+        done.map_err(|error| format!("{act:?}: {error}"))
+    }
+
+    fn hear(&mut self, now: Time, packet: &script::Packet) -> Result<(), String> {
+        self.watch(now, false)?;
+        let packet = self.incoming(packet);
+        self.tun.put(&packet).map_err(|error| error.to_string())?;
+        self.attend();
+        Ok(())
+    }
+
+    fn say(&mut self, until: Time) -> Result<Option<(Time, script::Packet)>, String> {
+        self.watch(until.min(Time::ZERO + LONGEST), true)?;
+        let due = self.sent.front().is_some_and(|(at, _)| *at <= until);
+        let sent = if due { self.sent.pop_front() } else { None };
+        Ok(sent.map(|(at, packet)| (at, self.outgoing(&packet))))
+    }
+
+    fn look(&self, quantity: Quantity) -> Option<f64> {
+        let info = sys::tcp_info(self.socket.fd()).ok()?;
+        Some(f64::from(match quantity {
+            Quantity::Cwnd => info.tcpi_snd_cwnd,
+            Quantity::Ssthresh => info.tcpi_snd_ssthresh,
+            Quantity::Flight => info.tcpi_unacked,
+            Quantity::Rto => return Some(f64::from(info.tcpi_rto) / 1000.0),
+            Quantity::Srtt => return Some(f64::from(info.tcpi_rtt) / 1000.0),
+        }))
+    }
+
+    fn slack(&self) -> Span {
+        SLACK
+    }
+}
+
+impl Socket {
+    fn fd(&self) -> BorrowedFd<'_> {
+        match self {
             Socket::Listening(listener) => listener.as_fd(),
             Socket::Connected(stream) => stream.as_fd(),
-        };
-        sys::set_option(socket, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)?;
-        let name = if setup.cc == "newreno" { "reno" } else { &setup.cc };
-        sys::set_option_bytes(socket, libc::IPPROTO_TCP, libc::TCP_CONGESTION, name.as_bytes())
+        }
     }
 }
 
-/// The settings of the network that a script asks for.
-fn sysctls(setup: &Setup) -> io::Result<()> {
+fn millis(time: Time) -> u32 {
+    (time.nanos() / 1_000_000) as u32
+}
+
+/// Plays a script to this machine's TCP, on a thread of its own; once more where the machine was too busy.
+pub fn replay(script: &Script) -> Result<Vec<Passed>, Failure> {
+    for _ in 1..TRIES {
+        match try_once(script) {
+            (Err(_), true) => (),
+            (outcome, _) => return outcome,
+        }
+    }
+    try_once(script).0
+}
+
+/// How it went, and whether the machine was busy.
+fn try_once(script: &Script) -> (Result<Vec<Passed>, Failure>, bool) {
+    let fails = |seen: String| Failure { line: 0, expected: "a kernel".into(), seen, passed: Vec::new() };
+    std::thread::scope(|scope| {
+        let played = scope.spawn(|| match Kernel::new(&script.setup) {
+            Ok(mut kernel) => (play(script, &mut kernel), kernel.disturbed()),
+            Err(error) => (Err(fails(error.to_string())), false),
+        });
+        played.join().unwrap_or_else(|_| (Err(fails("a panic".into())), false))
+    })
+}
+
+/// Takes what right to networks of its own this process has; what it lacks, if something. Before any other thread.
+pub fn prepare() -> Result<(), String> {
+    namespace::enter().map_err(|error| error.to_string())?;
+    std::thread::spawn(|| Kernel::new(&Setup::default()).map(drop).map_err(|error| error.to_string()))
+        .join()
+        .map_err(|_| String::from("a panic"))?
+}
+
+/// Sets what a script asks for in the network of this thread.
+fn configure(setup: &Setup) -> io::Result<()> {
     let profile = &setup.profile;
-    let sack = sojourn_tcp::cc::recovery(&setup.cc, profile.sack) == Some(sojourn_tcp::cc::Recovery::Sack);
-    let restarts = profile.unused_window == UnusedWindow::Restart;
-    let switches = [
-        ("tcp_sack", sack),
-        ("tcp_dsack", profile.dsack),
-        ("tcp_window_scaling", profile.window_scaling),
-        ("tcp_ecn", setup.ecn),
-        ("tcp_slow_start_after_idle", restarts),
-        ("tcp_no_metrics_save", true),
-        ("tcp_autocorking", false),
-        ("tcp_syncookies", false),
+    let sack = match setup.role {
+        Role::Sender => cc::recovery(&setup.cc, profile.sack) == Some(Recovery::Sack),
+        Role::Receiver => profile.sack != Some(false),
+    };
+    let switch = |on: bool, value: u64| if on { value } else { 0 };
+    let settings = [
+        ("tcp_sack", switch(sack, 1)),
+        ("tcp_dsack", switch(profile.dsack, 1)),
+        ("tcp_window_scaling", switch(profile.window_scaling, 1)),
+        ("tcp_ecn", switch(setup.ecn, 1)),
+        // Time stamps without a random offset.
+        ("tcp_timestamps", switch(profile.timestamps, 2)),
+        ("tcp_early_retrans", switch(profile.tail_loss_probe, 3)),
+        ("tcp_frto", switch(profile.frto, 2)),
+        ("tcp_slow_start_after_idle", switch(profile.unused_window == UnusedWindow::Restart, 1)),
+        ("tcp_rto_min_us", profile.min_rto.nanos() / 1000),
+        ("tcp_rto_max_ms", profile.max_rto.nanos() / 1_000_000),
+        // Every ACK with SACK blocks leaves at once (RFC 5681, section 4.2), none are put together.
+        ("tcp_comp_sack_nr", 0),
+        ("tcp_autocorking", 0),
     ];
-    for (name, on) in switches {
-        namespace::set(name, u8::from(on))?;
-    }
-    // 2: stamps without a random offset; 3: probes and early retransmit; 2: RFC 5682.
-    namespace::set("tcp_timestamps", if profile.timestamps { 2 } else { 0 })?;
-    namespace::set("tcp_early_retrans", if profile.tail_loss_probe { 3 } else { 0 })?;
-    namespace::set("tcp_frto", if profile.frto { 2 } else { 0 })?;
-    namespace::set("tcp_rto_min_us", profile.min_rto.nanos() / 1000)?;
-    namespace::set("tcp_rto_max_ms", profile.max_rto.nanos() / 1_000_000)?;
-    // Room for all that a script writes, from the start.
-    namespace::set("tcp_wmem", "4096 4194304 4194304")?;
-    Ok(())
+    settings.iter().try_for_each(|(name, value)| namespace::set(name, value))?;
+    namespace::set("tcp_wmem", &SEND_BUFFER)
 }
 
+/// Control bits as scripts and as headers have them.
+const FLAGS: [(Flags, u8); 5] = [
+    (Flags::FIN, wire::FIN),
+    (Flags::SYN, wire::SYN),
+    (Flags::ACK, wire::ACK),
+    (Flags::ECE, wire::ECE),
+    (Flags::CWR, wire::CWR),
+];
 /// The script's initial sequence number: near the end, so that what it sends wraps.
 const FIRST: u32 = u32::MAX - 2_999;
-/// The port that is listened to, and the one that is connected from where the script connects.
-const SERVICE: u16 = 8080;
-const CLIENT: u16 = 40_000;
+/// The port of the script's side, and of a listener.
+const PORT: u16 = 8080;
+/// Least, usual and most bytes of a send buffer: more than any exchange writes ahead.
+const SEND_BUFFER: &str = "4096 1048576 1048576";
+/// How far off the kernel's times may be: its timers go by ticks of up to 10 ms, and this machine does other things, too.
+const SLACK: Span = Span::from_millis(25);
+/// A machine that wakes this thread later than that is busy.
+const CALM: Span = Span::from_millis(5);
+/// How often an exchange is tried on a busy machine.
+const TRIES: u32 = 5;
+/// No exchange takes longer.
+const LONGEST: Span = Span::from_secs(100);

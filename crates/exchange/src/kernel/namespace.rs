@@ -17,15 +17,14 @@ pub(super) const THERE: Ipv4Addr = Ipv4Addr::new(198, 51, 100, 1);
 /// Attributes of the route to the script's end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Route {
+    /// Segments.
     pub initial_window: u32,
-    /// Slow-start threshold to begin with, segments; 0: none.
-    pub ssthresh: u32,
 }
 
 /// Gives this process the right to networks of its own. Before any thread is started.
 ///
 /// Where user namespaces are forbidden, root can do without.
-pub fn enter() -> io::Result<()> {
+pub(super) fn enter() -> io::Result<()> {
     let (user, group) = owner()?;
     if sys::unshare(libc::CLONE_NEWUSER).is_err() {
         return Ok(());
@@ -47,7 +46,7 @@ pub(super) fn isolate() -> io::Result<()> {
 }
 
 /// Sets `net.ipv4.<name>` of this thread's network.
-pub(super) fn set(name: &str, value: impl ToString) -> io::Result<()> {
+pub(super) fn set(name: &str, value: &impl ToString) -> io::Result<()> {
     fs::write(format!("/proc/sys/net/ipv4/{name}"), value.to_string())
         .map_err(|error| io::Error::new(error.kind(), format!("net.ipv4.{name}: {error}")))
 }
@@ -56,11 +55,6 @@ pub(super) fn set(name: &str, value: impl ToString) -> io::Result<()> {
 pub(super) fn lead(interface: &str, route: Route) -> io::Result<()> {
     let mut metrics = Vec::new();
     attribute(&mut metrics, RTAX_INITCWND, &route.initial_window.to_ne_bytes());
-    if route.ssthresh > 0 {
-        // A metric that is locked is used as it stands.
-        attribute(&mut metrics, RTAX_LOCK, &(1_u32 << RTAX_SSTHRESH).to_ne_bytes());
-        attribute(&mut metrics, RTAX_SSTHRESH, &route.ssthresh.to_ne_bytes());
-    }
     let mut body = vec![libc::AF_INET as u8, 32, 0, 0, libc::RT_TABLE_MAIN, libc::RTPROT_STATIC];
     body.extend([libc::RT_SCOPE_LINK, libc::RTN_UNICAST, 0, 0, 0, 0]);
     attribute(&mut body, libc::RTA_DST, &THERE.octets());
@@ -101,7 +95,5 @@ fn attribute(to: &mut Vec<u8>, kind: u16, value: &[u8]) {
 }
 
 const NETLINK_HEADER: usize = 16;
-// Metrics of a route, from the public header `linux/rtnetlink.h`.
-const RTAX_LOCK: u16 = 1;
-const RTAX_SSTHRESH: u16 = 6;
+/// The initial window among the metrics of a route.
 const RTAX_INITCWND: u16 = 11;

@@ -12,7 +12,11 @@ use std::time::Duration;
 
 /// The link of an exchange.
 #[derive(Debug)]
-pub(super) struct Tun(File);
+pub(super) struct Tun {
+    device: File,
+    /// Where packets are read to.
+    bytes: Vec<u8>,
+}
 
 /// Its name, in a network where nothing else has one.
 pub(super) const NAME: &str = "tun0";
@@ -24,21 +28,20 @@ impl Tun {
             OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/net/tun")?;
         sys::attach_tun(&device, NAME)?;
         sys::bring_up(NAME, HERE, Ipv4Addr::new(255, 255, 255, 0), mtu as i32)?;
-        Ok(Tun(device))
+        Ok(Tun { device, bytes: vec![0; MOST] })
     }
 
     pub(super) fn put(&mut self, packet: &Packet) -> io::Result<()> {
-        self.0.write_all(&packet.bytes())
+        self.device.write_all(&packet.bytes())
     }
 
     /// The next TCP segment that the kernel sends, if one comes in time.
     pub(super) fn take(&mut self, patience: Duration) -> io::Result<Option<Packet>> {
-        let mut bytes = [0; MOST];
-        if !sys::readable(self.0.as_fd(), patience)? {
+        if !sys::readable(self.device.as_fd(), patience)? {
             return Ok(None);
         }
-        match self.0.read(&mut bytes) {
-            Ok(len) => Ok(Packet::parse(&bytes[..len])),
+        match self.device.read(&mut self.bytes) {
+            Ok(len) => Ok(Packet::parse(&self.bytes[..len])),
             Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
             Err(error) => Err(error),
         }

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 
 /// A TCP segment between two hosts. The payload is zeros: only its length counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Packet {
+pub(super) struct Packet {
     pub from: Port,
     pub to: Port,
     pub seq: u32,
@@ -21,11 +21,11 @@ pub struct Packet {
 
 /// An address and a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Port(pub Ipv4Addr, pub u16);
+pub(super) struct Port(pub Ipv4Addr, pub u16);
 
 /// The options that exchanges look at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub(super) struct Options {
     pub mss: Option<u16>,
     pub sack_permitted: bool,
     pub window_scale: Option<u8>,
@@ -35,17 +35,16 @@ pub struct Options {
     pub sack: Vec<(u32, u32)>,
 }
 
-pub const FIN: u8 = 1;
-pub const SYN: u8 = 2;
-pub const RST: u8 = 4;
-pub const PSH: u8 = 8;
-pub const ACK: u8 = 16;
-pub const ECE: u8 = 64;
-pub const CWR: u8 = 128;
+pub(super) const FIN: u8 = 1;
+pub(super) const SYN: u8 = 2;
+pub(super) const RST: u8 = 4;
+pub(super) const ACK: u8 = 16;
+pub(super) const ECE: u8 = 64;
+pub(super) const CWR: u8 = 128;
 
 impl Packet {
     /// As bytes, checksums included.
-    pub fn bytes(&self) -> Vec<u8> {
+    pub(super) fn bytes(&self) -> Vec<u8> {
         let options = self.options.bytes();
         let tcp_len = TCP_HEADER + options.len() + usize::from(self.len);
         let mut ip = vec![0x45, codepoint(self.ecn)];
@@ -74,7 +73,7 @@ impl Packet {
     }
 
     /// Reads an IPv4 packet; None where it is not a whole TCP segment.
-    pub fn parse(bytes: &[u8]) -> Option<Packet> {
+    pub(super) fn parse(bytes: &[u8]) -> Option<Packet> {
         let word = |at: usize| Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
         let long = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
         let first = *bytes.first()?;
@@ -223,7 +222,7 @@ mod tests {
             to: Port(Ipv4Addr::new(198, 51, 100, 1), 80),
             seq: 0xffff_fff0,
             ack: 7,
-            bits: ACK | PSH | ECE,
+            bits: ACK | FIN | ECE,
             window: 1000,
             ecn: Ecn::Ce,
             options: Options {
