@@ -1,7 +1,7 @@
 //! The host that this project is: a sender or a receiver of `sojourn-tcp`.
 
 use crate::play::Host;
-use crate::script::{Act, Offer, Packet, Quantity, Stamps, Window};
+use crate::script::{Act, Backend, Offer, Packet, Quantity, Stamps, Window};
 use crate::setup::{Role, Setup};
 use sojourn_tcp::{Config, Flags, Receiver, SackBlocks, Segment, Sender, Stamp, TIMESTAMPS};
 use sojourn_units::{Ecn, Span, Time};
@@ -151,6 +151,10 @@ impl Ours {
 }
 
 impl Host for Ours {
+    fn backend(&self) -> Backend {
+        Backend::Ours
+    }
+
     fn act(&mut self, now: Time, act: Act) -> Result<(), String> {
         match (&mut self.end, act) {
             (End::Sender(sender), Act::Open) => sender.open(),

@@ -1,7 +1,7 @@
 //! Holds a host to a script.
 
 use crate::script::{
-    Act, Assertion, Event, Offer, Packet, Quantity, Relation, Script, Stamps, What, When, Window,
+    Act, Assertion, Backend, Event, Offer, Packet, Quantity, Relation, Script, Stamps, What, When, Window,
 };
 use crate::setup::Setup;
 use sojourn_tcp::Flags;
@@ -12,6 +12,8 @@ use sojourn_units::{Span, Time};
 /// Time is the script's, from zero at its first event; it never goes back. What fails for reasons outside the exchange
 /// (a device that is gone) is an `Err`, and ends the script.
 pub trait Host {
+    /// What it is.
+    fn backend(&self) -> Backend;
     /// The application does something.
     fn act(&mut self, now: Time, act: Act) -> Result<(), String>;
     /// A segment arrives.
@@ -53,10 +55,12 @@ pub struct Failure {
 
 /// Plays a script to a host that has done nothing yet.
 pub fn play(script: &Script, host: &mut dyn Host) -> Result<Vec<Passed>, Failure> {
+    let backend = host.backend();
     let mut player = Player { host, setup: &script.setup, now: Time::ZERO, line: 0, passed: Vec::new() };
     let played = script
         .events
         .iter()
+        .filter(|event| event.only.is_none_or(|only| only == backend))
         .try_for_each(|event| player.event(event))
         .and_then(|()| player.quiet(player.now));
     let Player { line, passed, .. } = player;

@@ -29,10 +29,21 @@ pub struct Script {
 pub struct Event {
     /// The script's line, from 1. Segments of one line come or go together.
     pub line: usize,
+    /// The one backend that it is for, where they differ; docs/deviations says why.
+    pub only: Option<Backend>,
     /// Its time.
     pub when: When,
     /// What it is.
     pub what: What,
+}
+
+/// What a script is played to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    /// `ours:`, this project's TCP.
+    Ours,
+    /// `kernel:`, the TCP of the machine.
+    Kernel,
 }
 
 /// When something happens.
@@ -240,22 +251,32 @@ fn cites(line: &str) -> bool {
 
 /// One line, which may be several events.
 fn read_event(line: usize, text: &str, mss: u64, events: &mut Vec<Event>) -> Result<(), String> {
+    let (only, text) = read_backend(text);
     if text.starts_with("%{") {
         let what = What::Assert(assertions(text)?);
-        events.push(Event { line, when: When::After(Span::ZERO), what });
+        events.push(Event { line, only, when: When::After(Span::ZERO), what });
         return Ok(());
     }
     let (time, rest) = text.split_once(' ').ok_or("a time, and what happens then")?;
     let when = read_time(time)?;
     for (index, what) in read_what(rest.trim(), mss)?.into_iter().enumerate() {
         let at_once = index > 0 && when != When::Any;
-        events.push(Event { line, when: if at_once { When::After(Span::ZERO) } else { when }, what });
+        events.push(Event { line, only, when: if at_once { When::After(Span::ZERO) } else { when }, what });
     }
     let waits = matches!(when, When::Any | When::Between(..) | When::AfterAbout(..));
     if waits && !matches!(events.last(), Some(Event { what: What::Sends(_), .. })) {
         return Err("only what the host sends may come at a time that is not known".into());
     }
     Ok(())
+}
+
+fn read_backend(text: &str) -> (Option<Backend>, &str) {
+    for (prefix, backend) in [("ours:", Backend::Ours), ("kernel:", Backend::Kernel)] {
+        if let Some(rest) = text.strip_prefix(prefix) {
+            return (Some(backend), rest.trim());
+        }
+    }
+    (None, text)
 }
 
 fn read_time(text: &str) -> Result<When, String> {
@@ -423,6 +444,13 @@ mod tests {
         assert_eq!(numbers("+0.1 > data 1..3"), [(1, first), (1001, then), (2001, then)]);
         assert_eq!(numbers("+0.1 < ack 4..5"), [(4001, first), (5001, then)]);
         assert_eq!(numbers("+0.1 < ack 4 times 2"), [(4001, first), (4001, then)]);
+    }
+
+    #[test]
+    fn a_line_may_be_for_one_backend() {
+        let events = events("kernel: +0 > data 1\nours: %{ assert cwnd == 1 }%\n+0 nothing").unwrap();
+        let only: Vec<_> = events.iter().map(|event| event.only).collect();
+        assert_eq!(only, [Some(Backend::Kernel), Some(Backend::Ours), None]);
     }
 
     #[test]

@@ -56,9 +56,11 @@ impl Setup {
             self.ecn = true;
             return Ok(());
         }
-        if let Some(change) = option.strip_prefix("set ") {
-            let (field, value) = change.split_once('=').ok_or("--set FIELD=VALUE")?;
-            return set(&mut self.profile, field.trim(), value.trim());
+        if let Some(changes) = option.strip_prefix("set ") {
+            return changes.split(',').try_for_each(|change| {
+                let (field, value) = change.split_once('=').ok_or("--set FIELD=VALUE, …")?;
+                set(&mut self.profile, field.trim(), value.trim())
+            });
         }
         let (name, value) = option.split_once('=').ok_or_else(|| format!("\"--{option}\" is no option"))?;
         match name {
@@ -192,7 +194,7 @@ mod tests {
     #[test]
     fn options_share_lines_and_a_reason_takes_the_rest_of_one() {
         let lines = [
-            (3, "--cc=cubic --mss=1460 --ecn --set initial_window=2 --set ack_delay=25 ms"),
+            (3, "--cc=cubic --mss=1460 --ecn --set initial_window=2, ack_delay=25 ms"),
             (4, "--kernel=no: a -- b"),
         ];
         let setup = Setup::read(&lines).unwrap();
