@@ -11,7 +11,7 @@ mod tun;
 mod wire;
 
 use crate::play::{Failure, Host, Passed, play};
-use crate::script::{self, Act, Offer, Quantity, Script, Stamps, Window};
+use crate::script::{self, Act, Backend, Offer, Quantity, Script, Stamps, Window};
 use crate::setup::{Role, Setup};
 use namespace::{HERE, Route, THERE};
 use sojourn_tcp::cc::{self, Recovery};
@@ -250,6 +250,10 @@ impl Kernel {
 }
 
 impl Host for Kernel {
+    fn backend(&self) -> Backend {
+        Backend::Kernel
+    }
+
     fn act(&mut self, now: Time, act: Act) -> Result<(), String> {
         self.watch(now, false)?;
         let done = match (act, &self.socket) {
