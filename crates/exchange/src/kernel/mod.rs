@@ -300,8 +300,8 @@ impl Host for Kernel {
         }))
     }
 
-    fn slack(&self) -> Span {
-        SLACK
+    fn slack(&self, wait: Span) -> Span {
+        SLACK.max(Span::from_nanos(wait.nanos() / WHEEL))
     }
 }
 
@@ -372,6 +372,10 @@ fn configure(setup: &Setup) -> io::Result<()> {
         // Every ACK with SACK blocks leaves at once (RFC 5681, section 4.2), none are put together.
         ("tcp_comp_sack_nr", 0),
         ("tcp_autocorking", 0),
+        // What may be sent is sent, not kept back until it makes a larger burst.
+        ("tcp_tso_win_divisor", 1000),
+        // The first retransmissions of a SYN back off as the others do (RFC 6298, 5.5).
+        ("tcp_syn_linear_timeouts", 0),
     ];
     settings.iter().try_for_each(|(name, value)| namespace::set(name, value))?;
     namespace::set("tcp_wmem", &SEND_BUFFER)
@@ -393,6 +397,8 @@ const PORT: u16 = 8080;
 const SEND_BUFFER: &str = "4096 1048576 1048576";
 /// How far off the kernel's times may be: its timers go by ticks of up to 10 ms, and this machine does other things, too.
 const SLACK: Span = Span::from_millis(25);
+/// A long wait takes up to an eighth of itself longer: the wheel that holds the kernel's timers is coarse far out.
+const WHEEL: u64 = 8;
 /// A machine that wakes this thread later than that is busy.
 const CALM: Span = Span::from_millis(5);
 /// How often an exchange is tried on a busy machine.
