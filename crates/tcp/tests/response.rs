@@ -73,7 +73,7 @@ struct Connection {
 
 impl Connection {
     fn new(config: Config, rtt: Span, loss: Loss) -> Connection {
-        let receiver = Receiver::new(&config.profile, false);
+        let receiver = Receiver::new(&config);
         let mut sender = Sender::new(config).unwrap();
         sender.supply(u64::MAX / 2);
         sender.open();
@@ -150,7 +150,7 @@ fn mean_window(flow: Flow, loss: Loss, losses: f64) -> f64 {
         min_rto: Span::from_secs(1),
         ..Profile::default()
     };
-    let config = Config { profile, cc: flow.cc.into(), mss: 1000, ecn: false };
+    let config = Config { profile, cc: flow.cc.into(), mss: 1000, ecn: false, reads: None };
     let mut connection = Connection::new(config, flow.rtt, loss);
     let segments = (losses / loss.probability()) as u64;
     let warm_up = segments / 10;

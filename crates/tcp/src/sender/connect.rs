@@ -27,7 +27,8 @@ impl Sender {
         let flags = Flags::SYN
             .with(Flags::ECE | Flags::CWR, self.ecn.asked)
             .with(Flags::SACK, self.recovery == Recovery::Sack)
-            .with(Flags::TIMESTAMP, self.timestamps);
+            .with(Flags::TIMESTAMP, self.timestamps)
+            .with(Flags::SCALE, self.profile.window_scaling);
         Segment { flags, stamp: Stamp::at(now), ..Segment::default() }
     }
 

@@ -24,7 +24,7 @@ use counted::CountedRecovery;
 use ecn::EcnState;
 use fast::FastRecovery;
 use selective::SackRecovery;
-use sojourn_units::{Bytes, Span, Time};
+use sojourn_units::{Bytes, Rate, Span, Time};
 
 /// How a sender is set up.
 #[derive(Clone, Debug)]
@@ -37,6 +37,16 @@ pub struct Config {
     pub mss: u32,
     /// Whether to ask for ECN.
     pub ecn: bool,
+    /// How fast the application at the receiver reads; None: what comes, at once.
+    pub reads: Option<Rate>,
+}
+
+impl Config {
+    /// Payload of a full segment, bytes.
+    pub(crate) fn payload(&self) -> u32 {
+        let options = if self.profile.timestamps { TIMESTAMPS } else { 0 };
+        self.mss.saturating_sub(options).clamp(1, u32::from(u16::MAX))
+    }
 }
 
 /// What an arriving segment changed.
@@ -105,9 +115,8 @@ enum Repair {
 impl Sender {
     /// A sender with nothing to send, before its SYN; None where the congestion control does not exist.
     pub fn new(config: Config) -> Option<Sender> {
-        let Config { profile, cc, mss, ecn } = config;
-        let options = if profile.timestamps { TIMESTAMPS } else { 0 };
-        let mss = mss.saturating_sub(options).clamp(1, u32::from(u16::MAX));
+        let mss = config.payload();
+        let Config { profile, cc, ecn, .. } = config;
         let curve = cc::build(&cc, &profile, mss)?;
         Some(Sender {
             handshake: Handshake::Closed,
