@@ -373,7 +373,7 @@ fn configure(setup: &Setup) -> io::Result<()> {
         ("tcp_comp_sack_nr", 0),
         ("tcp_autocorking", 0),
         // What may be sent is sent, not kept back until it makes a larger burst.
-        ("tcp_tso_win_divisor", 1000),
+        ("tcp_tso_win_divisor", 100),
         // The first retransmissions of a SYN back off as the others do (RFC 6298, 5.5).
         ("tcp_syn_linear_timeouts", 0),
     ];
