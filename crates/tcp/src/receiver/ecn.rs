@@ -1,23 +1,8 @@
 //! The echo of congestion: RFC 3168, section 6.1.3, and RFC 8257, section 3.2.
 
+use crate::cc::Feedback;
 use crate::segment::{Flags, Segment};
 use sojourn_units::Ecn;
-
-/// What the receiver tells of marks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Feedback {
-    /// That there was one: ECE from a marked packet until the sender says CWR (RFC 3168).
-    Classic,
-    /// Which packets they were on (RFC 8257).
-    PerSegment,
-}
-
-impl Feedback {
-    /// What the congestion control of the name `stem` is to be told.
-    pub(super) fn of(stem: &str) -> Feedback {
-        if stem == "dctcp" { Feedback::PerSegment } else { Feedback::Classic }
-    }
-}
 
 /// The state of the echo.
 #[derive(Clone, Copy, Debug)]

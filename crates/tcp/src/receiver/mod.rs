@@ -10,7 +10,7 @@ mod window;
 
 use crate::segment::{Flags, Segment};
 use crate::sender::Config;
-use ecn::{Echo, Feedback};
+use ecn::Echo;
 use reassembly::Reassembly;
 use sojourn_units::{Span, Time};
 use stamp::Recent;
@@ -60,7 +60,7 @@ impl Receiver {
             ack_delay: profile.ack_delay,
             ack_due: None,
             window: Window::new(buffer, mss, config.reads),
-            echo: Echo::new(config.ecn, Feedback::of(&config.cc), profile.ect_on_retransmit),
+            echo: Echo::new(config.ecn, config.cc.feedback(), profile.ect_on_retransmit),
             recent: Recent::default(),
             sack: false,
             sack_takes_room: profile.sack_takes_room,

@@ -1,6 +1,7 @@
 //! Connecting: the SYN, what it asks for, and what the other side agrees to.
 
-use super::{Progress, Sender};
+use super::timers::Timers;
+use super::{Progress, Scheme, Sender};
 use crate::cc::Recovery;
 use crate::segment::{Flags, Segment, Stamp};
 use sojourn_units::{Span, Time};
@@ -23,7 +24,7 @@ impl Sender {
 
     pub(super) fn syn(&mut self, now: Time) -> Segment {
         self.handshake = Handshake::SynSent { at: now };
-        self.deadline = Some(now + self.rtt.timeout());
+        self.timers.retransmit = now + self.rtt.timeout();
         let flags = Flags::SYN
             .with(Flags::ECE | Flags::CWR, self.ecn.asked)
             .with(Flags::SACK, self.recovery == Recovery::Sack)
@@ -40,12 +41,18 @@ impl Sender {
 
     pub(super) fn establish(&mut self, now: Time, answer: &Segment, at: Time) -> Progress {
         self.handshake = Handshake::Established;
-        self.ecn.agreed = self.ecn.asked && answer.flags.has(Flags::ECE);
+        // RFC 3168, section 6.1.1: ECE alone agrees; both are what a host gives back that copies the bits.
+        self.ecn.agreed = self.ecn.asked && answer.flags.has(Flags::ECE) && !answer.flags.has(Flags::CWR);
         self.timestamps &= answer.flags.has(Flags::TIMESTAMP);
         if self.recovery == Recovery::Sack && !answer.flags.has(Flags::SACK) {
             self.recovery = Recovery::NewReno;
+            self.scheme = Scheme::of(self.recovery, &self.profile);
+            self.probes = false;
         }
-        self.deadline = None;
+        self.timers = Timers::OFF;
+        self.edge = u64::from(answer.window);
+        // Data carries the ACK of the SYN; without any it goes alone.
+        self.ack_due = self.end_of_stream() == 0;
         if self.lost_syns > 1 {
             // RFC 5681, section 3.1, as RFC 6928, section 2, relaxes it.
             self.set_window(self.mss);
@@ -57,6 +64,7 @@ impl Sender {
         }
         let rtt = now.since(at);
         self.rtt.sample(rtt);
+        self.probe.measured();
         Progress { acked: 0, rtt: Some(rtt) }
     }
 }
