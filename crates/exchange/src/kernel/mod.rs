@@ -13,7 +13,7 @@ use crate::play::{Failure, Host, Passed, play};
 use crate::script::{self, Act, Backend, Offer, Quantity, Script, Stamps, Window};
 use crate::setup::{Role, Setup};
 use namespace::{HERE, Route, THERE};
-use sojourn_tcp::cc::{self, Recovery};
+use sojourn_tcp::cc::{Choice, Recovery};
 use sojourn_tcp::{Flags, HEADER, TIMESTAMPS, UnusedWindow};
 use sojourn_units::{Span, Time};
 use std::collections::VecDeque;
@@ -61,10 +61,12 @@ impl Kernel {
     /// A socket as a script asks for it, in a network that this thread moves into.
     pub fn new(setup: &Setup) -> io::Result<Kernel> {
         let profile = &setup.profile;
+        let cc = Choice::parse(&setup.cc)
+            .map_err(|fault| io::Error::new(ErrorKind::InvalidInput, fault.to_string()))?;
         namespace::isolate()?;
         let stamps = if profile.timestamps { TIMESTAMPS } else { 0 };
         let tun = Tun::open(setup.mss + stamps + HEADER)?;
-        configure(setup)?;
+        configure(setup, &cc)?;
         namespace::lead(tun::NAME, Route { initial_window: profile.initial_window as u32 })?;
         let socket = match setup.role {
             Role::Sender => {
@@ -77,7 +79,7 @@ impl Kernel {
             }
         };
         sys::set_option(socket.fd(), libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)?;
-        let control = if setup.cc == "newreno" { "reno" } else { &setup.cc };
+        let control = if cc.name() == "newreno" { "reno" } else { cc.name() };
         sys::set_option_bytes(socket.fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, control.as_bytes())?;
         Ok(Kernel {
             tun,
@@ -193,7 +195,7 @@ impl Kernel {
         let theirs = |number: u64| self.first.wrapping_add(number as u32);
         let window = match packet.window {
             Some(Window::Field(field)) => field,
-            Some(Window::Room(bytes)) => bytes >> shift,
+            Some(Window::Room(bytes) | Window::Seen { bytes, .. }) => bytes >> shift,
             None => FULL_WINDOW >> shift,
         };
         Packet {
@@ -223,6 +225,8 @@ impl Kernel {
         let Options { mss, sack_permitted, window_scale, stamps, sack } = &packet.options;
         let offer = Offer { mss: mss.map(u64::from), sack: *sack_permitted, scale: *window_scale };
         let from_sender = self.role == Role::Sender;
+        let field = u64::from(packet.window);
+        let shift = if flags.has(Flags::SYN) { 0 } else { self.shift(0) };
         let stamp = stamps.map(|(value, echo)| Stamps {
             value: from_sender.then(|| u64::from(value.wrapping_sub(self.clock))),
             echo: (!from_sender).then(|| u64::from(echo)),
@@ -232,7 +236,7 @@ impl Kernel {
             seq: u64::from(packet.seq.wrapping_sub(self.first)),
             len: u64::from(packet.len),
             ack: if flags.has(Flags::ACK) { ours(packet.ack) } else { 0 },
-            window: Some(Window::Field(packet.window.into())),
+            window: Some(Window::Seen { field, bytes: field << shift }),
             ecn: Some(packet.ecn),
             sack: sack.iter().map(|(from, to)| (ours(*from), ours(*to))).collect(),
             stamp,
@@ -352,10 +356,10 @@ pub fn prepare() -> Result<(), String> {
 }
 
 /// Sets what a script asks for in the network of this thread.
-fn configure(setup: &Setup) -> io::Result<()> {
+fn configure(setup: &Setup, cc: &Choice) -> io::Result<()> {
     let profile = &setup.profile;
     let sack = match setup.role {
-        Role::Sender => cc::recovery(&setup.cc, profile.sack) == Some(Recovery::Sack),
+        Role::Sender => cc.recovery(profile.sack) == Ok(Recovery::Sack),
         Role::Receiver => profile.sack != Some(false),
     };
     let switch = |on: bool, value: u64| if on { value } else { 0 };
