@@ -144,7 +144,7 @@ impl Player<'_> {
             return Err(Mismatch { expected: expected(), seen: format!("nothing up to {}", to + slack) });
         };
         self.passed.push(Passed { at, sent: true, packet: packet.clone() });
-        if at + slack < from || !pattern.allows(&packet) {
+        if at + slack < from || !pattern.allows(&packet, slack) {
             return Err(Mismatch { expected: expected(), seen: format!("{} at {at}", packet.text()) });
         }
         // Where time is real, what comes next counts from what there was.
@@ -227,10 +227,11 @@ impl Player<'_> {
 }
 
 impl Packet {
-    /// Whether this pattern allows `seen`.
-    pub fn allows(&self, seen: &Packet) -> bool {
+    /// Whether this pattern allows `seen`, whose clock may be so far off.
+    pub fn allows(&self, seen: &Packet, slack: Span) -> bool {
+        let off = |one: u64, other: u64| one.abs_diff(other) <= slack.nanos() / NANOS_PER_MILLI;
         let stamps = |pattern: Stamps, seen: Stamps| {
-            agrees(pattern.value, seen.value) && agrees(pattern.echo, seen.echo)
+            pattern.value.is_none_or(|value| seen.value.is_some_and(|seen| off(value, seen))) && agrees(pattern.echo, seen.echo)
         };
         // The segment size that is announced belongs to the path, not to the exchange.
         let offers = |pattern: Offer, seen: Offer| pattern.sack == seen.sack && pattern.scale == seen.scale;

@@ -46,6 +46,10 @@ pub struct Kernel {
     sent: VecDeque<(Time, Packet)>,
     /// What there is to write, once there is room for it.
     owed: u64,
+    /// Payload of a full segment, bytes.
+    mss: usize,
+    /// The time stamps in what the kernel has sent, each once.
+    stamps: Vec<u32>,
     /// Whether data is taken as it comes.
     reads: bool,
     /// Whether ACKs may wait for each other.
@@ -93,6 +97,8 @@ impl Kernel {
             opening: false,
             sent: VecDeque::new(),
             owed: 0,
+            mss: (setup.mss as usize).clamp(1, CHUNK),
+            stamps: Vec::new(),
             reads: true,
             delays: profile.delayed_ack,
         })
@@ -127,6 +133,11 @@ impl Kernel {
             let stamp = packet.options.stamps.map_or(0, |(value, _)| value);
             self.clock = stamp.wrapping_sub(millis(now));
         }
+        if let Some((stamp, _)) = packet.options.stamps
+            && self.stamps.last() != Some(&stamp)
+        {
+            self.stamps.push(stamp);
+        }
         let bare = packet.bits & !wire::ACK == 0 && packet.len == 0;
         if !(std::mem::take(&mut self.opening) && bare) {
             self.sent.push_back((now, packet));
@@ -136,11 +147,14 @@ impl Kernel {
     /// What an application does without being told: writes on when there is room, reads what has come.
     fn attend(&mut self) {
         // What goes wrong here shows in the segments.
-        let mut bytes = [0; 1 << 14];
+        let mut bytes = [0; CHUNK];
         if self.reads {
             while self.stream().is_some_and(|mut stream| stream.read(&mut bytes).is_ok_and(|len| len > 0)) {}
         }
         bytes.fill(0);
+        // Whole segments: with no waiting for more, what is left of a write would be a small one.
+        let whole = bytes.len() / self.mss * self.mss;
+        let bytes = &bytes[..whole];
         while self.owed > 0 {
             let part = self.owed.min(bytes.len() as u64) as usize;
             let Some(Ok(written)) = self.stream().map(|mut stream| stream.write(&bytes[..part])) else { break };
@@ -189,7 +203,7 @@ impl Kernel {
         let now = millis(self.now());
         let shift = if syn { 0 } else { self.shift(1) };
         let stamps = packet.stamp.map(|stamp| {
-            let echo = stamp.echo.map_or(0, |echo| self.clock.wrapping_add(echo as u32));
+            let echo = stamp.echo.map_or(0, |echo| self.stamp_near(echo));
             (stamp.value.map_or(now, |value| value as u32), if self.role == Role::Sender { echo } else { 0 })
         });
         let theirs = |number: u64| self.first.wrapping_add(number as u32);
@@ -242,6 +256,13 @@ impl Kernel {
             stamp,
             offer: flags.has(Flags::SYN).then_some(offer),
         }
+    }
+
+    /// The stamp that the kernel has sent around this time, in milliseconds: its own timers are not the script's.
+    fn stamp_near(&self, millis: u64) -> u32 {
+        let wanted = self.clock.wrapping_add(millis as u32);
+        let distance = |stamp: &&u32| stamp.wrapping_sub(wanted).cast_signed().unsigned_abs();
+        self.stamps.iter().min_by_key(distance).copied().unwrap_or(wanted)
     }
 
     /// How the windows of one side are shifted, where both have offered it (RFC 7323, section 2.2).
@@ -404,6 +425,8 @@ const FIRST: u32 = u32::MAX - 2_999;
 const PORT: u16 = 8080;
 /// Least, usual and most bytes of a send buffer: more than any exchange writes ahead.
 const SEND_BUFFER: &str = "4096 262144 262144";
+/// What is written or read at once, bytes.
+const CHUNK: usize = 1 << 14;
 /// How far off the kernel's times may be: its timers go by ticks of up to 10 ms, and this machine does other things, too.
 const SLACK: Span = Span::from_millis(25);
 /// A long wait takes up to an eighth of itself longer: the wheel that holds the kernel's timers is coarse far out.
