@@ -1,0 +1,306 @@
+//! A sender, a receiver, and a hostile network between them, which becomes kind in the end.
+//!
+//! Eight bytes say what is sent over what:
+//!
+//! | byte | what |
+//! |---|---|
+//! | 0 | segments to send, less one |
+//! | 1 | propagation delay, ms each way |
+//! | 2 | how long a segment takes to leave, tenths of ms |
+//! | 3, 4 | reserved |
+//! | 5 | how long after all that the same is sent again, in 50 ms; 0: never |
+//! | 6 | bytes more to send, each time |
+//! | 7 | after how many events copies go the same way; 0: never |
+//!
+//! Then one byte for each segment as it is sent, the low three bits (`what`) and the high five (`n`). Data:
+//!
+//! | what | |
+//! |---|---|
+//! | 0 | arrives |
+//! | 1, 6 | arrives `n` ms, or 20 `n` ms, later |
+//! | 2 | is lost |
+//! | 3 | arrives, and again `n` ms later |
+//! | 4 | arrives marked, if it is ECN-capable |
+//! | 5 | arrives without its ECN bits; a SYN without its flags for ECN |
+//! | 7 | is lost, and so is all for the next 100 `n` ms |
+//!
+//! ACKs are the same but for:
+//!
+//! | what | |
+//! |---|---|
+//! | 4 | arrives in `n` + 1 pieces |
+//! | 5 | arrives without options |
+//! | 6 | arrives with a forged SACK block, `n` mod 4 + 1 segments above it, of `n` / 4 + 1 |
+//! | 7 | arrives with an echo of congestion (`n` odd), or a window of `n` / 2 segments |
+//!
+//! When the bytes are over, everything arrives; then all must be delivered before long.
+
+use super::input::Input;
+use super::journal::Journal;
+use super::setup::Setup;
+use super::watch::{WatchedReceiver, WatchedSender};
+use sojourn_tcp::{Flags, SackBlocks, Segment};
+use sojourn_units::{Ecn, Span, Time};
+use std::collections::BTreeMap;
+
+/// Lives through the input.
+pub fn live(setup: &Setup, input: Input<'_>, journal: &mut Journal) {
+    journal.set_up(setup, "sender");
+    Life::begin(setup, input, journal).goes_on();
+}
+
+struct Life<'a> {
+    input: Input<'a>,
+    journal: &'a mut Journal,
+    /// The receiver's is the same life from the other end.
+    nowhere: Journal,
+    sender: WatchedSender,
+    receiver: WatchedReceiver,
+    now: Time,
+
+    delay: Span,
+    leaving: Span,
+    /// When the last segment has left.
+    left: Time,
+    lost_until: Time,
+    /// Segments on their way, by time of arrival and running number; the ones to the receiver first of all.
+    flying: BTreeMap<(Time, u64), (Towards, Segment)>,
+    launched: u64,
+    /// What the last ACK acknowledged.
+    last_ack: u64,
+
+    batch: u64,
+    pause: Option<Span>,
+    again_at: Option<Time>,
+    total: u64,
+    parts_after: u64,
+    /// By when all must be delivered, once the network is kind.
+    limit: Option<Time>,
+    patience: Span,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Towards {
+    Receiver,
+    Sender,
+}
+
+/// What happens.
+impl<'a> Life<'a> {
+    fn begin(setup: &Setup, mut input: Input<'a>, journal: &'a mut Journal) -> Life<'a> {
+        let sender = WatchedSender::new(setup);
+        let mut header = [0; 8];
+        header.fill_with(|| input.number());
+        let [segments, delay, leaving, _, _, pause, odd, parts_after] = header;
+        let (delay, leaving) = (Span::from_millis(delay), Span::from_micros(100 * leaving));
+        let batch = (segments + 1) * sender.mss() + odd;
+        // Timeouts, each the longest; then a round trip and a delayed ACK for each segment.
+        let round = Span::from_nanos(2 * delay.nanos() + leaving.nanos() + setup.profile.ack_delay.nanos());
+        let longest = setup.profile.max_rto.nanos();
+        let patience = Span::from_nanos(8 * longest + 3 * (segments + 8) * round.nanos());
+        Life {
+            input,
+            journal,
+            nowhere: Journal::off(),
+            sender,
+            receiver: WatchedReceiver::new(&setup.profile, setup.agrees_ecn),
+            now: Time::ZERO,
+            delay,
+            leaving,
+            left: Time::ZERO,
+            lost_until: Time::ZERO,
+            flying: BTreeMap::new(),
+            launched: 0,
+            last_ack: 0,
+            batch,
+            pause: (pause > 0).then(|| Span::from_millis(50 * pause)),
+            again_at: None,
+            total: 0,
+            parts_after,
+            limit: None,
+            patience,
+        }
+    }
+
+    fn goes_on(&mut self) {
+        self.supplies();
+        self.sender.open(self.now, self.journal);
+        self.sends();
+        for event in 1.. {
+            if self.sender.acknowledged() == self.total && self.pause.is_some() && self.again_at.is_none() {
+                self.again_at = self.pause.take().map(|pause| self.now + pause);
+            }
+            if self.sender.acknowledged() == self.total && self.again_at.is_none() {
+                break;
+            }
+            if event == self.parts_after {
+                self.sender.part(self.journal);
+                self.receiver.part(&mut self.nowhere);
+            }
+            self.happens();
+            assert!(event < MOST_EVENTS, "goes on for ever");
+            assert!(
+                self.limit.is_none_or(|limit| self.now <= limit),
+                "the network is kind, and nothing comes"
+            );
+        }
+        assert_eq!(self.receiver.delivered(), self.total, "delivered, and supplied");
+    }
+
+    /// The next thing in time.
+    fn happens(&mut self) {
+        let arrival = self.flying.first_key_value().map(|((time, _), _)| *time);
+        let timers = [self.receiver.next_timeout(), self.sender.next_timeout(), self.again_at];
+        let next = timers.into_iter().chain([arrival]).flatten().min();
+        self.now = next.expect("it stalls: no timer runs, nothing is on its way");
+        let now = self.now;
+        if arrival == next {
+            self.arrives();
+        } else if self.receiver.next_timeout() == next {
+            if let Some(ack) = self.receiver.time_out(now, &mut self.nowhere) {
+                self.launches_ack(ack);
+            }
+        } else if self.again_at == next {
+            self.again_at = None;
+            self.supplies();
+        } else {
+            self.sender.time_out(now);
+        }
+        self.sends();
+    }
+
+    fn supplies(&mut self) {
+        self.total += self.batch;
+        self.sender.supply(self.now, self.batch, self.journal);
+    }
+
+    fn arrives(&mut self) {
+        let Some((_, (towards, segment))) = self.flying.pop_first() else { return };
+        match towards {
+            Towards::Receiver => {
+                if let Some(ack) = self.receiver.hear(self.now, &segment, &mut self.nowhere) {
+                    self.launches_ack(ack);
+                }
+            }
+            Towards::Sender => self.sender.hear(self.now, &segment, self.journal),
+        }
+        let (got, known) = (self.receiver.delivered(), self.sender.acknowledged());
+        assert!(known <= got && got <= self.sender.sent(), "known {known}, got {got}");
+    }
+
+    fn sends(&mut self) {
+        for segment in self.sender.send(self.now, self.journal) {
+            self.left = self.left.max(self.now) + self.leaving;
+            self.launches_data(segment);
+        }
+    }
+}
+
+/// The network.
+impl Life<'_> {
+    /// What becomes of the next segment: what, and how much.
+    fn fate(&mut self) -> (u8, u64) {
+        if self.input.is_over() {
+            if self.limit.is_none() {
+                self.journal.notes(format_args!("the network is kind from now on"));
+                self.lost_until = self.now;
+                self.limit = Some(self.now + self.patience);
+            }
+            return (0, 0);
+        }
+        let byte = self.input.byte();
+        if self.now < self.lost_until { (2, 0) } else { (byte & 7, u64::from(byte >> 3)) }
+    }
+
+    fn launches_data(&mut self, mut segment: Segment) {
+        let (what, n) = self.fate();
+        match what {
+            4 if segment.ecn.is_capable() => segment.ecn = Ecn::Ce,
+            5 => {
+                segment.ecn = Ecn::NotEct;
+                if segment.flags.has(Flags::SYN) {
+                    segment.flags =
+                        keep(segment.flags, &[Flags::SYN, Flags::SACK, Flags::TIMESTAMP, Flags::SCALE]);
+                }
+            }
+            _ => {}
+        }
+        let late = match what {
+            1 => n,
+            6 => 20 * n,
+            _ => 0,
+        };
+        let at = self.left + self.delay + Span::from_millis(late);
+        self.launches(what, n, at, Towards::Receiver, segment);
+    }
+
+    fn launches_ack(&mut self, mut ack: Segment) {
+        let (what, n) = self.fate();
+        let mut at = self.now + self.delay;
+        match what {
+            1 => at += Span::from_millis(n),
+            4 => self.launches_pieces(at, &ack, n),
+            5 => {
+                ack.sack = SackBlocks::default();
+                ack.flags = keep(ack.flags, &[Flags::SYN, Flags::ACK, Flags::ECE, Flags::FIN]);
+            }
+            6 => {
+                let from = ack.ack + (n % 4 + 1) * self.sender.mss();
+                ack.sack.push(ack.ack, from, from + (n / 4 + 1) * self.sender.mss());
+            }
+            7 if n % 2 == 1 => ack.flags = ack.flags | Flags::ECE,
+            7 => ack.window = (n / 2 * self.sender.mss()) as u32,
+            _ => {}
+        }
+        self.last_ack = self.last_ack.max(ack.ack);
+        self.launches(if what == 7 { 0 } else { what }, n, at, Towards::Sender, ack);
+    }
+
+    /// ACK division: pieces of what an ACK is for, before the ACK itself.
+    fn launches_pieces(&mut self, at: Time, whole: &Segment, pieces: u64) {
+        let new = whole.ack.saturating_sub(self.last_ack);
+        for piece in 1..=pieces {
+            let ack = self.last_ack + new * piece / (pieces + 1);
+            let mut sack = SackBlocks::default();
+            for (from, to) in whole.sack.iter(whole.ack) {
+                sack.push(ack, from, to);
+            }
+            self.launches(0, 0, at, Towards::Sender, Segment { ack, sack, ..*whole });
+        }
+    }
+
+    /// What all segments may suffer.
+    fn launches(&mut self, what: u8, n: u64, at: Time, towards: Towards, segment: Segment) {
+        match what {
+            2 | 7 => {
+                if what == 7 {
+                    self.lost_until = self.now + Span::from_millis(100 * n);
+                }
+                let (end, ack) = (segment.end(), segment.ack);
+                match towards {
+                    Towards::Receiver => {
+                        self.journal.notes(format_args!("lost: {}:{}", segment.seq + 1, end + 1))
+                    }
+                    Towards::Sender => self.journal.notes(format_args!("lost: ack {}", ack + 1)),
+                }
+                return;
+            }
+            3 => self.flies(at + Span::from_millis(n), towards, segment),
+            _ => {}
+        }
+        self.flies(at, towards, segment);
+    }
+
+    fn flies(&mut self, at: Time, towards: Towards, segment: Segment) {
+        self.launched += 1;
+        self.flying.insert((at, self.launched), (towards, segment));
+    }
+}
+
+/// Those of the flags that are kept.
+fn keep(flags: Flags, kept: &[Flags]) -> Flags {
+    kept.iter().filter(|flag| flags.has(**flag)).fold(Flags::NONE, |all, flag| all | *flag)
+}
+
+/// More than any input of a few thousand bytes can cause.
+const MOST_EVENTS: u64 = 1_000_000;
