@@ -33,7 +33,9 @@ pub fn live(world: &str, bytes: &[u8], journal: &mut Journal) {
     match world {
         "sender" => from_anywhere::live(&setup, input, journal),
         "receiver" => to_anyone::live(&setup, input, journal),
-        "pair" => pair::live(&setup, input, journal),
+        "pair" => {
+            pair::live(&setup, input, journal);
+        }
         _ => panic!("no world is called {world:?}: {WORLDS:?}"),
     }
 }

@@ -39,14 +39,25 @@ use super::input::Input;
 use super::journal::Journal;
 use super::setup::Setup;
 use super::watch::{WatchedReceiver, WatchedSender};
-use sojourn_tcp::{Flags, SackBlocks, Segment};
+use sojourn_tcp::{EcnAtOne, Flags, SackBlocks, Segment};
 use sojourn_units::{Ecn, Span, Time};
 use std::collections::BTreeMap;
 
+/// What a transfer took.
+#[derive(Clone, Copy, Debug)]
+pub struct Story {
+    /// When the last byte was acknowledged.
+    pub end: Time,
+    /// Data segments that were sent again.
+    pub again: u64,
+}
+
 /// Lives through the input.
-pub fn live(setup: &Setup, input: Input<'_>, journal: &mut Journal) {
+pub fn live(setup: &Setup, input: Input<'_>, journal: &mut Journal) -> Story {
     journal.set_up(setup, "sender");
-    Life::begin(setup, input, journal).goes_on();
+    let mut life = Life::begin(setup, input, journal);
+    life.goes_on();
+    Story { end: life.now, again: life.sender.again() }
 }
 
 struct Life<'a> {
@@ -94,10 +105,7 @@ impl<'a> Life<'a> {
         let [segments, delay, leaving, _, _, pause, odd, parts_after] = header;
         let (delay, leaving) = (Span::from_millis(delay), Span::from_micros(100 * leaving));
         let batch = (segments + 1) * sender.mss() + odd;
-        // Timeouts, each the longest; then a round trip and a delayed ACK for each segment.
-        let round = Span::from_nanos(2 * delay.nanos() + leaving.nanos() + setup.profile.ack_delay.nanos());
-        let longest = setup.profile.max_rto.nanos();
-        let patience = Span::from_nanos(8 * longest + 3 * (segments + 8) * round.nanos());
+        let patience = patience(setup, batch.div_ceil(sender.mss()), 2 * delay.nanos() + leaving.nanos());
         Life {
             input,
             journal,
@@ -129,6 +137,7 @@ impl<'a> Life<'a> {
         for event in 1.. {
             if self.sender.acknowledged() == self.total && self.pause.is_some() && self.again_at.is_none() {
                 self.again_at = self.pause.take().map(|pause| self.now + pause);
+                self.limit = self.limit.map(|limit| limit.max(self.again_at.unwrap_or_default()));
             }
             if self.sender.acknowledged() == self.total && self.again_at.is_none() {
                 break;
@@ -171,6 +180,7 @@ impl<'a> Life<'a> {
 
     fn supplies(&mut self) {
         self.total += self.batch;
+        self.limit = self.limit.map(|_| self.now + self.patience);
         self.sender.supply(self.now, self.batch, self.journal);
     }
 
@@ -204,7 +214,7 @@ impl Life<'_> {
             if self.limit.is_none() {
                 self.journal.notes(format_args!("the network is kind from now on"));
                 self.lost_until = self.now;
-                self.limit = Some(self.now + self.patience);
+                self.limit = Some(self.now.max(self.again_at.unwrap_or_default()) + self.patience);
             }
             return (0, 0);
         }
@@ -300,6 +310,17 @@ impl Life<'_> {
 /// Those of the flags that are kept.
 fn keep(flags: Flags, kept: &[Flags]) -> Flags {
     kept.iter().filter(|flag| flags.has(**flag)).fold(Flags::NONE, |all, flag| all | *flag)
+}
+
+/// How long a kind network may take to deliver so many segments with round trips of so many nanoseconds.
+fn patience(setup: &Setup, segments: u64, round: u64) -> Span {
+    let profile = &setup.profile;
+    // RFC 3168, section 6.1.2: at a window of one segment an echo is answered by silence until the timer. CWR goes
+    // with new data only, so that the echoes of what a timeout sends again do not end.
+    let waits = profile.ecn_after_timeout && profile.ecn_at_one == EcnAtOne::WaitForTimer && setup.asks_ecn;
+    let timeouts = if waits { 8 + segments } else { 8 };
+    let round = round + profile.ack_delay.nanos();
+    Span::from_nanos(timeouts * profile.max_rto.nanos() + 3 * (segments + 8) * round)
 }
 
 /// More than any input of a few thousand bytes can cause.

@@ -29,6 +29,8 @@ pub struct WatchedSender {
     /// End of what the receiver has had room for.
     edge: u64,
     room: u64,
+    /// Data segments sent again.
+    again: u64,
     /// Blocks that it has heard of: each may cut a segment in two.
     blocks: u64,
 }
@@ -52,6 +54,7 @@ impl WatchedSender {
             una: 0,
             edge: room,
             room,
+            again: 0,
             blocks: 0,
         }
     }
@@ -127,6 +130,11 @@ impl WatchedSender {
         self.sent
     }
 
+    /// How many data segments it sent again.
+    pub fn again(&self) -> u64 {
+        self.again
+    }
+
     pub fn mss(&self) -> u64 {
         self.mss
     }
@@ -159,6 +167,7 @@ impl WatchedSender {
         assert!(segment.seq <= self.sent, "{}: nothing was sent from {} on", segment.seq, self.sent);
         assert!(end <= self.supply.max(self.sent), "{end}: there is nothing beyond {}", self.supply);
         assert!(end <= self.edge, "{end}: the receiver has room up to {}", self.edge);
+        self.again += u64::from(segment.seq < self.sent);
         self.sent = self.sent.max(end);
     }
 
