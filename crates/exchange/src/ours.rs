@@ -3,6 +3,7 @@
 use crate::play::Host;
 use crate::script::{Act, Backend, Offer, Packet, Quantity, Stamps, Window};
 use crate::setup::{Role, Setup};
+use sojourn_tcp::cc::Choice;
 use sojourn_tcp::{Config, Flags, Receiver, SackBlocks, Segment, Sender, Stamp, TIMESTAMPS};
 use sojourn_units::{Ecn, Span, Time};
 use std::collections::VecDeque;
@@ -33,16 +34,13 @@ struct Shifts {
 impl Ours {
     /// The host that a script asks for.
     pub fn new(setup: &Setup) -> Result<Ours, String> {
+        let options = if setup.profile.timestamps { TIMESTAMPS } else { 0 };
+        let cc = Choice::parse(&setup.cc).map_err(|fault| fault.to_string())?;
+        let profile = setup.profile.clone();
+        let config = Config { profile, cc, mss: setup.mss + options, ecn: setup.ecn, reads: None };
         let end = match setup.role {
-            Role::Sender => {
-                let options = if setup.profile.timestamps { TIMESTAMPS } else { 0 };
-                let (cc, mss) = (setup.cc.clone(), setup.mss + options);
-                let config = Config { profile: setup.profile.clone(), cc, mss, ecn: setup.ecn };
-                let sender =
-                    Sender::new(config).ok_or_else(|| format!("no congestion control \"{}\"", setup.cc))?;
-                End::Sender(Box::new(sender))
-            }
-            Role::Receiver => End::Receiver(Box::new(Receiver::new(&setup.profile, setup.ecn))),
+            Role::Receiver => End::Receiver(Box::new(Receiver::new(&config))),
+            Role::Sender => End::Sender(Box::new(Sender::new(config).map_err(|fault| fault.to_string())?)),
         };
         let mss = f64::from(setup.mss);
         Ok(Ours { end, sent: VecDeque::new(), shift: Shifts::default(), mss, written: 0, timers: 0 })
@@ -103,7 +101,10 @@ impl Ours {
             seq: if from_sender { segment.seq + first } else { first },
             len: segment.len.into(),
             ack: if flags.has(Flags::ACK) { segment.ack + 1 } else { 0 },
-            window: (!from_sender).then(|| Window::Field(u64::from(segment.window >> shift))),
+            window: (!from_sender).then(|| Window::Seen {
+                field: u64::from(segment.window >> shift),
+                bytes: segment.window.into(),
+            }),
             ecn: Some(segment.ecn),
             sack: segment.sack.iter(segment.ack).map(|(from, to)| (from + 1, to + 1)).collect(),
             stamp: segment.flags.has(Flags::TIMESTAMP).then_some(stamps),
@@ -133,7 +134,7 @@ impl Ours {
         let shift = if syn { 0 } else { self.shift.agreed(self.shift.theirs) };
         let window = match packet.window {
             Some(Window::Field(field)) => field << shift,
-            Some(Window::Room(bytes)) => bytes,
+            Some(Window::Room(bytes) | Window::Seen { bytes, .. }) => bytes,
             None => FULL_WINDOW << shift,
         };
         Ok(Segment {
@@ -161,6 +162,12 @@ impl Host for Ours {
             (End::Sender(sender), Act::Write(bytes)) => {
                 self.written += bytes;
                 sender.supply(self.written);
+            }
+            (End::Receiver(receiver), Act::StopReading) => receiver.stop_reading(now),
+            (End::Receiver(receiver), Act::Read(bytes)) => {
+                if let Some(update) = receiver.read(now, bytes) {
+                    self.push(now, &update);
+                }
             }
             _ => return Err(format!("{act:?} is not something that it can do")),
         }

@@ -216,7 +216,7 @@ impl Packet {
         let offers = |pattern: Offer, seen: Offer| pattern.sack == seen.sack && pattern.scale == seen.scale;
         (self.flags, self.seq, self.len) == (seen.flags, seen.seq, seen.len)
             && (self.ack == seen.ack || !self.flags.has(Flags::ACK))
-            && agrees(self.window, seen.window)
+            && self.window.is_none_or(|pattern| seen.window.is_none_or(|seen| pattern.allows(seen)))
             && agrees(self.ecn, seen.ecn)
             && self.sack == seen.sack
             && self.stamp.is_none_or(|pattern| seen.stamp.is_some_and(|seen| stamps(pattern, seen)))
@@ -240,6 +240,8 @@ impl Packet {
         }
         match self.window {
             Some(Window::Field(field)) => text += &format!(" win {field}"),
+            Some(Window::Seen { field, bytes }) if field == bytes => text += &format!(" win {field}"),
+            Some(Window::Seen { field, bytes }) => text += &format!(" win {field} ({bytes} bytes)"),
             Some(Window::Room(bytes)) => text += &format!(" room for {bytes} bytes"),
             None => {}
         }
@@ -266,9 +268,19 @@ impl Packet {
     }
 }
 
-/// Whether a pattern leaves it open, or the two are the same.
+impl Window {
+    fn allows(self, seen: Window) -> bool {
+        match (self, seen) {
+            (Window::Field(expected), Window::Seen { field, .. }) => expected == field,
+            (Window::Room(expected), Window::Seen { bytes, .. }) => expected == bytes,
+            _ => self == seen,
+        }
+    }
+}
+
+/// Whether a pattern leaves it open, the host does not know, or the two are the same.
 fn agrees<T: PartialEq>(pattern: Option<T>, seen: Option<T>) -> bool {
-    pattern.is_none() || pattern == seen
+    pattern.is_none() || seen.is_none() || pattern == seen
 }
 
 /// Windows are whole bytes and times whole microseconds: what differs by less is the same.

@@ -127,6 +127,13 @@ pub enum Window {
     Field(u64),
     /// `room 4`: so many bytes (4 segments), whatever the scale.
     Room(u64),
+    /// What a host sent: the field, and what it means.
+    Seen {
+        /// The header's field.
+        field: u64,
+        /// Bytes.
+        bytes: u64,
+    },
 }
 
 /// The timestamps option, milliseconds since the start of the script.
