@@ -101,22 +101,23 @@ fn transfer(setup: &Setup, segments: u8, fates: &[u8]) -> Story {
 /// Every congestion control with every profile, with and without SACK, timestamps and ECN.
 fn setups() -> Vec<Setup> {
     let mut all = Vec::new();
-    for (page, profile, choices) in CCS.iter().flat_map(|page| {
-        PROFILES.iter().flat_map(move |profile| (0..12).map(move |choices| (page, *profile, choices)))
+    for (entry, profile, choices) in CCS.iter().flat_map(|entry| {
+        PROFILES.iter().flat_map(move |profile| (0..12).map(move |choices| (entry, *profile, choices)))
     }) {
         let sack = [None, Some(false), Some(true)][choices / 4];
         let timestamps = choices & 1 != 0;
         let named = Profile::named(profile).expect("a profile that is listed");
         let ecn = choices & 2 != 0;
         let profile = Profile { sack, timestamps, ..named };
-        all.push(Setup { profile, cc: page.stem, mss: 1000, asks_ecn: ecn, agrees_ecn: ecn });
+        let cc = entry.page.stem.into();
+        all.push(Setup { profile, cc, mss: 1000, asks_ecn: ecn, agrees_ecn: ecn, reads: None });
     }
     all
 }
 
 #[test]
 fn the_fuzz_targets_know_every_congestion_control_and_profile() {
-    assert!(CCS.iter().all(|page| world::setup::CCS.contains(&page.stem)));
+    assert!(CCS.iter().all(|entry| world::setup::CCS.contains(&entry.page.stem)));
     assert!(PROFILES.iter().all(|name| world::setup::PROFILES.contains(name)));
 }
 

@@ -11,7 +11,7 @@
 //! | 4 | anything: flags, signed offset of the ACK from `una` (`n` / 4 < 2) or from 0, bytes; `n` mod 4 blocks: offset, length, bytes | 3, 4 a block |
 //! | 5 | the timer goes off, `n` + 1 times | |
 //! | 6 | `n` + 1 segments more to send, and so many bytes | 1 |
-//! | 7 | nothing more to send | |
+//! | 7 | nothing more to send than was sent (`n` even), or than there is (`n` odd), and FIN | |
 //! | 8 | from now on ACKs tell of a window of so many bytes (`n` even) or segments; one at once | 2 |
 //! | 9 | an ACK for `n` segments more that echoes congestion | |
 //! | 10 | an ACK for `n` segments more whose stamp is so many ms old | 2 |
@@ -42,6 +42,8 @@ struct Life<'a> {
     now: Time,
     /// What ACKs say that the receiver has room for.
     window: u32,
+    /// Whether FIN follows where there is nothing more to send.
+    teardown: bool,
     journal: &'a mut Journal,
 }
 
@@ -50,14 +52,20 @@ impl<'a> Life<'a> {
     fn begin(setup: &Setup, journal: &'a mut Journal) -> Life<'a> {
         let sender = WatchedSender::new(setup);
         let window = setup.profile.receive_window * sender.mss();
-        let mut life =
-            Life { sender, now: Time::ZERO, window: u32::try_from(window).unwrap_or(u32::MAX), journal };
+        let mut life = Life {
+            teardown: setup.profile.teardown,
+            sender,
+            now: Time::ZERO,
+            window: u32::try_from(window).unwrap_or(u32::MAX),
+            journal,
+        };
         life.sender.supply(life.now, 10 * life.sender.mss(), life.journal);
         life.sender.open(life.now, life.journal);
         life.sender.send(life.now, life.journal);
         life.passes(Span::from_millis(50));
         let flags = Flags::SYN | Flags::ACK | Flags::ECE | Flags::SACK | Flags::TIMESTAMP | Flags::SCALE;
-        life.hears(Segment { flags, scale: 14, ..Segment::default() });
+        let window = life.window.min(65535);
+        life.hears(Segment { flags, scale: 14, window, ..Segment::default() });
         life
     }
 
@@ -81,7 +89,11 @@ impl<'a> Life<'a> {
                 self.sends();
             }
             7 => {
-                self.sender.stop(self.now, self.journal);
+                if n % 2 == 0 {
+                    self.sender.stop(self.now, self.teardown, self.journal);
+                } else {
+                    self.sender.close(self.now, self.journal);
+                }
                 self.sends();
             }
             8 => {
@@ -147,10 +159,14 @@ impl<'a> Life<'a> {
     /// The timer goes off, which must lead somewhere.
     fn goes_off(&mut self, due: Time) {
         self.now = due;
-        self.sender.time_out(due);
-        let sent = self.sends();
-        let later = self.sender.next_timeout().is_none_or(|next| next > due);
-        assert!(sent || later, "the timer goes off for nothing, and again at once");
+        // One for each thing that may be due.
+        for _ in 0..8 {
+            self.sender.time_out(due);
+            if self.sends() || self.sender.next_timeout().is_none_or(|next| next > due) {
+                return;
+            }
+        }
+        panic!("the timer goes off for nothing, again and again");
     }
 
     /// The end of so many segments more, at most of what was sent.

@@ -31,10 +31,13 @@ impl Journal {
     /// The options that the connection is made with.
     pub fn set_up(&mut self, setup: &Setup, role: &str) {
         let Some(text) = &mut self.text else { return };
-        let Setup { profile, cc, mss, asks_ecn, agrees_ecn } = setup;
+        let Setup { profile, cc, mss, asks_ecn, agrees_ecn, reads } = setup;
         let _ = writeln!(text, "--cc={cc}\n--profile={}\n--mss={mss}\n--role={role}", profile.name);
         if if role == "sender" { *asks_ecn } else { *agrees_ecn } {
             text.push_str("--ecn\n");
+        }
+        if let Some(rate) = reads {
+            let _ = writeln!(text, "// the application reads {rate}");
         }
         let usual = format!("{:?}", Profile::named(profile.name).unwrap_or_default());
         for (field, usual) in format!("{profile:?}").split(", ").zip(usual.split(", ")) {

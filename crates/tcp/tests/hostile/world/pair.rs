@@ -7,7 +7,8 @@
 //! | 0 | segments to send, less one |
 //! | 1 | propagation delay, ms each way |
 //! | 2 | how long a segment takes to leave, tenths of ms |
-//! | 3, 4 | reserved |
+//! | 3 | after how many segments the application reads no longer as they come; 0: never |
+//! | 4 | but all that is there, every so many times 50 ms, and 1 ms |
 //! | 5 | how long after all that the same is sent again, in 50 ms; 0: never |
 //! | 6 | bytes more to send, each time |
 //! | 7 | after how many events copies go the same way; 0: never |
@@ -40,7 +41,7 @@ use super::journal::Journal;
 use super::setup::Setup;
 use super::watch::{WatchedReceiver, WatchedSender};
 use sojourn_tcp::{EcnAtOne, Flags, SackBlocks, Segment};
-use sojourn_units::{Ecn, Span, Time};
+use sojourn_units::{Bytes, Ecn, Span, Time};
 use std::collections::BTreeMap;
 
 /// What a transfer took.
@@ -80,6 +81,12 @@ struct Life<'a> {
     /// What the last ACK acknowledged.
     last_ack: u64,
 
+    /// After so many bytes the application reads only what there is, when that is next, and then every so often.
+    reads_after: u64,
+    read_at: Option<Time>,
+    reads_every: Span,
+
+    teardown: bool,
     batch: u64,
     pause: Option<Span>,
     again_at: Option<Time>,
@@ -102,16 +109,20 @@ impl<'a> Life<'a> {
         let sender = WatchedSender::new(setup);
         let mut header = [0; 8];
         header.fill_with(|| input.number());
-        let [segments, delay, leaving, _, _, pause, odd, parts_after] = header;
+        let [segments, delay, leaving, reads_after, reads_every, pause, odd, parts_after] = header;
         let (delay, leaving) = (Span::from_millis(delay), Span::from_micros(100 * leaving));
-        let batch = (segments + 1) * sender.mss() + odd;
-        let patience = patience(setup, batch.div_ceil(sender.mss()), 2 * delay.nanos() + leaving.nanos());
+        let mss = sender.mss();
+        let batch = (segments + 1) * mss + odd;
+        let reads_every = Span::from_millis(50 * reads_every + 1);
+        let waits = if reads_after > 0 { reads_every } else { Span::ZERO };
+        let round = 2 * delay.nanos() + leaving.nanos() + waits.nanos();
+        let patience = patience(setup, batch.div_ceil(mss), round);
         Life {
             input,
             journal,
             nowhere: Journal::off(),
             sender,
-            receiver: WatchedReceiver::new(&setup.profile, setup.agrees_ecn),
+            receiver: WatchedReceiver::new(setup),
             now: Time::ZERO,
             delay,
             leaving,
@@ -120,6 +131,10 @@ impl<'a> Life<'a> {
             flying: BTreeMap::new(),
             launched: 0,
             last_ack: 0,
+            reads_after: reads_after * mss,
+            read_at: None,
+            reads_every,
+            teardown: setup.profile.teardown,
             batch,
             pause: (pause > 0).then(|| Span::from_millis(50 * pause)),
             again_at: None,
@@ -135,11 +150,12 @@ impl<'a> Life<'a> {
         self.sender.open(self.now, self.journal);
         self.sends();
         for event in 1.. {
-            if self.sender.acknowledged() == self.total && self.pause.is_some() && self.again_at.is_none() {
+            let done = self.sender.acknowledged() >= self.total;
+            if done && self.pause.is_some() && self.again_at.is_none() {
                 self.again_at = self.pause.take().map(|pause| self.now + pause);
                 self.limit = self.limit.map(|limit| limit.max(self.again_at.unwrap_or_default()));
             }
-            if self.sender.acknowledged() == self.total && self.again_at.is_none() {
+            if done && self.again_at.is_none() && self.is_over() {
                 break;
             }
             if event == self.parts_after {
@@ -156,10 +172,15 @@ impl<'a> Life<'a> {
         assert_eq!(self.receiver.delivered(), self.total, "delivered, and supplied");
     }
 
+    /// Whether both sides have closed, if they do; who hears nothing of the other's end gives up some day.
+    fn is_over(&self) -> bool {
+        !self.teardown || self.sender.is_closed() || (self.sender.is_done() && self.receiver.is_closed())
+    }
+
     /// The next thing in time.
     fn happens(&mut self) {
         let arrival = self.flying.first_key_value().map(|((time, _), _)| *time);
-        let timers = [self.receiver.next_timeout(), self.sender.next_timeout(), self.again_at];
+        let timers = [self.receiver.next_timeout(), self.sender.next_timeout(), self.again_at, self.read_at];
         let next = timers.into_iter().chain([arrival]).flatten().min();
         self.now = next.expect("it stalls: no timer runs, nothing is on its way");
         let now = self.now;
@@ -169,6 +190,8 @@ impl<'a> Life<'a> {
             if let Some(ack) = self.receiver.time_out(now, &mut self.nowhere) {
                 self.launches_ack(ack);
             }
+        } else if self.read_at == next {
+            self.reads();
         } else if self.again_at == next {
             self.again_at = None;
             self.supplies();
@@ -182,6 +205,9 @@ impl<'a> Life<'a> {
         self.total += self.batch;
         self.limit = self.limit.map(|_| self.now + self.patience);
         self.sender.supply(self.now, self.batch, self.journal);
+        if self.teardown && self.pause.is_none() {
+            self.sender.close(self.now, self.journal);
+        }
     }
 
     fn arrives(&mut self) {
@@ -195,7 +221,20 @@ impl<'a> Life<'a> {
             Towards::Sender => self.sender.hear(self.now, &segment, self.journal),
         }
         let (got, known) = (self.receiver.delivered(), self.sender.acknowledged());
-        assert!(known <= got && got <= self.sender.sent(), "known {known}, got {got}");
+        assert!(known <= got + 1 && got <= self.sender.sent() + 1, "known {known}, got {got}");
+        if self.reads_after > 0 && got >= self.reads_after && self.read_at.is_none() {
+            self.receiver.stop_reading(self.now, &mut self.nowhere);
+            self.read_at = Some(self.now + self.reads_every);
+        }
+    }
+
+    /// The application reads all that is there.
+    fn reads(&mut self) {
+        self.read_at = Some(self.now + self.reads_every);
+        let all = self.receiver.delivered();
+        if let Some(ack) = self.receiver.read(self.now, all, &mut self.nowhere) {
+            self.launches_ack(ack);
+        }
     }
 
     fn sends(&mut self) {
@@ -318,9 +357,11 @@ fn patience(setup: &Setup, segments: u64, round: u64) -> Span {
     // RFC 3168, section 6.1.2: at a window of one segment an echo is answered by silence until the timer. CWR goes
     // with new data only, so that the echoes of what a timeout sends again do not end.
     let waits = profile.ecn_after_timeout && profile.ecn_at_one == EcnAtOne::WaitForTimer && setup.asks_ecn;
-    let timeouts = if waits { 8 + segments } else { 8 };
+    let timeouts = if waits { 20 + segments } else { 20 };
+    let payload = Bytes::new(segments * u64::from(setup.mss));
+    let reading = setup.reads.map_or(Span::ZERO, |rate| rate.time_for(payload));
     let round = round + profile.ack_delay.nanos();
-    Span::from_nanos(timeouts * profile.max_rto.nanos() + 3 * (segments + 8) * round)
+    Span::from_nanos(timeouts * profile.max_rto.nanos() + 3 * (segments + 8) * round + 2 * reading.nanos())
 }
 
 /// More than any input of a few thousand bytes can cause.

@@ -11,27 +11,31 @@
 //! | 6 | room at the receiver, segments less one; 255: the profile's |
 //! | 7 | ACK delay, least, most and initial timeout, two bits each |
 //! | 8 | tick of the clock (bits 0, 1) |
-//! | 9 to 15 | reserved |
+//! | 9 | how the application reads (bits 0, 1): at once, or 10, 1, 0.05 Mbit/s; HyStart++ turned round (2), ABE (3) |
+//! | 10 to 15 | reserved |
 //!
 //! In bytes 1 to 3 a bit that is set turns the profile's choice round; elsewhere 0 is the profile's.
 
 use super::input::{Input, bits};
+use sojourn_tcp::cc::Choice;
 use sojourn_tcp::{
-    Config, EcnAtOne, Halving, LimitedTransmit, LossDetection, Pipe, Profile, Sender, UnusedWindow, cc,
+    Config, EcnAtOne, Halving, LimitedTransmit, LossDetection, Pipe, Profile, Receiver, Sender, UnusedWindow,
 };
-use sojourn_units::Span;
+use sojourn_units::{Rate, Span};
 
 /// What a connection is made with.
 #[derive(Clone, Debug)]
 pub struct Setup {
     pub profile: Profile,
-    pub cc: &'static str,
+    pub cc: Choice,
     /// Payload of a full segment without options, bytes.
     pub mss: u32,
     /// Whether the sender asks for ECN.
     pub asks_ecn: bool,
     /// Whether the receiver agrees to it.
     pub agrees_ecn: bool,
+    /// How fast the application reads; None: at once.
+    pub reads: Option<Rate>,
 }
 
 impl Setup {
@@ -41,21 +45,45 @@ impl Setup {
         let mut profile = Profile::named(PROFILES[bits(bytes[0], 3, 2)]).unwrap_or_default();
         turn_switches(&mut profile, [bytes[1], bytes[2], bytes[3]]);
         set_numbers(&mut profile, &bytes);
-        let cc = CCS[bits(bytes[0], 0, 3)];
+        let megabits = [None, Some(10.0), Some(1.0), Some(0.05)][bits(bytes[9], 0, 2)];
         Setup {
-            cc: if cc::recovery(cc, None).is_some() { cc } else { CCS[0] },
+            cc: congestion_control(CCS[bits(bytes[0], 0, 3)], bytes[9]),
             profile,
             mss: [1000, 1460, 536, 1][bits(bytes[4], 6, 2)],
             asks_ecn: bits(bytes[0], 5, 1) == 1,
             agrees_ecn: bits(bytes[0], 6, 1) == 1,
+            reads: megabits.map(|megabits| Rate::from_bits_per_second(megabits * 1e6)),
         }
     }
 
     /// The sender.
     pub fn sender(&self) -> Sender {
-        let Setup { profile, cc, mss, asks_ecn, .. } = self.clone();
-        Sender::new(Config { profile, cc: cc.into(), mss, ecn: asks_ecn }).expect("a congestion control")
+        Sender::new(self.config(self.asks_ecn)).expect("a congestion control")
     }
+
+    /// The receiver.
+    pub fn receiver(&self) -> Receiver {
+        Receiver::new(&self.config(self.agrees_ecn))
+    }
+
+    fn config(&self, ecn: bool) -> Config {
+        let Setup { profile, cc, mss, reads, .. } = self.clone();
+        Config { profile, cc, mss, ecn, reads }
+    }
+}
+
+/// The congestion control of this name, with the parameters that it has of those that are asked for.
+fn congestion_control(name: &str, byte: u8) -> Choice {
+    let usual = |name: &str| if name == "cubic" { "false" } else { "true" };
+    let mut params = Vec::new();
+    if bits(byte, 2, 1) == 1 {
+        params.push(format!("hystart={}", usual(name)));
+    }
+    if bits(byte, 3, 1) == 1 {
+        params.push("abe=true".to_string());
+    }
+    let choice = Choice::parse(&format!("{name}:{}", params.join(",")));
+    choice.or_else(|_| Choice::parse(name)).unwrap_or_else(|_| CCS[0].into())
 }
 
 fn turn_switches(profile: &mut Profile, [first, second, third]: [u8; 3]) {

@@ -13,6 +13,8 @@
 //! | 6 | a SYN with these flags | 1 |
 //! | 7 | anything: flags, where (times four to the `n`), how long | 5 |
 //! | 8 | the last segment once more | |
+//! | 9 | the application stops reading (`n` 0), or reads so many bytes | 2 |
+//! | 10 | an ACK of its FIN | |
 //! | 14 | a copy goes the same way | |
 //! | else | nothing | |
 
@@ -27,7 +29,7 @@ use sojourn_units::{Ecn, Span, Time};
 /// Lives through the input.
 pub fn live(setup: &Setup, mut input: Input<'_>, journal: &mut Journal) {
     journal.set_up(setup, "receiver");
-    let receiver = WatchedReceiver::new(&setup.profile, setup.agrees_ecn);
+    let receiver = WatchedReceiver::new(setup);
     let mss = setup.mss as u16;
     let mut life = Life { receiver, mss, now: Time::ZERO, last: Segment::default(), journal };
     let flags = Flags::SYN | Flags::ECE | Flags::CWR | Flags::SCALE | Flags::TIMESTAMP;
@@ -74,6 +76,11 @@ impl Life<'_> {
                 self.hears(Segment { seq, len, flags, stamp: Stamp::at(self.now), ..Segment::default() });
             }
             8 => self.hears(self.last),
+            9 if n == 0 => self.receiver.stop_reading(self.now, self.journal),
+            9 => {
+                self.receiver.read(self.now, input.wide(), self.journal);
+            }
+            10 => self.hears(Segment { seq: next + 1, ack: 1, flags: Flags::ACK, ..Segment::default() }),
             14 => self.receiver.part(self.journal),
             _ => {}
         }
@@ -98,10 +105,13 @@ impl Life<'_> {
 
     fn passes(&mut self, span: Span) {
         let end = self.now + span;
-        while self.receiver.next_timeout().is_some_and(|due| due <= end) {
+        for _ in 0..32 {
+            if self.receiver.next_timeout().is_none_or(|due| due > end) {
+                self.now = end;
+                return;
+            }
             self.times_out();
         }
-        self.now = end;
     }
 
     fn times_out(&mut self) {

@@ -2,9 +2,9 @@
 
 use super::journal::Journal;
 use super::setup::Setup;
-use sojourn_tcp::{Flags, Profile, Receiver, Segment, Sender};
+use sojourn_tcp::{Flags, Receiver, Segment, Sender};
 use sojourn_units::{Ecn, Span, Time};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A sender under watch.
 ///
@@ -19,16 +19,20 @@ pub struct WatchedSender {
     longest: Span,
     now: Time,
     opened: bool,
-    answered: bool,
-    /// End of what there is to send.
+    /// End of the bytes there are to send.
     supply: u64,
-    /// End of what was sent.
+    /// FIN follows them.
+    closing: bool,
+    /// End of what was sent: bytes, and FIN.
     sent: u64,
     /// End of what was acknowledged.
     una: u64,
-    /// End of what the receiver has had room for.
+    /// End of what the receiver has room for, as it said last.
     edge: u64,
-    room: u64,
+    /// End of a probe of a closed window, which was sent only if it is taken.
+    probe: Option<u64>,
+    /// There is something to acknowledge.
+    owes_ack: bool,
     /// Data segments sent again.
     again: u64,
     /// Blocks that it has heard of: each may cut a segment in two.
@@ -39,21 +43,20 @@ pub struct WatchedSender {
 impl WatchedSender {
     pub fn new(setup: &Setup) -> WatchedSender {
         let sender = setup.sender();
-        let mss = u64::from(sender.mss());
-        let room = setup.profile.receive_window * mss;
         WatchedSender {
+            mss: u64::from(sender.mss()),
             sender,
             twin: None,
-            mss,
             longest: setup.profile.max_rto,
             now: Time::ZERO,
             opened: false,
-            answered: false,
             supply: 0,
+            closing: false,
             sent: 0,
             una: 0,
-            edge: room,
-            room,
+            edge: 0,
+            probe: None,
+            owes_ack: false,
             again: 0,
             blocks: 0,
         }
@@ -71,31 +74,51 @@ impl WatchedSender {
         self.both(now, Sender::open);
     }
 
+    /// More to send; nothing where FIN is to follow what there is.
     pub fn supply(&mut self, now: Time, more: u64, journal: &mut Journal) {
+        if self.closing {
+            return;
+        }
         journal.does(now, format_args!("write {more}"));
         self.supply += more;
         let end = self.supply;
         self.both(now, |sender| sender.supply(end));
     }
 
-    pub fn stop(&mut self, now: Time, journal: &mut Journal) {
-        journal.notes(format_args!("nothing more to send"));
-        self.supply = self.sent;
+    pub fn stop(&mut self, now: Time, teardown: bool, journal: &mut Journal) {
+        journal.notes(format_args!("nothing more to send than was sent"));
+        self.supply = self.supply.min(self.sent);
+        self.closing |= teardown;
         self.both(now, Sender::stop);
+    }
+
+    pub fn close(&mut self, now: Time, journal: &mut Journal) {
+        journal.does(now, format_args!("close"));
+        self.closing = true;
+        self.both(now, Sender::close);
     }
 
     pub fn hear(&mut self, now: Time, segment: &Segment, journal: &mut Journal) {
         journal.hears(now, segment);
-        self.answered |= self.opened && segment.flags.has(Flags::SYN | Flags::ACK);
         self.blocks += segment.sack.iter(segment.ack).count() as u64;
-        let before = self.una;
+        let (before, up) = (self.una, self.sender.is_established());
         let progress = self.both(now, |sender| sender.on_segment(now, segment));
         let una = self.sender.acknowledged();
         assert_eq!(progress.acked, una - before, "what it says of an ACK is how far it went");
         assert!(una == before || una == segment.ack, "it goes where the ACK says, or nowhere");
+        self.sent = self.sent.max(una.min(self.probe.unwrap_or(0)));
         assert!(una <= self.sent, "acknowledged {una}, sent {}", self.sent);
         self.una = una;
-        self.edge = self.edge.max(una + self.room);
+        let is_ack = segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::SYN);
+        if !up && self.sender.is_established() {
+            self.edge = u64::from(segment.window);
+            self.owes_ack = true;
+        } else if up && is_ack {
+            self.owes_ack |= segment.flags.has(Flags::FIN);
+            if (before..=self.sent).contains(&segment.ack) {
+                self.edge = segment.ack + u64::from(segment.window);
+            }
+        }
     }
 
     pub fn next_timeout(&self) -> Option<Time> {
@@ -109,7 +132,7 @@ impl WatchedSender {
     /// Everything that it sends at this instant.
     pub fn send(&mut self, now: Time, journal: &mut Journal) -> Vec<Segment> {
         // What the receiver has room for, sent for the first time and again, in pieces between the blocks.
-        let most = 64 + 2 * (self.edge - self.una).div_ceil(self.mss) + 2 * self.blocks;
+        let most = 64 + 2 * (self.edge.max(self.sent) - self.una).div_ceil(self.mss) + 2 * self.blocks;
         let mut all = Vec::new();
         while let Some(segment) = self.both(now, |sender| sender.poll_transmit(now)) {
             journal.sends(now, &segment);
@@ -123,6 +146,16 @@ impl WatchedSender {
 
     pub fn acknowledged(&self) -> u64 {
         self.una
+    }
+
+    /// Whether everything was acknowledged, FIN too.
+    pub fn is_done(&self) -> bool {
+        self.una == self.end()
+    }
+
+    /// Whether both directions are closed.
+    pub fn is_closed(&self) -> bool {
+        self.sender.is_closed()
     }
 
     /// End of what was sent.
@@ -153,20 +186,36 @@ impl WatchedSender {
 
 /// What is checked.
 impl WatchedSender {
+    /// Where the sequence numbers end.
+    fn end(&self) -> u64 {
+        self.supply + u64::from(self.closing)
+    }
+
     fn check_segment(&mut self, segment: &Segment) {
         if segment.flags.has(Flags::SYN) {
-            assert!(!self.answered, "a SYN on a connection that stands");
+            assert!(!self.sender.is_established(), "a SYN on a connection that stands");
             assert!(segment.len == 0 && segment.ecn == Ecn::NotEct, "RFC 3168, section 6.1.1");
             return;
         }
-        let end = segment.seq + u64::from(segment.len);
-        assert!(self.answered, "data before the handshake is over");
-        assert!(segment.len > 0, "a segment without a byte");
+        assert!(self.sender.is_established(), "data before the handshake is over");
+        let owed = std::mem::take(&mut self.owes_ack);
+        let end = segment.end();
+        if end == segment.seq {
+            assert!(owed, "an ACK alone that is for nothing");
+            assert!(segment.seq == self.sent && segment.ecn == Ecn::NotEct);
+            return;
+        }
         assert!(u64::from(segment.len) <= self.mss, "{} bytes are more than a segment", segment.len);
         assert!(segment.seq >= self.una, "{}: everything below {} is acknowledged", segment.seq, self.una);
         assert!(segment.seq <= self.sent, "{}: nothing was sent from {} on", segment.seq, self.sent);
-        assert!(end <= self.supply.max(self.sent), "{end}: there is nothing beyond {}", self.supply);
-        assert!(end <= self.edge, "{end}: the receiver has room up to {}", self.edge);
+        assert!(end <= self.end().max(self.sent), "{end}: there is nothing beyond {}", self.end());
+        let last = self.closing && end == self.end();
+        assert!(segment.flags.has(Flags::FIN) == last, "FIN takes number {}", self.supply);
+        if self.edge <= self.sent && segment.seq == self.sent && end == self.sent + 1 {
+            self.probe = Some(end);
+            return;
+        }
+        assert!(end <= self.edge.max(self.sent), "{end}: the receiver has room up to {}", self.edge);
         self.again += u64::from(segment.seq < self.sent);
         self.sent = self.sent.max(end);
     }
@@ -178,7 +227,7 @@ impl WatchedSender {
         let (flight, outstanding) = (self.sender.flight(), self.sent - self.una);
         assert!(flight <= outstanding, "{flight} counted in flight, {outstanding} outstanding");
         let due = self.sender.next_timeout();
-        let waits = self.opened && (!self.answered || self.una < self.supply.max(self.sent));
+        let waits = self.opened && (!self.sender.is_established() || self.una < self.end().max(self.sent));
         assert!(!waits || due.is_some(), "it waits for something, and no timer runs");
         if let Some(due) = due {
             assert!(due >= now, "the timer should have gone off {} before", Seconds(now.since(due)));
@@ -190,8 +239,8 @@ impl WatchedSender {
 
 /// A receiver under watch.
 ///
-/// - It delivers exactly what came, in order, each byte once.
-/// - Its ACKs are for what it delivered, their blocks for what came beyond that.
+/// - It delivers nothing but what came, in order, each byte once.
+/// - Its ACKs are for what it delivered, their blocks for what came beyond that, and what they promise room for stays promised.
 /// - What is not acknowledged yet has a timer, at most the longest delay ahead.
 /// - A copy that is told the same does the same.
 pub struct WatchedReceiver {
@@ -199,22 +248,33 @@ pub struct WatchedReceiver {
     twin: Option<Receiver>,
     longest: Span,
     now: Time,
-    /// What came: starts and ends, in order and apart.
+    /// What came, bytes and FIN: starts and ends, in order and apart.
     came: BTreeMap<u64, u64>,
-    /// Whether anything came since the last ACK.
-    unacknowledged: bool,
+    /// Where a FIN may have been.
+    fins: BTreeSet<u64>,
+    delivered: u64,
+    /// What the last ACK was for.
+    acknowledged: u64,
+    /// Where the promised room ends.
+    edge: u64,
+    /// By how many bits windows are shifted.
+    scale: u8,
 }
 
 /// What makes it act.
 impl WatchedReceiver {
-    pub fn new(profile: &Profile, ecn: bool) -> WatchedReceiver {
+    pub fn new(setup: &Setup) -> WatchedReceiver {
         WatchedReceiver {
-            receiver: Receiver::new(profile, ecn),
+            receiver: setup.receiver(),
             twin: None,
-            longest: profile.ack_delay,
+            longest: setup.profile.ack_delay,
             now: Time::ZERO,
             came: BTreeMap::new(),
-            unacknowledged: false,
+            fins: BTreeSet::new(),
+            delivered: 0,
+            acknowledged: 0,
+            edge: 0,
+            scale: 0,
         }
     }
 
@@ -226,30 +286,51 @@ impl WatchedReceiver {
 
     pub fn hear(&mut self, now: Time, segment: &Segment, journal: &mut Journal) -> Option<Segment> {
         journal.hears(now, segment);
-        if segment.len > 0 && !segment.flags.has(Flags::SYN) {
-            self.take(segment.seq, segment.seq + u64::from(segment.len));
-            self.unacknowledged = true;
+        if segment.end() > segment.seq && !segment.flags.has(Flags::SYN) {
+            self.take(segment.seq, segment.end());
+            if segment.flags.has(Flags::FIN) {
+                self.fins.insert(segment.end() - 1);
+            }
         }
-        let answer = self.both(now, |receiver| receiver.on_segment(now, segment));
-        self.check(now, answer.as_ref(), journal);
-        answer
+        self.act(now, journal, |receiver| receiver.on_segment(now, segment))
+    }
+
+    pub fn time_out(&mut self, now: Time, journal: &mut Journal) -> Option<Segment> {
+        self.act(now, journal, |receiver| receiver.on_timeout(now))
+    }
+
+    /// The application reads so many bytes; the first time, it has read everything until now.
+    pub fn read(&mut self, now: Time, bytes: u64, journal: &mut Journal) -> Option<Segment> {
+        journal.does(now, format_args!("read {bytes}"));
+        self.act(now, journal, |receiver| receiver.read(now, bytes))
+    }
+
+    pub fn stop_reading(&mut self, now: Time, journal: &mut Journal) {
+        journal.does(now, format_args!("stop_reading"));
+        self.act(now, journal, |receiver| {
+            receiver.stop_reading(now);
+            None
+        });
     }
 
     pub fn next_timeout(&self) -> Option<Time> {
         self.receiver.next_timeout()
     }
 
-    pub fn time_out(&mut self, now: Time, journal: &mut Journal) -> Option<Segment> {
-        let answer = self.both(now, |receiver| receiver.on_timeout(now));
-        self.check(now, answer.as_ref(), journal);
-        answer
-    }
-
     pub fn delivered(&self) -> u64 {
         self.receiver.delivered()
     }
 
-    fn both<T: PartialEq + std::fmt::Debug>(&mut self, now: Time, act: impl Fn(&mut Receiver) -> T) -> T {
+    pub fn is_closed(&self) -> bool {
+        self.receiver.closed()
+    }
+
+    fn act(
+        &mut self,
+        now: Time,
+        journal: &mut Journal,
+        act: impl Fn(&mut Receiver) -> Option<Segment>,
+    ) -> Option<Segment> {
         assert!(now >= self.now, "the world's own time runs back");
         self.now = now;
         let answer = act(&mut self.receiver);
@@ -257,6 +338,11 @@ impl WatchedReceiver {
             assert_eq!(act(twin), answer, "a copy does something else");
             assert_eq!(twin.next_timeout(), self.receiver.next_timeout(), "a copy waits for something else");
         }
+        if let Some(ack) = &answer {
+            journal.sends(now, ack);
+            self.check_ack(ack);
+        }
+        self.check_rest(now);
         answer
     }
 }
@@ -283,32 +369,44 @@ impl WatchedReceiver {
         self.came.range(..=from).next_back().is_some_and(|(_, end)| *end >= to)
     }
 
-    fn check(&mut self, now: Time, answer: Option<&Segment>, journal: &mut Journal) {
-        let whole = self.came.get(&0).copied().unwrap_or(0);
-        assert_eq!(self.delivered(), whole, "delivered, and what came in order");
-        if let Some(ack) = answer {
-            journal.sends(now, ack);
-            self.check_ack(ack, whole);
-            self.unacknowledged &= ack.flags.has(Flags::SYN);
-        }
-        let due = self.next_timeout();
-        assert!(!self.unacknowledged || due.is_some(), "something waits for its ACK, and no timer runs");
-        if let Some(due) = due {
-            assert!(due >= now, "an ACK should have left {} before", Seconds(now.since(due)));
-            let ahead = due.since(now);
-            assert!(ahead <= self.longest, "an ACK waits for {}", Seconds(ahead));
-        }
-    }
-
-    fn check_ack(&self, ack: &Segment, whole: u64) {
+    fn check_ack(&mut self, ack: &Segment) {
         assert!(ack.flags.has(Flags::ACK) && ack.len == 0 && ack.ecn == Ecn::NotEct);
-        assert_eq!(ack.ack, whole, "RFC 9293, section 3.4: the next byte expected");
+        let delivered = self.delivered();
+        let ended = ack.ack == delivered + 1 && self.fins.contains(&delivered);
+        assert!(ack.ack == delivered || ended, "{}: RFC 9293, section 3.4: the next byte expected", ack.ack);
+        assert!(ended || !ack.flags.has(Flags::FIN), "it closes before the sender does");
         let twice = ack.sack.duplicate(ack.ack);
         for (place, (from, to)) in ack.sack.iter(ack.ack).enumerate() {
             assert!(from < to && self.has(from, to), "{from}..{to} did not come (RFC 2018, section 3)");
             let told_twice = place == 0 && twice.is_some();
             assert!(told_twice || from > ack.ack, "{from}..{to} is acknowledged below {}", ack.ack);
         }
+        if ack.flags.has(Flags::SYN) {
+            self.scale = ack.scale;
+            self.edge = u64::from(ack.window);
+            return;
+        }
+        // RFC 9293, section 3.8.6: it should not shrink, but for what the field cannot say (RFC 7323, section 2.4).
+        let edge = ack.ack + u64::from(ack.window);
+        assert!(edge + (1 << self.scale) > self.edge, "room up to {}, then up to {edge}", self.edge);
+        assert!(ack.window.trailing_zeros() >= u32::from(self.scale), "{} << {}", ack.window, self.scale);
+        self.edge = self.edge.max(edge);
+        self.acknowledged = ack.ack;
+    }
+
+    fn check_rest(&mut self, now: Time) {
+        let delivered = self.delivered();
+        let whole = self.came.get(&0).copied().unwrap_or(0);
+        assert!(
+            self.delivered <= delivered && delivered <= whole,
+            "delivered {delivered}, {whole} came in order"
+        );
+        self.delivered = delivered;
+        let due = self.next_timeout();
+        assert!(due.is_none_or(|due| due >= now), "its timer should have gone off before");
+        let waits = delivered > self.acknowledged;
+        let soon = due.is_some_and(|due| due.since(now) <= self.longest);
+        assert!(!waits || soon, "something waits for its ACK longer than {}", Seconds(self.longest));
     }
 }
 
