@@ -41,7 +41,7 @@ pub(super) enum Frto {
 enum Opinion {
     /// Nothing yet.
     Wait,
-    /// The timeout was right: go on as usual, with at most so many segments.
+    /// The timeout was right: go on as usual, with a window of so many segments.
     Genuine(u64),
     /// It was not.
     Spurious,
@@ -140,11 +140,12 @@ impl Sender {
             Opinion::Wait => false,
             Opinion::Spurious => true,
             Opinion::Genuine(segments) => {
-                self.frto = None;
-                if self.scheme != Scheme::Rack {
+                // What was outstanding is sent again behind the first segment, which is on its way.
+                if self.scheme != Scheme::Rack && self.nxt == self.max {
                     self.nxt = self.una;
                 }
-                self.set_window(self.window.min(segments * self.mss));
+                self.frto = None;
+                self.set_window(segments * self.mss);
                 false
             }
         }
@@ -157,11 +158,12 @@ impl Sender {
             return if wait { Opinion::Wait } else { Opinion::Genuine(1) };
         }
         if segment.ack < resent || self.una >= self.max {
-            return Opinion::Genuine(2);
+            return Opinion::Genuine(1);
         }
-        self.nxt = self.max;
+        let next = std::mem::replace(&mut self.nxt, self.max);
         if self.new_data() == 0 {
-            return Opinion::Genuine(2);
+            self.nxt = next;
+            return Opinion::Genuine(1);
         }
         self.frto = Some(Frto::Second { credit: 2 * self.mss });
         self.frto_recover = self.max;
