@@ -1,15 +1,21 @@
 //! Senders on a shared link against theory: how much buffer a flow needs, and whether like flows get like shares.
 
+use sojourn_aqm::{Arrival, Law, Verdict};
 use sojourn_scenario::Scenario;
 use sojourn_sim::{Metric, Outcome, Run};
 use sojourn_units::math::cbrt;
 
-fn run(text: &str, overrides: &[(&str, &str)], seed: u64) -> Outcome {
+fn scenario(text: &str, overrides: &[(&str, &str)]) -> Scenario {
     let overrides: Vec<(String, String)> =
         overrides.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
-    let scenario =
-        Scenario::parse(text.as_bytes(), "test", &overrides).unwrap_or_else(|faults| panic!("{faults}"));
-    let mut run = Run::new(&scenario, seed).unwrap();
+    Scenario::parse(text.as_bytes(), "test", &overrides).unwrap_or_else(|faults| panic!("{faults}"))
+}
+
+fn run(text: &str, overrides: &[(&str, &str)], seed: u64) -> Outcome {
+    finish(Run::new(&scenario(text, overrides), seed).unwrap())
+}
+
+fn finish(mut run: Run) -> Outcome {
     while run.advance() {}
     run.finish()
 }
@@ -46,7 +52,7 @@ start = "0 s"
 /// The window goes from (1 + share) / 2 to 1 + share times what the path holds. Below 1 a round trip takes
 /// its least time and the link is idle in part; above, the window's packets take as long as the link needs for them.
 fn reno_utilization(share: f64) -> f64 {
-    let (low, high): (f64, f64) = ((1.0 + share) / 2.0, 1.0 + share);
+    let (low, high): (f64, f64) = (f64::midpoint(1.0, share), 1.0 + share);
     let packets = (high * high - low * low) / 2.0;
     let busy = (high * high - low.max(1.0) * low.max(1.0)) / 2.0;
     packets / ((1.0 - low).max(0.0) + busy)
@@ -156,5 +162,67 @@ fn shares_under_other_laws() {
                 }
             }
         }
+    }
+}
+
+/// Marks what finds more than so many packets before it.
+#[derive(Clone)]
+struct Step(u32);
+
+impl Law for Step {
+    fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
+        if arrival.backlog.packets > self.0 { arrival.signalled() } else { Verdict::Pass }
+    }
+}
+
+/// 10 000 packets a second, a round trip of 10 ms with the transmission times: the path holds 100 packets.
+const MARKED_FLOWS: &str = r#"
+title = "Flows of DCTCP and a step"
+duration = "30 s"
+warmup = "10 s"
+[bottleneck]
+rate = "80 Mbit/s"
+delay = "4.94 ms"
+[[flows]]
+cc = "dctcp"
+ecn = true
+segment = "1000 B"
+access = { rate = "10 Gbit/s" }
+"#;
+
+/// Alizadeh, Javanmard and Prabhakar, Analysis of DCTCP, SIGMETRICS 2011 (section 3.3 of the paper of 2010): the
+/// windows of N flows go up and down together between W* + 1 and (W* + 1) (1 - alpha / 2), W* = (C RTT + K) / N.
+/// Each window is marked in one round trip of its cycle, so that alpha is the share of marks as well.
+#[test]
+#[ignore = "there is no dctcp yet"]
+fn dctcp_keeps_the_queue_in_its_sawtooth() {
+    for (n, k) in [(1, 20), (1, 40), (2, 20), (2, 40), (2, 65), (4, 40)] {
+        let flows = f64::from(n);
+        let room = 100.0 + f64::from(k);
+        let alpha = (2.0 * flows / room).sqrt();
+        let sawtooth = (2.0 * flows * room).sqrt() / 2.0;
+        let highest = f64::from(k) + flows;
+        let outcome = finish(Run::with_law(
+            &scenario(MARKED_FLOWS, &[("flows.0.count", &n.to_string())]),
+            1,
+            Box::new(Step(k)),
+        ));
+        let [mean, std, marks, losses, utilization, jain] = [
+            "queue_mean_packets",
+            "queue_std_packets",
+            "mark_ratio",
+            "drop_ratio",
+            "utilization",
+            "jain_index",
+        ]
+        .map(|name| number(&outcome, name));
+        // A sawtooth spends as long at every height.
+        let seen = std * 12.0_f64.sqrt();
+        println!(
+            "N = {n}, K = {k}: sawtooth {seen:.1}, theory {sawtooth:.1}; mean queue {mean:.1}, theory {:.1}; \
+             marks {marks:.4}, alpha {alpha:.4}; utilization {utilization:.4}, Jain {jain:.4}",
+            highest - sawtooth / 2.0
+        );
+        assert_eq!(losses, 0.0);
     }
 }

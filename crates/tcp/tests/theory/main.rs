@@ -5,6 +5,7 @@
 
 mod growth;
 mod path;
+mod recovery;
 mod response;
 mod timeouts;
 mod timer;

@@ -54,6 +54,8 @@ pub(crate) struct Connection {
     loss: Loss,
     /// Data segments sent.
     pub(crate) sent: u64,
+    /// ACKs that have reached the sender.
+    pub(crate) heard: u64,
     data: VecDeque<(Time, Segment)>,
     acks: VecDeque<(Time, Segment)>,
 }
@@ -70,6 +72,7 @@ impl Connection {
             one_way: Span::from_nanos(rtt.nanos() / 2),
             loss,
             sent: 0,
+            heard: 0,
             data: VecDeque::new(),
             acks: VecDeque::new(),
         };
@@ -108,6 +111,7 @@ impl Connection {
         } else if ack == Some(now) {
             self.acks.pop_front().and_then(|(_, ack)| {
                 self.sender.on_segment(now, &ack);
+                self.heard += 1;
                 None
             })
         } else if receiver == Some(now) {
