@@ -194,7 +194,6 @@ access = { rate = "10 Gbit/s" }
 /// windows of N flows go up and down together between W* + 1 and (W* + 1) (1 - alpha / 2), W* = (C RTT + K) / N.
 /// Each window is marked in one round trip of its cycle, so that alpha is the share of marks as well.
 #[test]
-#[ignore = "there is no dctcp yet"]
 fn dctcp_keeps_the_queue_in_its_sawtooth() {
     for (n, k) in [(1, 20), (1, 40), (2, 20), (2, 40), (2, 65), (4, 40)] {
         let flows = f64::from(n);

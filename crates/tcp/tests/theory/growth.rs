@@ -79,7 +79,6 @@ fn counted_acks_for_two_segments_halve_the_growth() {
 }
 
 #[test]
-#[ignore = "the congestion controls do not count bytes yet"]
 fn counted_bytes_grow_as_the_limit_allows() {
     slow_start(1, true, 1.5);
     slow_start(2, true, 2.0);

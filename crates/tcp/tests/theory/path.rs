@@ -62,8 +62,9 @@ pub(crate) struct Connection {
 
 impl Connection {
     pub(crate) fn new(cc: &str, profile: Profile, rtt: Span, loss: Loss) -> Connection {
-        let receiver = Receiver::new(&profile, false);
-        let mut sender = Sender::new(Config { profile, cc: cc.into(), mss: MSS, ecn: false }).unwrap();
+        let config = Config { profile, cc: cc.into(), mss: MSS, ecn: false, reads: None };
+        let receiver = Receiver::new(&config);
+        let mut sender = Sender::new(config).unwrap();
         sender.supply(u64::MAX / 2);
         sender.open();
         let mut connection = Connection {

@@ -121,7 +121,6 @@ fn delayed_acks_cost_reno_the_root_of_two() {
 }
 
 #[test]
-#[ignore = "the congestion controls do not count bytes yet"]
 fn delayed_acks_cost_nothing_where_bytes_are_counted() {
     delayed_acks(1, 1.0);
     delayed_acks(2, 1.0);
@@ -191,7 +190,6 @@ fn cubic_on_short_paths_follows_renos_estimate() {
 /// In the logarithm of the window a round trip adds 0.01 and a loss takes ln(8/7), and a round trip has p W losses:
 /// 0.01 = p W ln(8/7) in the mean, however the losses come. Kelly's own estimate has 1/8 in the place of ln(8/7).
 #[test]
-#[ignore = "there is no scalable yet"]
 fn scalable_follows_its_response_function() {
     let constant = 0.01 / ln(8.0 / 7.0);
     assert!((constant / 0.08 - 1.0).abs() < TOLERANCE);
