@@ -300,7 +300,7 @@ impl Window {
 }
 
 /// Whether a pattern leaves it open, the host does not know, or the two are the same.
-fn agrees<T: PartialEq>(pattern: Option<T>, seen: Option<T>) -> bool {
+fn agrees<T: Copy + PartialEq>(pattern: Option<T>, seen: Option<T>) -> bool {
     pattern.is_none() || seen.is_none() || pattern == seen
 }
 
