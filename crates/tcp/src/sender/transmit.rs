@@ -90,10 +90,11 @@ impl Sender {
         self.mss.min(self.board.hole_end(self.una, self.max) - self.una)
     }
 
-    /// Sequence numbers of the next segment in order: a segment's worth, FIN on its back.
+    /// Sequence numbers of the next segment in order: a segment's worth, FIN on its back where there is room for both.
     pub(super) fn next_len(&self) -> u64 {
         let rest = self.end_of_stream() - self.nxt;
-        if self.closing && rest == self.mss + 1 { rest } else { self.mss.min(rest) }
+        let both = self.closing && rest == self.mss + 1 && self.nxt + rest <= self.edge;
+        if both { rest } else { self.mss.min(rest) }
     }
 
     /// The same where the receiver has room for it; 0 otherwise.
