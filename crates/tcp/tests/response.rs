@@ -223,6 +223,17 @@ fn delayed_acks_cost_nothing_where_bytes_are_counted() {
     }
 }
 
+/// Between losses the window grows by 1 % a round trip, each leaves 7/8, and at rest the logarithms cancel: with
+/// p W losses a round trip, ln 1.01 = p W ln(8/7). Beyond p = 1e-3 windows come near to those that follow Reno.
+#[test]
+fn scalable_follows_its_response_function() {
+    let flow = Flow { cc: "scalable", sack: Some(false), ..RENO };
+    for p in [1e-4, 3e-4, 1e-3] {
+        let window = mean_window(flow, Loss::Random(p), losses(p));
+        agrees(window, (1.01_f64).ln() / (8.0_f64 / 7.0).ln() / p, p);
+    }
+}
+
 /// Beyond p = 1e-3 the cycle is not much longer than the round trip of its repair.
 #[test]
 fn reno_under_periodic_losses_has_the_textbooks_constant() {
