@@ -51,7 +51,9 @@ impl Sender {
     /// RFC 9293, section 3.10.7.4: how far the receiver has room; says whether that is news.
     fn note_window(&mut self, segment: &Segment) -> bool {
         let edge = segment.ack.saturating_add(segment.window.into());
-        let moved = edge - segment.ack != self.edge.saturating_sub(self.una);
+        // The window on a SYN is not scaled: the first one after it is no news.
+        let moved = self.heard && edge - segment.ack != self.edge.saturating_sub(self.una);
+        self.heard = true;
         self.edge = edge;
         moved
     }
