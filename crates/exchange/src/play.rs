@@ -231,7 +231,8 @@ impl Packet {
     pub fn allows(&self, seen: &Packet, slack: Span) -> bool {
         let off = |one: u64, other: u64| one.abs_diff(other) <= slack.nanos() / NANOS_PER_MILLI;
         let stamps = |pattern: Stamps, seen: Stamps| {
-            pattern.value.is_none_or(|value| seen.value.is_some_and(|seen| off(value, seen))) && agrees(pattern.echo, seen.echo)
+            pattern.value.is_none_or(|value| seen.value.is_some_and(|seen| off(value, seen)))
+                && agrees(pattern.echo, seen.echo)
         };
         // The segment size that is announced belongs to the path, not to the exchange.
         let offers = |pattern: Offer, seen: Offer| pattern.sack == seen.sack && pattern.scale == seen.scale;

@@ -24,7 +24,6 @@ use std::time::{Duration, Instant};
 use tun::Tun;
 use wire::{Options, Packet, Port};
 
-
 /// A kernel's TCP in a network of its own, which ends with the thread that made it.
 pub struct Kernel {
     tun: Tun,
@@ -157,7 +156,9 @@ impl Kernel {
         let bytes = &bytes[..whole];
         while self.owed > 0 {
             let part = self.owed.min(bytes.len() as u64) as usize;
-            let Some(Ok(written)) = self.stream().map(|mut stream| stream.write(&bytes[..part])) else { break };
+            let Some(Ok(written)) = self.stream().map(|mut stream| stream.write(&bytes[..part])) else {
+                break;
+            };
             self.owed -= written as u64;
         }
     }
@@ -167,7 +168,9 @@ impl Kernel {
     fn delay(&mut self, on: bool) {
         if self.role == Role::Receiver && (on || !self.delays) {
             let quick = i32::from(!on);
-            let _ = self.stream().map(|stream| sys::set_option(stream.as_fd(), libc::IPPROTO_TCP, libc::TCP_QUICKACK, quick));
+            let _ = self
+                .stream()
+                .map(|stream| sys::set_option(stream.as_fd(), libc::IPPROTO_TCP, libc::TCP_QUICKACK, quick));
         }
     }
 
