@@ -116,6 +116,7 @@ impl Sender {
     pub(super) fn advance_una(&mut self, ack: u64) {
         self.una = ack;
         self.nxt = self.nxt.max(ack);
+        self.resend = false;
         self.dup_acks = 0;
         self.beyond_window = 0;
         self.timed_out_at = None;

@@ -90,10 +90,12 @@ impl Sender {
         self.mss.min(self.board.hole_end(self.una, self.max) - self.una)
     }
 
-    /// Sequence numbers of the next segment in order: a segment's worth, FIN on its back.
+    /// Sequence numbers of the next segment in order: a segment's worth, FIN on its back where that fits.
     pub(super) fn next_len(&self) -> u64 {
         let rest = self.end_of_stream() - self.nxt;
-        if self.closing && rest == self.mss + 1 { rest } else { self.mss.min(rest) }
+        let most = self.edge.min(self.una.saturating_add(self.window));
+        let fin_fits = self.closing && rest == self.mss + 1 && self.end_of_stream() <= most;
+        if fin_fits { rest } else { self.mss.min(rest) }
     }
 
     /// The same where the receiver has room for it; 0 otherwise.
