@@ -195,6 +195,9 @@ impl Host for Ours {
             }
         }
         self.collect(now);
+        if segment.flags.has(Flags::SYN) {
+            self.sent.retain(|(_, answer)| answer.flags != Flags::ACK || answer.len > 0);
+        }
         Ok(())
     }
 

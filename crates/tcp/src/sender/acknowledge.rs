@@ -139,9 +139,9 @@ impl Sender {
         if self.ecn.agreed {
             self.cc.on_feedback(&ack);
         }
-        // A window that the receiver cannot use says nothing of the network.
-        if grow && self.window < self.edge.saturating_sub(self.una) {
-            if self.window_is_used(before) {
+        if grow {
+            // A window that the receiver cannot use says nothing of the network.
+            if self.window < self.edge.saturating_sub(self.una) && self.window_is_used(before) {
                 self.cc.on_ack(&ack);
             } else {
                 self.cc.on_unused(&ack);

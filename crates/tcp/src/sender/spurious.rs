@@ -41,7 +41,7 @@ pub(super) enum Frto {
 enum Opinion {
     /// Nothing yet.
     Wait,
-    /// The timeout was right: go on as usual, with a window of so many segments.
+    /// The timeout was right: go on as usual, with at most so many segments.
     Genuine(u64),
     /// It was not.
     Spurious,
@@ -145,7 +145,7 @@ impl Sender {
                     self.nxt = self.una;
                 }
                 self.frto = None;
-                self.set_window(segments * self.mss);
+                self.set_window(self.window.min(segments * self.mss));
                 false
             }
         }
@@ -158,12 +158,12 @@ impl Sender {
             return if wait { Opinion::Wait } else { Opinion::Genuine(1) };
         }
         if segment.ack < resent || self.una >= self.max {
-            return Opinion::Genuine(1);
+            return Opinion::Genuine(2);
         }
         let next = std::mem::replace(&mut self.nxt, self.max);
         if self.new_data() == 0 {
             self.nxt = next;
-            return Opinion::Genuine(1);
+            return Opinion::Genuine(2);
         }
         self.frto = Some(Frto::Second { credit: 2 * self.mss });
         self.frto_recover = self.max;
