@@ -39,12 +39,12 @@ impl Sender {
 
     /// The window says how far to go.
     pub(super) fn next_in_order(&mut self, now: Time) -> Option<Segment> {
-        let len = self.next_len();
-        if len == 0 || self.ecn.hold {
+        if self.nxt == self.end_of_stream() || self.ecn.hold {
             return None;
         }
-        let early = if self.dup_acks == 0 { 0 } else { self.limited_transmit() };
         self.look_at_window(now);
+        let len = self.next_len();
+        let early = if self.dup_acks == 0 { 0 } else { self.limited_transmit() };
         let end = self.nxt + len;
         // FIN alone is no data: the congestion window does not hold it back.
         let bare_fin = self.closing && self.nxt == self.supply;
