@@ -228,7 +228,7 @@ impl Host for Ours {
         })
     }
 
-    fn slack(&self) -> Span {
+    fn slack(&self, _wait: Span) -> Span {
         Span::ZERO
     }
 }
