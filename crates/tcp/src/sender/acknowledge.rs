@@ -95,6 +95,7 @@ impl Sender {
         let before = self.flight();
         let rtt = self.measure(now, segment, None);
         self.advance_una(segment.ack);
+        self.notice_reneging();
         let undone = self.look_for_spurious(now, segment, &Heard::default(), acked, echo);
         let Effect { restart, grow } = match self.repair {
             None => Effect { restart: true, grow: !undone },

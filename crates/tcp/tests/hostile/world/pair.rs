@@ -30,7 +30,7 @@
 //! | what | |
 //! |---|---|
 //! | 4 | arrives in `n` + 1 pieces |
-//! | 5 | arrives without options |
+//! | 5 | arrives without SACK blocks; a SYN-ACK without leave to send them |
 //! | 6 | arrives with a forged SACK block, `n` mod 4 + 1 segments above it, of `n` / 4 + 1 |
 //! | 7 | arrives with an echo of congestion (`n` odd), or a window of `n` / 2 segments |
 //!
@@ -291,7 +291,8 @@ impl Life<'_> {
             4 => self.launches_pieces(at, &ack, n),
             5 => {
                 ack.sack = SackBlocks::default();
-                ack.flags = keep(ack.flags, &[Flags::SYN, Flags::ACK, Flags::ECE, Flags::FIN]);
+                let kept = [Flags::SYN, Flags::ACK, Flags::ECE, Flags::FIN, Flags::TIMESTAMP, Flags::SCALE];
+                ack.flags = keep(ack.flags, &kept);
             }
             6 => {
                 let from = ack.ack + (n % 4 + 1) * self.sender.mss();
