@@ -48,7 +48,7 @@ impl Sender {
         let end = self.nxt + len;
         // FIN alone is no data: the congestion window does not hold it back.
         let bare_fin = self.closing && self.nxt == self.supply;
-        if end > self.edge || (end - self.una > self.window + early && !bare_fin) {
+        if end > self.edge.max(self.max) || (end - self.una > self.window + early && !bare_fin) {
             // Data that waits for room alone waits for the receiver to say so.
             if self.una == self.max {
                 self.arm_persist(now);
@@ -95,13 +95,15 @@ impl Sender {
         let rest = self.end_of_stream() - self.nxt;
         let most = self.edge.min(self.una.saturating_add(self.window));
         let fin_fits = self.closing && rest == self.mss + 1 && self.end_of_stream() <= most;
-        if fin_fits { rest } else { self.mss.min(rest) }
+        let len = if fin_fits { rest } else { self.mss.min(rest) };
+        // What was sent before needs no new room (RFC 9293, section 3.8.6): a piece ends where that ends.
+        if self.nxt < self.max && self.nxt + len > self.edge { len.min(self.max - self.nxt) } else { len }
     }
 
     /// The same where the receiver has room for it; 0 otherwise.
     pub(super) fn new_data(&self) -> u64 {
         let len = self.next_len();
-        if self.nxt + len <= self.edge { len } else { 0 }
+        if self.nxt + len <= self.edge.max(self.max) { len } else { 0 }
     }
 
     /// The next `len` sequence numbers in order.
