@@ -251,7 +251,7 @@ impl Sender {
 
     /// No data beyond what has been sent already; FIN follows it where connections end so.
     pub fn stop(&mut self) {
-        self.supply = self.max;
+        self.supply = self.supply.min(self.max);
         if self.profile.teardown {
             self.close();
         }

@@ -22,10 +22,9 @@ pub(super) struct Persist {
 }
 
 impl Sender {
-    /// Starts the timer where data waits, nothing is under way, and the window does not hold the next segment.
+    /// Starts the timer where data waits, nothing is under way, and the window is closed, or too small for what waits.
     pub(super) fn arm_persist(&mut self, now: Time) {
-        let waits = self.una == self.max && self.end_of_stream() > self.max;
-        let blocked = waits && self.edge < self.nxt + self.next_len();
+        let blocked = self.una == self.max && self.end_of_stream() > self.max && self.new_data() == 0;
         if !blocked {
             self.timers.persist = Time::NEVER;
             if self.edge > self.max {
@@ -41,15 +40,14 @@ impl Sender {
         self.persist.due = true;
     }
 
-    /// One byte beyond the window; where that is open for less than a segment, what it holds (section 3.8.6.2.1, (4)).
+    /// One byte beyond the window, or what little there is room for (RFC 9293, section 3.8.6.2.1, rule 4).
     pub(super) fn probe_window(&mut self, now: Time) -> Option<Segment> {
         self.persist.due = false;
-        if self.end_of_stream() == self.max {
+        if self.end_of_stream() == self.max || self.una < self.max || self.new_data() > 0 {
             return None;
         }
         if self.edge > self.max {
-            let holds = self.edge - self.nxt;
-            return (self.una == self.max && holds < self.next_len()).then(|| self.advance(now, holds));
+            return Some(self.advance(now, self.edge - self.max));
         }
         let seq = self.max;
         let segment = self.segment(now, seq, 1, false);
