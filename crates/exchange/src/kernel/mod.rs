@@ -443,6 +443,6 @@ const WHEEL: u64 = 8;
 /// How often an exchange is tried on a busy machine.
 const TRIES: u32 = 3;
 /// No segment is waited for longer;
-const LONGEST: Span = Span::from_secs(10);
+const LONGEST: Span = Span::from_secs(9);
 /// and where a script has nothing come for longer, it is believed after this time.
 const SILENCE: Span = Span::from_secs(2);
