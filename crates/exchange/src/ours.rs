@@ -181,6 +181,12 @@ impl Host for Ours {
         match &mut self.end {
             End::Sender(sender) => {
                 sender.on_segment(now, &segment);
+                // The ACK of a SYN is left out (`Host::say`).
+                if segment.flags.has(Flags::SYN)
+                    && let Some(first) = sender.poll_transmit(now).filter(|first| first.end() > first.seq)
+                {
+                    self.push(now, &first);
+                }
             }
             End::Receiver(receiver) => {
                 if let Some(answer) = receiver.on_segment(now, &segment) {

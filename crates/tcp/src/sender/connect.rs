@@ -41,7 +41,6 @@ impl Sender {
 
     pub(super) fn establish(&mut self, now: Time, answer: &Segment, at: Time) -> Progress {
         self.handshake = Handshake::Established;
-        // RFC 3168, section 6.1.1: ECE alone agrees; both are what a host gives back that copies the bits.
         self.ecn.agreed = self.ecn.asked && answer.flags.has(Flags::ECE) && !answer.flags.has(Flags::CWR);
         self.timestamps &= answer.flags.has(Flags::TIMESTAMP);
         if self.recovery == Recovery::Sack && !answer.flags.has(Flags::SACK) {

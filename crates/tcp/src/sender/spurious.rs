@@ -131,20 +131,20 @@ impl Sender {
 
     /// RFC 5682, section 2.1 without SACK, 3.1 with it.
     fn frto_shows(&mut self, segment: &Segment, heard: &Heard, acked: u64) -> bool {
-        let (opinion, resent) = match self.frto {
+        let opinion = match self.frto {
             None => return false,
-            Some(Frto::First { resent }) => (self.frto_first(segment, acked, resent), resent),
-            Some(Frto::Second { .. }) => (self.frto_second(segment, heard, acked), 0),
+            Some(Frto::First { resent }) => self.frto_first(segment, acked, resent),
+            Some(Frto::Second { .. }) => self.frto_second(segment, heard, acked),
         };
         match opinion {
             Opinion::Wait => false,
             Opinion::Spurious => true,
             Opinion::Genuine(segments) => {
-                self.frto = None;
-                if self.scheme != Scheme::Rack {
-                    // What the timeout sent again is on its way.
-                    self.nxt = self.una.max(resent);
+                // What was outstanding is sent again behind the first segment, which is on its way.
+                if self.scheme != Scheme::Rack && self.nxt == self.max {
+                    self.nxt = self.una;
                 }
+                self.frto = None;
                 self.set_window(self.window.min(segments * self.mss));
                 false
             }
@@ -160,8 +160,9 @@ impl Sender {
         if segment.ack < resent || self.una >= self.max {
             return Opinion::Genuine(2);
         }
-        self.nxt = self.max;
+        let next = std::mem::replace(&mut self.nxt, self.max);
         if self.new_data() == 0 {
+            self.nxt = next;
             return Opinion::Genuine(2);
         }
         self.frto = Some(Frto::Second { credit: 2 * self.mss });
