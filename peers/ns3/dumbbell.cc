@@ -32,7 +32,8 @@ std::map<std::string, std::string> given = {
     {"ack_every", "2"},     {"ack_delay", "0.2"},     {"min_rto", "0.2"},       {"initial_window", "10"},
     {"start", "1"},         {"seed", "1"},            {"duration", "100"},      {"warmup", "10"},
     {"law", "tail_drop"},   {"min", "50"},            {"max", "150"},           {"weight", "0.002"},
-    {"max_p", "0.1"},       {"gentle", "1"},          {"target", "0"},          {"trace", "0"},
+    {"max_p", "0.1"},       {"gentle", "1"},          {"target", "0"},          {"interval", "0.1"},
+    {"trace", "0"},
 };
 
 double
@@ -130,7 +131,7 @@ InstallLaw(Ptr<NetDevice> device)
     {
         const double target = Set("target") ? Number("target") : 0.005;
         helper.SetRootQueueDisc("ns3::CoDelQueueDisc", "MaxSize", buffer, "UseEcn", marks, "Target",
-                                TimeValue(Seconds(target)));
+                                TimeValue(Seconds(target)), "Interval", TimeValue(Seconds(Number("interval"))));
     }
     else if (law == "pie")
     {
