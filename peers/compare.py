@@ -1,10 +1,10 @@
 """Compare Sojourn with a peer at one point: the same dumbbell in both, and a table of how they agree.
 
-    .venv/bin/python peers/compare.py --peer ns3 --cc cubic --disc codel --rate '10 Mbit/s' --rtt 100ms
-    make peers ARGS="--peer ns3 --cc cubic --disc codel --rate '10 Mbit/s' --rtt 100ms --flows 10 --seeds 1..5"
+    .venv/bin/python peers/compare.py --peer ns3 --cc cubic --disc codel --rate '10 Mbit/s'
+    make peers ARGS="--peer ns3 --cc cubic --disc codel --rtt 100ms --flows 10 --seeds 1..5"
     make peers ARGS="--peer ns2 --scenario scenarios/peers/s1.toml --set flows.0.count=60"
 
-Exit codes: 0 all within their bounds, 1 something outside, 2 a point that cannot be said, 3 no such peer here.
+Exit codes: 0 all within bounds, 1 something outside, 2 a point that cannot be said, 3 no such peer here.
 """
 
 from __future__ import annotations
@@ -147,8 +147,8 @@ def compare(peer: Peer, scenario: sj.Scenario, said: Words, numbers: Sequence[in
             metric,
             Sample.of([run.metrics[metric] for run in ours]),
             Sample.of([run[metric] for run in theirs]),
-            events,
-            TRANSPORTS,
+            events=events,
+            bounds=TRANSPORTS,
         )
         for metric in TRANSPORTS
     ]
