@@ -6,11 +6,9 @@ use crate::app::AppName;
 use crate::disc::DEFAULT_LAW;
 use crate::times::{Spread, Start};
 use sojourn_tcp::PROFILES;
-use sojourn_tcp::catalogue::CCS;
 use sojourn_units::param::{Kind, Quantity};
 use sojourn_units::{Amount, Bytes, LinkRate, Span, Value, did_you_mean};
 use std::fmt;
-use std::sync::LazyLock;
 
 /// A key of a scenario file.
 #[derive(Clone, Copy, Debug)]
@@ -117,8 +115,10 @@ static KEYS: &[Key] = &[
         "what they send; bulk: TCP that always has data to send; cbr and poisson: UDP datagrams; see `sojourn list apps`"),
     key!("flows", "rate": LinkRate = Words("for cbr and poisson it must be given"), "1 bit/s to the access link's rate" if |_| true,
         "for cbr and poisson: the rate of each flow, in whole IP packets"),
-    key!("flows", "cc": CongestionControl = Text("newreno"),
-        "the congestion control, with the recovery that its RFC pairs with it; see `sojourn list ccs`"),
+    key!("flows", "cc": Control = Text("newreno"),
+        "a congestion control of the catalogue with its parameters" if |_| true,
+        "the congestion control, with the recovery that its RFC pairs with it: { name = NAME, KEY = VALUE } \
+         or \"NAME:KEY=VALUE,KEY=VALUE\"; see `sojourn list ccs`"),
     key!("flows", "profile": ProfileName = Text("default"),
         "the implementation of TCP: default (delayed ACKs, initial window 10, clock of 1 ns) or ns2 \
          (no delayed ACKs, initial window 2, clock tick 10 ms, recovery and receivers as ns-2's)"),
@@ -269,24 +269,6 @@ impl Quantity for Title {
     }
 }
 
-/// The stem of a congestion control.
-pub(crate) struct CongestionControl(pub(crate) &'static str);
-
-/// The stems of the catalogue of congestion controls.
-static CC_STEMS: LazyLock<Vec<&'static str>> = LazyLock::new(|| CCS.iter().map(|page| page.stem).collect());
-
-impl Quantity for CongestionControl {
-    fn kind() -> Kind {
-        Kind::Word(&CC_STEMS)
-    }
-    fn read(value: &Value) -> Result<CongestionControl, String> {
-        word(value, "congestion control", &CC_STEMS).map(CongestionControl)
-    }
-    fn write(&self) -> Value {
-        Value::Text(self.0.into())
-    }
-}
-
 /// The name of a profile of TCP.
 pub(crate) struct ProfileName(pub(crate) &'static str);
 
@@ -329,6 +311,8 @@ shapes! {
     Sections: Tables, Value::List(_), "a list of tables; legal: [[double brackets]] before each";
     Disc: Disc, Value::Table(_) | Value::Text(_),
         "a disc; write it like { law = \"red\" } or \"red:min=50packets\"";
+    Control: Control, Value::Table(_) | Value::Text(_),
+        "a congestion control; write it like { name = \"cubic\" } or \"cubic:hystart=false\"";
 }
 
 #[cfg(test)]

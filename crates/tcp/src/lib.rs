@@ -10,6 +10,7 @@ pub mod catalogue;
 pub mod cc;
 
 mod profile;
+mod ranges;
 mod receiver;
 mod rtt;
 mod scoreboard;
