@@ -301,7 +301,7 @@ fn holds(assertion: &Assertion, value: f64, mss: u32) -> bool {
 }
 
 /// The window scale of the script's side in the usual opening.
-const SHIFT: u8 = 7;
+const SHIFT: u8 = 0;
 const NANOS_PER_MILLI: u64 = 1_000_000;
 /// Longer than a host waits for anything.
 const A_LONG_TIME: Span = Span::from_secs(1000);
