@@ -214,6 +214,14 @@ impl Knob {
     }
 }
 
+impl Profile {
+    /// The knobs that stand otherwise than in the profile of its name.
+    pub fn knobs_set(&self) -> impl Iterator<Item = &'static Knob> {
+        let named = Profile::named(self.name).unwrap_or_default();
+        KNOBS.iter().filter(move |knob| (knob.get)(self) != (knob.get)(&named))
+    }
+}
+
 /// A knob is known by its name.
 impl PartialEq for Knob {
     fn eq(&self, other: &Knob) -> bool {

@@ -345,7 +345,8 @@ impl Quantity for u32 {
         Kind::Whole
     }
     fn read(value: &Value) -> Result<u32, String> {
-        u32::try_from(u64::read(value)?).map_err(|_| format!("{value} is too large; legal: at most {}", u32::MAX))
+        u32::try_from(u64::read(value)?)
+            .map_err(|_| format!("{value} is too large; legal: at most {}", u32::MAX))
     }
     fn write(&self) -> Value {
         Value::Whole(i64::from(*self))
