@@ -294,7 +294,7 @@ def check_law(law: object) -> None:
     """Raise `ValueError` with one line when what a run reads from a law written in Python is not legal."""
 
 def catalogue_json(kind: str) -> str:
-    """Everything of a kind (`laws`, `discs`, `ccs`, `apps`), as a JSON array."""
+    """Everything of a kind (`laws`, `discs`, `ccs`, `apps`, `profiles`, `knobs`), as a JSON array."""
 
 def explain_json(name: str) -> str | None:
     """One entry of the catalogue, or of `scenario`, as a JSON object; None when unknown."""

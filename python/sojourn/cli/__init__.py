@@ -222,7 +222,7 @@ def list_(
     ],
     as_json: Json = False,
 ) -> None:
-    """List laws, discs, ccs (congestion controls), apps or scenarios."""
+    """List laws, discs, ccs (congestion controls), apps, profiles and knobs of TCP, or scenarios."""
     entries = options.listed(kind)
     if as_json:
         printing.say(json.dumps(entries, indent=1, ensure_ascii=False))
@@ -240,7 +240,7 @@ def explain(
         typer.Argument(metavar="NAME", help="A name from 'sojourn list', or scenario.", show_default=False),
     ],
 ) -> None:
-    """Explain one law, disc, congestion control or app: idea, equation, parameters, source."""
+    """Explain one law, disc, congestion control, app, profile or knob of TCP: idea, equation, parameters, source."""
     from sojourn import catalogue
 
     printing.say(printing.explanation(catalogue.explain(name)))
