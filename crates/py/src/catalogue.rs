@@ -16,7 +16,7 @@ pub(crate) fn catalogue_json(kind: &str) -> PyResult<String> {
     let pages: Vec<Value> = match kind {
         "laws" => aqm::LAWS.iter().map(|entry| told("law", &entry.page)).collect(),
         "discs" => aqm::DISCS.iter().map(|page| told("disc", page)).collect(),
-        "ccs" => tcp::CCS.iter().map(|page| told("cc", page)).collect(),
+        "ccs" => tcp::CCS.iter().map(|entry| told("cc", &entry.page)).collect(),
         "apps" => App::PAGES.iter().map(told_app).collect(),
         "profiles" => PROFILE_PAGES.iter().map(told_profile).collect(),
         "knobs" => KNOBS.iter().map(told_knob).collect(),
@@ -36,7 +36,7 @@ pub(crate) fn explain_json(name: &str) -> Option<String> {
     let law = aqm::law(name).map(|entry| told("law", &entry.page));
     let scenario = || (name == "scenario").then(scenario_page);
     law.or_else(|| of("disc", aqm::DISCS))
-        .or_else(|| of("cc", tcp::CCS))
+        .or_else(|| tcp::cc(name).map(|entry| told("cc", &entry.page)))
         .or_else(|| App::PAGES.iter().find(|page| page.stem == name).map(told_app))
         .or_else(|| PROFILE_PAGES.iter().find(|page| page.stem == name).map(told_profile))
         .or_else(|| knob(name).map(told_knob))

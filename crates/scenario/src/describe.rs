@@ -1,9 +1,9 @@
 //! A scenario in words, for people who want to see what would run.
 
-use crate::disc::plain;
 use crate::scenario::{Flows, Scenario};
 use sojourn_aqm::{Gauges, Limit, catalogue};
 use sojourn_units::Value;
+use sojourn_units::spec::plain;
 use std::fmt::Write;
 
 impl Scenario {

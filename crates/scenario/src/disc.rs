@@ -1,8 +1,8 @@
 //! A disc and its law, as people write them.
 
 use sojourn_aqm::{Law, Site, catalogue};
-use sojourn_units::param::{Kind, Quantity};
-use sojourn_units::{Amount, Bytes, Fault, Frequency, LinkRate, Span, Value, did_you_mean};
+use sojourn_units::spec::plain;
+use sojourn_units::{Fault, Spec, Value, did_you_mean};
 use std::fmt;
 
 /// A law and its given parameters: `"red:min=50 packets,max=150 packets"`.
@@ -20,18 +20,8 @@ pub struct DiscSpec {
 impl DiscSpec {
     /// Reads `"red:min=50packets,max=150packets"`; parameters are checked by [`DiscSpec::law_at`].
     pub fn parse(spec: &str) -> Result<DiscSpec, Fault> {
-        let (law, list) = match spec.split_once(':') {
-            Some((law, list)) => (law.trim(), Some(list)),
-            None => (spec.trim(), None),
-        };
-        let mut params = Vec::new();
-        for item in list.into_iter().flat_map(items) {
-            let (key, value) = item
-                .split_once('=')
-                .ok_or_else(|| Fault::new("", format!("\"{}\" is not KEY=VALUE; {SPEC}", item.trim())))?;
-            params.push((key.trim().to_string(), value_of(value.trim())));
-        }
-        DiscSpec::new(law, params).map_err(|fault| Fault { key: String::new(), ..fault })
+        let Spec { name, params } = Spec::parse(spec)?;
+        DiscSpec::new(&name, params).map_err(|fault| Fault { key: String::new(), ..fault })
     }
 
     /// The disc of a law and parameters; refuses unknown laws and keys given twice.
@@ -51,25 +41,8 @@ impl DiscSpec {
                 format!("\"{law}\" is not a law{} (legal: {legal})", did_you_mean(law, stems())),
             )
         })?;
-        if params.len() > MOST_PARAMS {
-            return Err(Fault::new("", format!("{} parameters are more than any law has", params.len())));
-        }
-        for (place, (key, _)) in params.iter().enumerate() {
-            if params[..place].iter().any(|(earlier, _)| earlier == key) {
-                return Err(Fault::new(key, format!("\"{key}\" is given twice; legal: each key once")));
-            }
-        }
-        let fields = (entry.page.fields)();
-        let rank = |key: &str| fields.iter().position(|field| field.key == key).unwrap_or(fields.len());
-        let mut params: Vec<_> = params
-            .into_iter()
-            .map(|(key, value)| match fields.get(rank(&key)) {
-                Some(field) => (key, canonical(value, &field.kind)),
-                None => (key, value),
-            })
-            .collect();
-        params.sort_by_key(|(key, _)| rank(key));
-        Ok(DiscSpec { law: law.into(), params })
+        let Spec { name, params } = Spec { name: law.into(), params }.in_order(&(entry.page.fields)())?;
+        Ok(DiscSpec { law: name, params })
     }
 
     /// The law, built for its place.
@@ -116,90 +89,19 @@ impl Default for DiscSpec {
     }
 }
 
-/// The value as its own type writes it, where it can be read at all.
-pub(crate) fn canonical(value: Value, kind: &Kind) -> Value {
-    fn rewritten<T: Quantity>(value: &Value) -> Option<Value> {
-        T::read(value).ok().map(|quantity| quantity.write())
-    }
-    let written = match kind {
-        Kind::Queue => rewritten::<Amount>(&value),
-        Kind::Time => rewritten::<Span>(&value),
-        Kind::Rate => rewritten::<LinkRate>(&value),
-        Kind::Frequency => rewritten::<Frequency>(&value),
-        Kind::Size => rewritten::<Bytes>(&value),
-        Kind::Number => rewritten::<f64>(&value),
-        Kind::Wholes => rewritten::<Vec<u64>>(&value),
-        _ => None,
-    };
-    written.unwrap_or(value)
-}
-
-/// A value as it stands in a SPEC: without quotes, whole numbers without a point.
-pub(crate) fn plain(value: &Value) -> String {
-    match value {
-        Value::Text(text) => text.clone(),
-        Value::Number(number) => {
-            let number = format!("{number:?}");
-            number.strip_suffix(".0").unwrap_or(&number).into()
-        }
-        other => other.to_string(),
-    }
-}
-
-/// The items of a list: what stands between commas that are in no brackets.
-fn items(list: &str) -> Vec<&str> {
-    let mut depth = 0_i32;
-    list.split(|letter| {
-        depth += i32::from(letter == '[') - i32::from(letter == ']');
-        letter == ',' && depth <= 0
-    })
-    .collect()
-}
-
-/// A value of a SPEC: a list in brackets or a scalar.
-fn value_of(text: &str) -> Value {
-    match text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
-        Some("") => Value::List(Vec::new()),
-        Some(list) => Value::List(list.split(',').map(|item| scalar(item.trim())).collect()),
-        None => scalar(text),
-    }
-}
-
-/// A scalar of a SPEC: a whole number, a number, true or false, or else text.
-fn scalar(text: &str) -> Value {
-    if let Ok(whole) = text.parse() {
-        return Value::Whole(whole);
-    }
-    match text {
-        "true" => Value::Flag(true),
-        "false" => Value::Flag(false),
-        _ => text.parse().map_or_else(|_| Value::Text(text.into()), Value::Number),
-    }
-}
-
 impl fmt::Display for DiscSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.law)?;
-        for (place, (key, value)) in self.params.iter().enumerate() {
-            f.write_str(if place == 0 { ":" } else { "," })?;
-            write!(f, "{key}={}", plain(value))?;
-        }
-        Ok(())
+        Spec { name: self.law.clone(), params: self.params.clone() }.fmt(f)
     }
 }
 
 /// The law of a queue that nobody manages.
 pub(crate) const DEFAULT_LAW: &str = "tail_drop";
 
-/// More parameters than any law has.
-const MOST_PARAMS: usize = 100;
-
-const SPEC: &str = "legal: NAME or NAME:KEY=VALUE,KEY=VALUE";
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_units::Rate;
+    use sojourn_units::{Rate, Span};
 
     fn site() -> Site {
         let rate = Rate::from_bits_per_second(8e6);

@@ -41,7 +41,7 @@ fn flows(flows: &Flows) -> Json {
         "count": flows.count,
         "app": flows.app.name(),
         "rate": flows.app.rate().map(|rate| rate.to_string()),
-        "cc": tcp(flows.cc.as_str().into()),
+        "cc": tcp(flows.cc.to_string().into()),
         "profile": tcp(flows.profile.name.into()),
         "tcp": tcp(knobs(flows)),
         "ecn": flows.ecn,

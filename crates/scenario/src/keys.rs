@@ -7,7 +7,6 @@ use crate::app::AppName;
 use crate::disc::DEFAULT_LAW;
 use crate::times::{Spread, Start};
 use sojourn_tcp::PROFILES;
-use sojourn_tcp::catalogue::CCS;
 use sojourn_tcp::knobs::{KNOBS, Knob, knob};
 use sojourn_units::param::{Kind, Quantity};
 use sojourn_units::{Amount, Bytes, LinkRate, Span, Value, did_you_mean};
@@ -45,8 +44,6 @@ pub enum Preset {
     Text(&'static str),
     /// This whole number.
     Whole(i64),
-    /// True or false.
-    Flag(bool),
     /// Two times in a table under this word.
     Times(&'static str, [&'static str; 2]),
     /// Something that follows from other keys, or nothing; in words.
@@ -94,7 +91,7 @@ macro_rules! whole {
     };
 }
 
-use Preset::{Flag, Required, Text, Times, Whole, Words};
+use Preset::{Required, Text, Times, Whole, Words};
 
 static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     let before = |table: &str| ROWS.iter().position(|key| key.table == table).unwrap_or(ROWS.len());
@@ -154,14 +151,17 @@ static ROWS: &[Key] = &[
         "what they send; bulk: TCP that always has data to send; cbr and poisson: UDP datagrams; see `sojourn list apps`"),
     key!("flows", "rate": LinkRate = Words("for cbr and poisson it must be given"), "1 bit/s to the access link's rate" if |_| true,
         "for cbr and poisson: the rate of each flow, in whole IP packets"),
-    key!("flows", "cc": CongestionControl = Text("newreno"),
-        "the congestion control, with the recovery that its RFC pairs with it; see `sojourn list ccs`"),
+    key!("flows", "cc": Control = Text("newreno"),
+        "a congestion control of the catalogue with its parameters" if |_| true,
+        "the congestion control, with the recovery that its RFC pairs with it: { name = NAME, KEY = VALUE } \
+         or \"NAME:KEY=VALUE,KEY=VALUE\"; see `sojourn list ccs`"),
     key!("flows", "profile": ProfileName = Text("default"),
         "the implementation of TCP: default (the RFCs, with the values of deployed systems) or ns2 (as ns-2's); \
          `sojourn explain default` shows its knobs"),
     key!("flows", "tcp": Section = Words("as the profile"),
         "knobs of TCP that stand otherwise than in the profile: tcp = { prr = false }"),
-    key!("flows", "ecn": bool = Flag(false), "whether they negotiate ECN (RFC 3168); UDP datagrams are ECN-capable"),
+    key!("flows", "ecn": bool = Words("false; true with a congestion control that is made of marks, such as dctcp"),
+        "whether they negotiate ECN (RFC 3168); UDP datagrams are ECN-capable"),
     key!("flows", "segment": Bytes = Text("1500 B"),
         "100 B to 65535 B" if |size| (100..=65535).contains(&size.get()),
         "the IP packet on the wire, headers (40 B) and options included; ACKs have 40 B and their options"),
@@ -237,7 +237,6 @@ impl Preset {
             Preset::Required | Preset::Words(_) | Preset::Profile(_) => None,
             Preset::Text(text) => Some(Value::Text((*text).into())),
             Preset::Whole(number) => Some(Value::Whole(*number)),
-            Preset::Flag(flag) => Some(Value::Flag(*flag)),
             Preset::Times(word, ends) => {
                 let ends = ends.iter().map(|end| Value::Text((*end).into())).collect();
                 Some(Value::Table(vec![((*word).into(), Value::List(ends))]))
@@ -299,24 +298,6 @@ impl Quantity for Title {
     }
 }
 
-/// The stem of a congestion control.
-pub(crate) struct CongestionControl(pub(crate) &'static str);
-
-/// The stems of the catalogue of congestion controls.
-static CC_STEMS: LazyLock<Vec<&'static str>> = LazyLock::new(|| CCS.iter().map(|page| page.stem).collect());
-
-impl Quantity for CongestionControl {
-    fn kind() -> Kind {
-        Kind::Word(&CC_STEMS)
-    }
-    fn read(value: &Value) -> Result<CongestionControl, String> {
-        word(value, "congestion control", &CC_STEMS).map(CongestionControl)
-    }
-    fn write(&self) -> Value {
-        Value::Text(self.0.into())
-    }
-}
-
 /// The name of a profile of TCP.
 pub(crate) struct ProfileName(pub(crate) &'static str);
 
@@ -359,6 +340,8 @@ shapes! {
     Sections: Tables, Value::List(_), "a list of tables; legal: [[double brackets]] before each";
     Disc: Disc, Value::Table(_) | Value::Text(_),
         "a disc; write it like { law = \"red\" } or \"red:min=50packets\"";
+    Control: Control, Value::Table(_) | Value::Text(_),
+        "a congestion control; write it like { name = \"cubic\" } or \"cubic:hystart=false\"";
 }
 
 #[cfg(test)]

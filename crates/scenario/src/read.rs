@@ -3,13 +3,14 @@
 use crate::app::{App, AppName};
 use crate::disc::DiscSpec;
 use crate::faults::{Flaw, MOST_LINES, Place};
-use crate::keys::{CongestionControl, Key, Preset, ProfileName, SHORT, Title, keys_of};
+use crate::keys::{Key, Preset, ProfileName, SHORT, Title, keys_of};
 use crate::scenario::{Access, Bottleneck, Change, Flows, Scenario, Setting};
 use crate::tcp::Tcp;
 use crate::times::{Spread, Start};
 use crate::tree::{Node, Tree};
 use sojourn_aqm::{Limit, Site};
 use sojourn_tcp::Profile;
+use sojourn_tcp::cc::{Choice, Feedback};
 use sojourn_units::param::{Kind, Quantity};
 use sojourn_units::{Amount, Bytes, Fault, LinkRate, Rate, Span, Value};
 
@@ -151,7 +152,7 @@ impl Reader {
         Some(Flows {
             count: group.get::<u64>("count")? as u32,
             app: app?,
-            cc: cc.into(),
+            cc,
             profile,
             ecn,
             segment: segment?,
@@ -202,15 +203,12 @@ impl Reader {
         for name in SHORT.iter().filter(|name| group.given(name) && knobs.given(name)) {
             self.refuse(&knobs, name, "is given twice, here and in the group itself; legal: each key once");
         }
-        let CongestionControl(cc) = group.get("cc")?;
+        let cc = self.control(group);
         let ProfileName(profile) = group.get("profile")?;
-        let mut tcp = Tcp {
-            cc,
-            profile: Profile::named(profile)?,
-            ecn: group.get("ecn")?,
-            segment: segment?,
-            given: Vec::new(),
-        };
+        let cc = cc?;
+        let ecn = if group.given("ecn") { group.get("ecn")? } else { cc.feedback() == Feedback::PerSegment };
+        let given = ["cc", "ecn"].into_iter().filter(|name| group.given(name)).collect();
+        let mut tcp = Tcp { cc, profile: Profile::named(profile)?, ecn, segment: segment?, given };
         for section in [group, &knobs] {
             for Entry { key, value, .. } in &section.given {
                 if let (Preset::Profile(knob), Some(value)) = (key.preset, value) {
@@ -345,38 +343,64 @@ impl Reader {
                 .map_err(|what| Fault::new("", what))
                 .and_then(|spec| DiscSpec::parse(&spec)),
         };
-        let disc = read.map_err(|fault| self.disc_fault(node, &fault)).ok()?;
+        let disc = read.map_err(|fault| self.inner_fault(node, DISC, &fault)).ok()?;
         let site = scenario.map_or_else(somewhere, Scenario::site);
         let faults = disc.faults(&site);
         for fault in &faults {
-            self.disc_fault(node, fault);
+            self.inner_fault(node, DISC, fault);
         }
         faults.is_empty().then_some(disc)
     }
 
     fn disc_of_table(&mut self, node: &Node, entries: &[(String, Node)]) -> Result<DiscSpec, Fault> {
-        let mut law = None;
-        let mut params = Vec::new();
-        for (key, child) in entries {
-            match (key.as_str(), child.value()) {
-                ("law", Ok(value)) => law = Some(String::read(&value)),
-                (_, Ok(value)) => params.push((key.clone(), value)),
-                (_, Err(what)) => self.disc_fault(node, &Fault::new(key, what)),
-            }
-        }
-        let missing = "is missing; legal: the name of a law, as in { law = \"red\" }";
-        let law = law.unwrap_or_else(|| Err(missing.into())).map_err(|what| Fault::new("law", what))?;
+        let (law, params) = self.named_table(node, DISC, ("law", "law", "red"), entries)?;
         DiscSpec::new(&law, params)
     }
 
-    /// Tells a fault of the disc at the line of its key, or of the disc where that is not given.
-    fn disc_fault(&mut self, node: &Node, fault: &Fault) {
+    /// The congestion control of a group.
+    fn control(&mut self, group: &Section<'_>) -> Option<Choice> {
+        let Some(node) = group.node("cc") else { return Choice::parse(&group.get::<String>("cc")?).ok() };
+        let path = group.path_of("cc");
+        let read = match &node.tree {
+            Tree::Table(entries) => self
+                .named_table(node, &path, ("name", "congestion control", "cubic"), entries)
+                .and_then(|(name, params)| Choice::new(&name, params)),
+            _ => Choice::parse(&group.get::<String>("cc")?),
+        };
+        read.map_err(|fault| self.inner_fault(node, &path, &fault)).ok()
+    }
+
+    /// The name and the parameters of a table such as `{ law = "red", KEY = VALUE }`.
+    fn named_table(
+        &mut self,
+        node: &Node,
+        path: &str,
+        (name, what, example): (&str, &str, &str),
+        entries: &[(String, Node)],
+    ) -> Result<(String, Vec<(String, Value)>), Fault> {
+        let mut named = None;
+        let mut params = Vec::new();
+        for (key, child) in entries {
+            match child.value() {
+                Ok(value) if key == name => named = Some(String::read(&value)),
+                Ok(value) => params.push((key.clone(), value)),
+                Err(what) => self.inner_fault(node, path, &Fault::new(key, what)),
+            }
+        }
+        let missing =
+            || format!("is missing; legal: the name of a {what}, as in {{ {name} = \"{example}\" }}");
+        let named = named.unwrap_or_else(|| Err(missing())).map_err(|what| Fault::new(name, what))?;
+        Ok((named, params))
+    }
+
+    /// Tells a fault of what stands at `path` at the line of its key, or of the whole where that is not given.
+    fn inner_fault(&mut self, node: &Node, path: &str, fault: &Fault) {
         let own = match &node.tree {
             Tree::Table(entries) => entries.iter().find(|(key, _)| *key == fault.key),
             _ => None,
         };
         let place = own.map_or(&node.place, |(_, child)| &child.place);
-        let key = if fault.key.is_empty() { DISC.into() } else { format!("{DISC}.{}", fault.key) };
+        let key = if fault.key.is_empty() { path.into() } else { format!("{path}.{}", fault.key) };
         self.flaw(place, &key, &fault.what);
     }
 
@@ -403,7 +427,8 @@ impl Reader {
                 Some(key) if section.given(key.name) => "is given twice; legal: each key once".into(),
                 Some(key) => {
                     // What has keys of its own is read with them.
-                    let nested = matches!(key.kind(), Kind::Table | Kind::Tables | Kind::Disc);
+                    let nested =
+                        matches!(key.kind(), Kind::Table | Kind::Tables | Kind::Disc | Kind::Control);
                     let read = if nested { child.outline() } else { child.value() };
                     let value = read.and_then(|value| key.check(&value).map(|()| value));
                     let (value, wrong) =

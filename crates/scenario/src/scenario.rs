@@ -7,6 +7,7 @@ use crate::times::{Spread, Start};
 use crate::{read, tree};
 use sojourn_aqm::{Limit, Site};
 use sojourn_tcp::Profile;
+use sojourn_tcp::cc::Choice;
 use sojourn_units::{Bytes, Rate, Span};
 use std::fmt;
 
@@ -49,8 +50,8 @@ pub struct Flows {
     pub count: u32,
     /// What they send.
     pub app: App,
-    /// Their congestion control, where they use TCP: a stem of the catalogue.
-    pub cc: String,
+    /// Their congestion control, where they use TCP.
+    pub cc: Choice,
     /// Their implementation of TCP, with what the file sets otherwise.
     pub profile: Profile,
     /// Whether they negotiate ECN.

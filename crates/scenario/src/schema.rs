@@ -1,11 +1,13 @@
 //! The JSON schema of scenario files, for editors.
 
-use crate::disc::canonical;
 use crate::json::of_value;
 use crate::keys::{Key, Preset, keys_of};
 use serde_json::{Map, Value as Json, json};
 use sojourn_aqm::catalogue;
+use sojourn_tcp::catalogue::CCS;
+use sojourn_units::Page;
 use sojourn_units::param::{Field, Kind};
+use sojourn_units::spec::canonical;
 
 /// The JSON schema (2020-12) of a scenario file, TOML tables being objects.
 pub fn schema() -> Json {
@@ -52,6 +54,7 @@ fn property(key: &Key) -> Json {
             list
         }
         Kind::Disc => disc(),
+        Kind::Control => control(),
         kind => of_kind(&kind),
     };
     if let Some((low, high)) = key.bounds {
@@ -74,22 +77,31 @@ fn property(key: &Key) -> Json {
 
 /// A disc: a SPEC, or a table of a law and its parameters.
 fn disc() -> Json {
-    let laws = catalogue::LAWS.iter().map(|entry| {
+    named("law", catalogue::LAWS.iter().map(|entry| &entry.page))
+}
+
+/// A congestion control: a SPEC, or a table of its name and its parameters.
+fn control() -> Json {
+    named("name", CCS.iter().map(|entry| &entry.page))
+}
+
+/// One of a catalogue: a SPEC, or a table of the name under `key` and the parameters.
+fn named<'a>(key: &str, pages: impl Iterator<Item = &'a Page> + Clone) -> Json {
+    let tables = pages.clone().map(|page| {
         let mut properties = Map::new();
-        properties.insert("law".into(), json!({ "const": entry.page.stem }));
-        properties
-            .extend((entry.page.fields)().iter().map(|field| (field.key.to_string(), parameter(field))));
+        properties.insert(key.into(), json!({ "const": page.stem }));
+        properties.extend((page.fields)().iter().map(|field| (field.key.to_string(), parameter(field))));
         json!({
             "type": "object",
-            "description": entry.page.summary,
+            "description": page.summary,
             "properties": properties,
-            "required": ["law"],
+            "required": [key],
             "additionalProperties": false,
         })
     });
-    let stems: Vec<&str> = catalogue::LAWS.iter().map(|entry| entry.page.stem).collect();
+    let stems: Vec<&str> = pages.map(|page| page.stem).collect();
     let spec = json!({ "type": "string", "pattern": format!("^ *({}) *(:.+)?$", stems.join("|")) });
-    json!({ "anyOf": std::iter::once(spec).chain(laws).collect::<Vec<_>>() })
+    json!({ "anyOf": std::iter::once(spec).chain(tables).collect::<Vec<_>>() })
 }
 
 fn parameter(field: &Field) -> Json {
@@ -130,6 +142,7 @@ fn of_kind(kind: &Kind) -> Json {
         Kind::Word(words) => json!({ "enum": words }),
         Kind::Text => json!({ "type": "string" }),
         Kind::Disc => disc(),
+        Kind::Control => control(),
         Kind::Table => json!({ "type": "object" }),
         Kind::Tables => json!({ "type": "array" }),
     }

@@ -3,19 +3,19 @@
 //! What a profile has is followed as far as it applies: RACK finds no losses for a sender without SACK, and nobody is
 //! told. A knob that somebody turns and that would do nothing, or that an RFC forbids beside the others, is refused.
 
-use sojourn_tcp::cc::{Recovery, recovery};
+use sojourn_tcp::cc::{Choice, Feedback, Recovery};
 use sojourn_tcp::{HEADER, LossDetection, Pipe, Profile, TIMESTAMPS};
-use sojourn_units::Bytes;
+use sojourn_units::{Bytes, Span, Value};
 
 /// How a group's TCP is set up, and by which keys.
 pub(crate) struct Tcp {
     /// Its congestion control.
-    pub(crate) cc: &'static str,
+    pub(crate) cc: Choice,
     /// The profile, with what the file sets otherwise.
     pub(crate) profile: Profile,
     pub(crate) ecn: bool,
     pub(crate) segment: Bytes,
-    /// The knobs that the file sets.
+    /// The knobs that the file sets, and those keys of the group that they may contradict.
     pub(crate) given: Vec<&'static str>,
 }
 
@@ -31,14 +31,14 @@ impl Tcp {
     }
 
     fn has_sack(&self) -> bool {
-        recovery(self.cc, self.profile.sack) == Some(Recovery::Sack)
+        self.cc.recovery(self.profile.sack) == Ok(Recovery::Sack)
     }
 
     /// Why a knob of recovery by SACK does nothing here.
     fn without_sack(&self, on: bool) -> Option<String> {
         let whose = match self.profile.sack {
             Some(_) => "sack = false leaves them without".into(),
-            None => format!("cc = \"{}\" goes without", self.cc),
+            None => format!("cc = \"{}\" goes without", self.cc.name()),
         };
         (on && !self.has_sack())
             .then(|| format!("needs selective acknowledgments, which {whose}; legal: sack = true with it"))
@@ -62,6 +62,24 @@ impl Tcp {
     /// Why a knob of ECN does nothing here.
     fn without_ecn(&self) -> Option<String> {
         (!self.ecn).then(|| "is of ECN, which these flows do not negotiate; legal: ecn = true with it".into())
+    }
+
+    /// Marks are all that such a control knows of congestion (RFC 8257, section 3.1).
+    fn without_marks(&self) -> Option<String> {
+        (!self.ecn && self.cc.feedback() == Feedback::PerSegment).then(|| {
+            format!(
+                "is false, and cc = \"{}\" is made of ECN marks; legal: true, or another cc",
+                self.cc.name()
+            )
+        })
+    }
+
+    /// RFC 8511 is about the answer to ECN alone.
+    fn backoff_without_ecn(&self) -> Option<String> {
+        let abe = self.cc.params().iter().any(|(key, value)| key == "abe" && *value == Value::Flag(true));
+        let what = "has abe = true, an answer to ECN (RFC 8511), which these flows do not negotiate; legal: ecn = true \
+                    with it";
+        (abe && !self.ecn).then(|| what.into())
     }
 
     fn without_rack(&self) -> Option<String> {
@@ -99,7 +117,7 @@ impl Tcp {
     }
 
     /// RFC 6298 has no timeout outside of its bounds.
-    fn below_cap(&self, name: &str, timeout: sojourn_units::Span) -> Option<String> {
+    fn below_cap(&self, name: &str, timeout: Span) -> Option<String> {
         let cap = self.profile.max_rto;
         (timeout > cap).then(|| format!("{timeout} is above max_rto = {cap}; legal: {name} up to max_rto"))
     }
@@ -118,6 +136,8 @@ impl Tcp {
 type Rule = (&'static str, fn(&Tcp) -> Option<String>);
 
 static RULES: &[Rule] = &[
+    ("cc", Tcp::backoff_without_ecn),
+    ("ecn", Tcp::without_marks),
     ("min_rto", |tcp| tcp.below_cap("min_rto", tcp.profile.min_rto)),
     ("initial_rto", |tcp| tcp.below_cap("initial_rto", tcp.profile.initial_rto)),
     ("max_rto", Tcp::cap_too_low),
@@ -131,8 +151,9 @@ static RULES: &[Rule] = &[
     ("prr", |tcp| tcp.without_board(tcp.profile.prr)),
     ("undo", Tcp::without_witness),
     ("fast_convergence", |tcp| {
-        (tcp.cc != "cubic")
-            .then(|| format!("is CUBIC's, and here cc = \"{}\"; legal: cc = \"cubic\" with it", tcp.cc))
+        (tcp.cc.name() != "cubic").then(|| {
+            format!("is CUBIC's, and here cc = \"{}\"; legal: cc = \"cubic\" with it", tcp.cc.name())
+        })
     }),
     ("cautious_exit", |tcp| {
         let what = "is NewReno's (RFC 6582), and here recovery goes by SACK; legal: sack = false with it";

@@ -2,7 +2,8 @@
 
 use crate::disc::DiscSpec;
 use crate::faults::{Faults, Flaw, Place};
-use sojourn_units::{Fault, Value};
+use sojourn_tcp::cc::Choice;
+use sojourn_units::{Fault, Spec, Value};
 use toml::de::{DeTable, DeValue};
 
 /// A value and its place.
@@ -230,11 +231,11 @@ fn insert(node: &mut Node, steps: &[Step], leaf: Node) -> Result<(), String> {
         *node = leaf;
         return Ok(());
     };
-    // A disc that was written as a SPEC has its parameters inside the text.
+    // What was written as a SPEC has its parameters inside the text.
     if let (Tree::Leaf(Value::Text(spec)), Step::Name(_)) = (&node.tree, step)
-        && let Ok(disc) = DiscSpec::parse(spec)
+        && let Some(table) = table_of_spec(spec, &node.place)
     {
-        node.tree = disc_table(disc, &node.place);
+        node.tree = table;
     }
     match (&mut node.tree, step) {
         (Tree::Table(entries), Step::Name(name)) => {
@@ -268,11 +269,18 @@ fn insert(node: &mut Node, steps: &[Step], leaf: Node) -> Result<(), String> {
     }
 }
 
-fn disc_table(disc: DiscSpec, place: &Place) -> Tree {
-    let law = ("law".to_string(), Value::Text(disc.law));
-    let entries = std::iter::once(law).chain(disc.params);
+/// The table that says the same as the SPEC of a disc or of a congestion control.
+fn table_of_spec(spec: &str, place: &Place) -> Option<Tree> {
+    let (name, Spec { name: called, params }) = if let Ok(DiscSpec { law, params }) = DiscSpec::parse(spec) {
+        ("law", Spec { name: law, params })
+    } else if let Ok(Choice::Listed(spec)) = Choice::parse(spec) {
+        ("name", spec)
+    } else {
+        return None;
+    };
+    let entries = std::iter::once((name.to_string(), Value::Text(called))).chain(params);
     let entries = entries.map(|(key, value)| (key, Node { place: place.clone(), tree: Tree::Leaf(value) }));
-    Tree::Table(entries.collect())
+    Some(Tree::Table(entries.collect()))
 }
 
 /// Where the lines of a text begin.

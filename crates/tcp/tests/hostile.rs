@@ -32,7 +32,7 @@ impl Setup {
 }
 
 fn setups() -> impl Strategy<Value = Setup> {
-    let stems: Vec<&str> = CCS.iter().map(|page| page.stem).collect();
+    let stems: Vec<&str> = CCS.iter().map(|entry| entry.page.stem).collect();
     let sack = prop::sample::select(&[None, Some(false), Some(true)][..]);
     (prop::sample::select(PROFILES), prop::sample::select(stems), any::<bool>(), sack, any::<bool>())
         .prop_map(|(profile, cc, ecn, sack, timestamps)| Setup { profile, cc, ecn, sack, timestamps })

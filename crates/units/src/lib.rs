@@ -9,6 +9,7 @@
 
 pub mod math;
 pub mod param;
+pub mod spec;
 pub mod stream;
 
 mod ecn;
@@ -23,6 +24,7 @@ pub use param::{Fault, Page, Value};
 pub use prob::Prob;
 pub use quantity::{Amount, Frequency, LinkRate};
 pub use size::{Bytes, Rate};
+pub use spec::Spec;
 pub use stream::Stream;
 pub use text::{did_you_mean, nearest};
 pub use time::{Span, Time};

@@ -69,6 +69,8 @@ pub enum Kind {
     Times(&'static [&'static str]),
     /// A disc: `"red:min=50packets"`, or a table of its law and the law's parameters.
     Disc,
+    /// A congestion control: `"cubic:hystart=false"`, or a table of its name and its parameters.
+    Control,
     /// A table of its own.
     Table,
     /// A list of tables.
@@ -156,6 +158,7 @@ impl Kind {
             Kind::Wholes => "[7, 9]",
             Kind::Flag => "true",
             Kind::Disc => "\"red:min=50packets,max=150packets\"",
+            Kind::Control => "\"cubic:hystart=false\"",
             Kind::Table | Kind::Tables => "{ key = value }",
             Kind::Word(_) | Kind::Text => "\"text\"",
         }
@@ -190,6 +193,7 @@ impl fmt::Display for Kind {
             Kind::Word(_) => "word",
             Kind::Times(_) => "time or times",
             Kind::Disc => "disc",
+            Kind::Control => "congestion control",
             Kind::Table => "table",
             Kind::Tables => "list of tables",
             Kind::Text => "text",

@@ -40,7 +40,7 @@ fn every_key_is_read() {
     assert_eq!(bottleneck.buffer, Some(Limit::Packets(300)));
     assert_eq!(bottleneck.disc.to_string(), "pi:target=100 packets,a=1.822e-5,b=1.816e-5");
     let flows = &scenario.flows[0];
-    assert_eq!((flows.count, flows.app, flows.cc.as_str()), (50, App::Bulk, "newreno"));
+    assert_eq!((flows.count, flows.app, flows.cc.to_string().as_str()), (50, App::Bulk, "newreno"));
     assert_eq!((flows.ecn, flows.segment), (true, Bytes::new(1000)));
     let (first, last) = (Span::from_millis(38), Span::from_millis(42));
     assert_eq!((flows.access.rate, flows.access.delay), (mbit(10.0), Spread { from: first, to: last }));
@@ -118,7 +118,7 @@ fn every_default_is_as_documented() {
     assert_eq!(scenario.bottleneck.disc, DiscSpec::parse("tail_drop").unwrap());
     assert!(scenario.at.is_empty());
     let flows = &scenario.flows[0];
-    assert_eq!((flows.count, flows.app, flows.cc.as_str()), (1, App::Bulk, "newreno"));
+    assert_eq!((flows.count, flows.app, flows.cc.to_string().as_str()), (1, App::Bulk, "newreno"));
     assert_eq!(flows.profile, Profile::default());
     assert_eq!((flows.ecn, flows.segment, flows.stop), (false, Bytes::new(1500), None));
     assert_eq!((flows.access.rate, flows.access.delay), (mbit(100.0), Spread::constant(Span::ZERO)));

@@ -22,9 +22,34 @@
 //!
 //! Where (1) is below `W_est`, the window is never taken down to `W_est`.
 
-use super::{AckSample, CongestionControl, Signal};
+use super::{AckSample, CongestionControl, Curve, Entry, Feedback, Recovery, Signal};
 use crate::profile::Profile;
-use sojourn_units::{Bytes, Time, math};
+use sojourn_units::param::Described;
+use sojourn_units::{Bytes, Page, Time, math};
+
+/// What the catalogue tells of it.
+pub const ENTRY: Entry = Entry {
+    page: Page {
+        stem: "cubic",
+        summary: "a window cubic in the time since the last loss, never below Reno's; recovery by SACK",
+        idea: "After a loss the window rises fast towards the one at which the loss came, lingers there, then \
+               probes beyond, ever faster. Growth goes by the clock and not by the round trip, so that long paths \
+               need not wait; on short or slow ones, where Reno would grow faster, it grows as Reno does. \
+               Slow start is Reno's (no HyStart++).",
+        equation: "W(t) = C (t - K)^3 + W_max,  K = cbrt((W_max - cwnd) / C);  cwnd <- 0.7 FlightSize at a loss",
+        source: "RFC 9438, RFC 6675",
+        fields: Params::fields,
+    },
+    recovery: Recovery::Sack,
+    feedback: Feedback::Classic,
+    build: |given, profile, mss| Ok(Curve::Cubic(Cubic::new(&Params::from_values(given)?, profile, mss))),
+};
+
+sojourn_units::params! {
+    /// Parameters of CUBIC.
+    #[derive(Copy)]
+    pub struct Params {}
+}
 
 /// CUBIC's curve. Windows are in segments.
 #[derive(Clone, Debug)]
@@ -57,7 +82,7 @@ struct Stage {
 
 impl Cubic {
     /// Slow start from the profile's initial window, for segments of `mss` bytes.
-    pub fn new(profile: &Profile, mss: u32) -> Cubic {
+    pub fn new(_params: &Params, profile: &Profile, mss: u32) -> Cubic {
         Cubic {
             mss: f64::from(mss),
             fast_convergence: profile.fast_convergence,
@@ -199,7 +224,7 @@ mod tests {
 
     /// A curve that had `window` segments when a segment of as many in flight was lost.
     fn after_loss(window: f64) -> Cubic {
-        let mut cubic = Cubic::new(&Profile::default(), MSS);
+        let mut cubic = Cubic::new(&Params::default(), &Profile::default(), MSS);
         cubic.window = window;
         cubic.on_signal(&Signal::Loss { flight: (window * f64::from(MSS)) as u64 });
         cubic

@@ -1,14 +1,32 @@
 //! Congestion controls: the curve that the window follows, one file each.
+//!
+//! A file holds what the catalogue tells of its control (`ENTRY`), the parameters, and the curve. The list below
+//! makes it known: from it follow the catalogue and the one type that a sender holds, [`Curve`].
 
-mod cubic;
-mod reno;
+#[macro_use]
+mod list;
 
+pub mod cubic;
+pub mod newreno;
+pub mod reno;
+
+mod choice;
+
+pub use choice::{Choice, Guest};
 pub use cubic::Cubic;
+pub use newreno::Newreno;
 pub use reno::Reno;
 
 use crate::profile::Profile;
 use crate::rtt::RttEstimator;
-use sojourn_units::{Bytes, Span, Time};
+use dyn_clone::DynClone;
+use sojourn_units::{Bytes, Fault, Page, Span, Time, Value};
+
+controls! {
+    reno::Reno,
+    newreno::Newreno,
+    cubic::Cubic,
+}
 
 /// What an ACK of new data says.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +75,7 @@ pub enum Signal {
 ///
 /// What is not the curve's (recovery, idle times, bursts) the sender does, and sets the window. To undo a reduction
 /// for a loss that was none, the sender takes up a copy from before it.
-pub trait CongestionControl {
+pub trait CongestionControl: DynClone + Send {
     /// New data was acknowledged outside recovery: the window may grow.
     fn on_ack(&mut self, ack: &AckSample<'_>);
     /// New data was acknowledged on a connection that agreed on ECN, in recovery or not; comes before `on_ack`.
@@ -76,6 +94,24 @@ pub trait CongestionControl {
     fn set_ssthresh(&mut self, ssthresh: Bytes);
 }
 
+dyn_clone::clone_trait_object!(CongestionControl);
+
+/// A congestion control of the catalogue.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    /// What is told of it.
+    pub page: Page,
+    /// The recovery that its source pairs it with.
+    pub recovery: Recovery,
+    /// What it needs to hear from the receiver about marks.
+    pub feedback: Feedback,
+    /// Builds it from given parameters.
+    pub build: Build,
+}
+
+/// Builds a curve from given parameters, for a profile and segments of so many bytes of payload.
+pub type Build = fn(&[(String, Value)], &Profile, u32) -> Result<Curve, Fault>;
+
 /// How losses after the first one of a window are repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
@@ -87,77 +123,11 @@ pub enum Recovery {
     Sack,
 }
 
-/// Any congestion control of the catalogue.
-///
-/// A sender asks at every ACK: the curve lies within it, and the question costs no look elsewhere.
-#[derive(Clone, Debug)]
-pub enum Curve {
-    /// `reno` and `newreno`.
-    Reno(Reno),
-    /// `cubic`.
-    Cubic(Cubic),
-}
-
-impl CongestionControl for Curve {
-    fn on_ack(&mut self, ack: &AckSample<'_>) {
-        match self {
-            Curve::Reno(reno) => reno.on_ack(ack),
-            Curve::Cubic(cubic) => cubic.on_ack(ack),
-        }
-    }
-    fn on_signal(&mut self, signal: &Signal) {
-        match self {
-            Curve::Reno(reno) => reno.on_signal(signal),
-            Curve::Cubic(cubic) => cubic.on_signal(signal),
-        }
-    }
-    fn window(&self) -> Bytes {
-        match self {
-            Curve::Reno(reno) => reno.window(),
-            Curve::Cubic(cubic) => cubic.window(),
-        }
-    }
-    fn ssthresh(&self) -> Bytes {
-        match self {
-            Curve::Reno(reno) => reno.ssthresh(),
-            Curve::Cubic(cubic) => cubic.ssthresh(),
-        }
-    }
-    fn set_window(&mut self, window: Bytes) {
-        match self {
-            Curve::Reno(reno) => reno.set_window(window),
-            Curve::Cubic(cubic) => cubic.set_window(window),
-        }
-    }
-    fn set_ssthresh(&mut self, ssthresh: Bytes) {
-        match self {
-            Curve::Reno(reno) => reno.set_ssthresh(ssthresh),
-            Curve::Cubic(cubic) => cubic.set_ssthresh(ssthresh),
-        }
-    }
-}
-
-/// The recovery that the congestion control of the name `stem` is paired with by its RFC, or that
-/// `sack` asks for.
-pub fn recovery(stem: &str, sack: Option<bool>) -> Option<Recovery> {
-    let paired = match stem {
-        "reno" => Recovery::Reno,
-        "newreno" => Recovery::NewReno,
-        "cubic" => Recovery::Sack,
-        _ => return None,
-    };
-    Some(match sack {
-        Some(true) => Recovery::Sack,
-        Some(false) if paired == Recovery::Sack => Recovery::NewReno,
-        _ => paired,
-    })
-}
-
-/// The congestion control of the name `stem` for segments of `mss` bytes of payload.
-pub fn build(stem: &str, profile: &Profile, mss: u32) -> Option<Curve> {
-    match stem {
-        "reno" | "newreno" => Some(Curve::Reno(Reno::new(profile, mss))),
-        "cubic" => Some(Curve::Cubic(Cubic::new(profile, mss))),
-        _ => None,
-    }
+/// What a receiver tells of marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feedback {
+    /// That there were some, until it hears that the window was reduced (RFC 3168, section 6.1.3).
+    Classic,
+    /// Which segments were marked (RFC 8257, section 3.2).
+    PerSegment,
 }

@@ -13,9 +13,32 @@
 //! one segment. The window is kept as a number with a fraction, so that (3)
 //! loses nothing to rounding.
 
-use super::{AckSample, CongestionControl, Signal};
+use super::{AckSample, CongestionControl, Curve, Entry, Feedback, Recovery, Signal};
 use crate::profile::{Halving, Profile};
-use sojourn_units::Bytes;
+use sojourn_units::param::Described;
+use sojourn_units::{Bytes, Page};
+
+/// What the catalogue tells of it.
+pub const ENTRY: Entry = Entry {
+    page: Page {
+        stem: "reno",
+        summary: "Reno with the fast recovery of RFC 5681: any new ACK ends it",
+        idea: "Slow start, then one segment more a round trip; half the window at a loss. Recovery repairs one \
+               loss a window: further ones mostly wait for the timer.",
+        equation: "cwnd += SMSS^2 / cwnd per ACK;  cwnd <- max(FlightSize / 2, 2 SMSS) at a loss",
+        source: "RFC 5681",
+        fields: Params::fields,
+    },
+    recovery: Recovery::Reno,
+    feedback: Feedback::Classic,
+    build: |given, profile, mss| Ok(Curve::Reno(Reno::new(&Params::from_values(given)?, profile, mss))),
+};
+
+sojourn_units::params! {
+    /// Parameters of Reno.
+    #[derive(Copy)]
+    pub struct Params {}
+}
 
 /// Reno's curve; `reno` and `newreno` differ in the sender's recovery.
 #[derive(Clone, Debug)]
@@ -28,7 +51,7 @@ pub struct Reno {
 
 impl Reno {
     /// Slow start from the profile's initial window, for segments of `mss` bytes.
-    pub fn new(profile: &Profile, mss: u32) -> Reno {
+    pub fn new(_params: &Params, profile: &Profile, mss: u32) -> Reno {
         let mss = f64::from(mss);
         let window = profile.initial_window as f64 * mss;
         Reno { mss, halving: profile.halving, window, ssthresh: f64::INFINITY }
@@ -108,7 +131,7 @@ mod tests {
     const MSS: u32 = 1000;
 
     fn reno(profile: &str) -> Reno {
-        Reno::new(&Profile::named(profile).unwrap(), MSS)
+        Reno::new(&Params::default(), &Profile::named(profile).unwrap(), MSS)
     }
 
     fn acks(reno: &mut Reno, acked: u64) {

@@ -14,7 +14,7 @@ mod fast;
 mod selective;
 mod transmit;
 
-use crate::cc::{self, CongestionControl, Curve, Recovery};
+use crate::cc::{Choice, CongestionControl, Curve, Recovery};
 use crate::profile::Profile;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
@@ -24,15 +24,15 @@ use counted::CountedRecovery;
 use ecn::EcnState;
 use fast::FastRecovery;
 use selective::SackRecovery;
-use sojourn_units::{Bytes, Span, Time};
+use sojourn_units::{Bytes, Fault, Span, Time};
 
 /// How a sender is set up.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// What implementations differ in.
     pub profile: Profile,
-    /// The congestion control, by its name in the catalogue.
-    pub cc: String,
+    /// The congestion control.
+    pub cc: Choice,
     /// Payload of a full segment without options, bytes; options take theirs from it (RFC 6691).
     pub mss: u32,
     /// Whether to ask for ECN.
@@ -103,15 +103,15 @@ enum Repair {
 }
 
 impl Sender {
-    /// A sender with nothing to send, before its SYN; None where the congestion control does not exist.
-    pub fn new(config: Config) -> Option<Sender> {
+    /// A sender with nothing to send, before its SYN; refuses a congestion control that is wrong.
+    pub fn new(config: Config) -> Result<Sender, Fault> {
         let Config { profile, cc, mss, ecn } = config;
         let options = if profile.timestamps { TIMESTAMPS } else { 0 };
         let mss = mss.saturating_sub(options).clamp(1, u32::from(u16::MAX));
-        let curve = cc::build(&cc, &profile, mss)?;
-        Some(Sender {
+        let curve = cc.build(&profile, mss)?;
+        Ok(Sender {
             handshake: Handshake::Closed,
-            recovery: cc::recovery(&cc, profile.sack)?,
+            recovery: cc.recovery(profile.sack)?,
             timestamps: profile.timestamps,
             resend: false,
             dup_acks: 0,
