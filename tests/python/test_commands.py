@@ -232,7 +232,10 @@ def test_wrong_options_of_run_are_one_line(refused, flags, begins):
         (["run"], "sojourn run: FILE is missing; legal: see sojourn run --help"),
         (["report"], "sojourn report: DIR is missing; legal: see sojourn report --help"),
         (["--verbose"], "sojourn: --verbose: is not an option; see sojourn --help"),
-        (["list", "lwas"], 'sojourn list: "lwas" is not a list; legal: laws, discs, ccs, apps, profiles, knobs, scenarios'),
+        (
+            ["list", "lwas"],
+            'sojourn list: "lwas" is not a list; legal: laws, discs, ccs, apps, profiles, knobs, scenarios',
+        ),
         (["explain", "redd"], 'sojourn explain: "redd" is not known; nearest: red'),
         (["explain", "\u2603"], 'sojourn explain: "\u2603" is not known; legal: '),
         (["report", "nowhere"], "nowhere: there is no such folder; legal: "),

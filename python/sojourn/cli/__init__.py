@@ -108,6 +108,17 @@ Discs = Annotated[
         show_default=False,
     ),
 ]
+Controls = Annotated[
+    list[str],
+    typer.Option(
+        "--cc",
+        metavar="SPEC",
+        help="A congestion control in Python instead of the scenario's: FILE.py:CLASS for all flows, or "
+        "flows[N]=FILE.py:CLASS for one group of them. Give it again for other groups.",
+        default_factory=list,
+        show_default=False,
+    ),
+]
 Sets = Annotated[
     list[str],
     typer.Option(
@@ -130,6 +141,7 @@ def run(
     context: typer.Context,
     file: File,
     disc: Discs,
+    cc: Controls,
     assign: Sets,
     seed: Annotated[
         list[str],
@@ -171,6 +183,7 @@ def run(
     asked = options.Asked(
         file=file,
         discs=tuple(disc),
+        cc=options.controls(cc),
         overrides=options.overrides(assign),
         seeds=options.seeds(seed, seeds),
         plants=tuple(plant.split(",")),
@@ -310,6 +323,7 @@ def _run(asked: options.Asked) -> None:
         jobs=asked.jobs,
         plants=asked.plants,
         command=["sojourn", *asked.command],
+        cc=asked.cc,
     )
     with _untorn() as settled:
         _run_and_deliver(request, asked, settled)
