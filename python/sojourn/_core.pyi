@@ -240,7 +240,7 @@ class Acknowledged:
         """How far the data is acknowledged, bytes from its start."""
     @property
     def sent_to(self) -> int:
-        """How far it was sent: a round trip is over when `acked_to` has come to where this was at its start."""
+        """How far it was sent: a round trip is over when `acked_to` has come to where this was before."""
     @property
     def marked(self) -> bool:
         """Whether it echoes congestion."""

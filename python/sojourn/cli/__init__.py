@@ -253,7 +253,7 @@ def explain(
         typer.Argument(metavar="NAME", help="A name from 'sojourn list', or scenario.", show_default=False),
     ],
 ) -> None:
-    """Explain one law, disc, congestion control, app, profile or knob of TCP: idea, equation, parameters, source."""
+    """Explain one law, disc, congestion control, app, profile or knob of TCP, or the scenario file."""
     from sojourn import catalogue
 
     printing.say(printing.explanation(catalogue.explain(name)))

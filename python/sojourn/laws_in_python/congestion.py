@@ -38,22 +38,23 @@ CC_CALLS = ("on_ack", "on_feedback", "on_signal")
 class CongestionControl(InPython):
     """Base of congestion controls written in Python: the curve that the window of a flow follows.
 
-    `cwnd` and `ssthresh` are set in the methods below, in bytes of payload, as RFC 5681 counts them; in segments
-    they are `cwnd / mss`. What is no curve the sender does, and it is the built-in one: loss recovery, timers, the
-    answer to an echo of congestion once a window. It sets `cwnd` itself after an idle time, and at the end of
-    NewReno's recovery.
+    `cwnd` and `ssthresh` are set in the methods below, in bytes of payload, as RFC 5681 counts them; in
+    segments they are `cwnd / mss`. What is no curve is the work of the built-in sender: loss recovery,
+    timers, one answer to echoes of congestion in a window. It sets `cwnd` itself after an idle time, and at the end
+    of NewReno's recovery.
 
-    Every flow has a copy of its own (`copy.deepcopy`), and takes another one before it reduces its window, which it
-    takes up again when nothing was lost: keep state in `self`. Objects are templates and parameters are public
-    values of the class, as for a `sojourn.Controller`. Written in this way, Reno has the window of the built-in one
-    to the last bit; a run takes some ten times as long.
+    Every flow has a copy of its own (`copy.deepcopy`). Before a reduction the sender takes another one, and
+    goes on with that when it turns out that nothing was lost: keep state in `self`. Objects are templates and
+    parameters are public values of the class, as for a `sojourn.Controller`. Written in this way, Reno has
+    the window of the built-in one to the last bit.
 
-    An exception, or a window that is none (less than a segment, infinite, NaN), ends the run with a `LawFailed`.
+    An exception, or a window that is none (less than a segment, infinite, NaN), ends the run with a
+    `LawFailed` that names the line.
     """
 
-    #: How losses after the first one of a window are repaired: "sack" (RFC 6675), "newreno" (RFC 6582) or "reno".
+    #: How losses after a window's first are repaired: "sack" (RFC 6675), "newreno" (RFC 6582) or "reno".
     recovery: Literal["sack", "newreno", "reno"] = "sack"
-    #: What receivers tell of marks: "classic" (RFC 3168) or "per_segment", each one (RFC 8257, section 3.2).
+    #: What receivers tell of marks: "classic" (RFC 3168), or "per_segment" each (RFC 8257, section 3.2).
     feedback: Literal["classic", "per_segment"] = "classic"
     #: How much may be outstanding, bytes; in `reset` already the initial window.
     cwnd: float
@@ -101,7 +102,7 @@ class CongestionControl(InPython):
         """
 
     def on_signal(self, signal: Signal) -> None:
-        """Loss, an echo of congestion (once a window), or a timeout: `signal.kind` is "loss", "ecn" or "timeout".
+        """`signal.kind` is "loss", "ecn" (an echo of congestion, once a window) or "timeout".
 
         >>> import sojourn as sj
         >>> class Halves(sj.CongestionControl):

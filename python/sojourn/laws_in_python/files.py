@@ -1,4 +1,4 @@
-"""Laws and congestion controls in files of their author's: ``FILE.py:CLASS`` or ``FILE.py:CLASS:KEY=VALUE``."""
+"""Laws and congestion controls in files of their author's: ``FILE.py:CLASS:KEY=VALUE,KEY=VALUE``."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def _own(template: Kind, given: Mapping[str, object]) -> Kind:
         # A frozen dataclass refuses setattr.
         object.__setattr__(own, name, value)
     # What is written as a generator or a coroutine would never be run, and nobody would be told.
-    answer: object = own.reset()  # type: ignore[func-returns-value]
+    answer: object = own.reset()
     if answer is not None:
         if isinstance(answer, CoroutineType):
             # One that is left open has Python warn on stderr that nobody awaited it.

@@ -58,10 +58,10 @@ class Request:
     """What to run: every disc with every seed.
 
     `discs` are texts such as ``"red:min=50packets,max=150packets"`` or ``"mylaw.py:MyLaw"``, objects of
-    `sojourn.laws`, or laws written in Python; none means the scenario's own disc. `cc` is a congestion control
-    written in Python for all flows that use TCP, or one for each of some groups of flows by their places. `seeds` are whole numbers
+    `sojourn.laws`, or laws written in Python; none means the scenario's own disc. `seeds` are whole numbers
     from 0 to 2**64 - 1, each once. `jobs` is the number of worker threads, None for one a processor.
-    `command` is noted in the provenance.
+    `command` is noted in the provenance. `cc` is a congestion control in Python for all flows that use TCP,
+    or one for each of some groups of flows, by their places.
     """
 
     scenario: Scenario
@@ -78,6 +78,7 @@ def run(
     discs: Sequence[Disc] | Disc | None = None,
     seeds: Iterable[int] = (1,),
     jobs: int | None = None,
+    *,
     cc: Control | Mapping[int, Control] | None = None,
 ) -> Result:
     """Run a scenario for every disc and seed.
@@ -86,8 +87,8 @@ def run(
     `sojourn.laws`, or laws written in Python (`sojourn.Law`, `sojourn.Controller`), or one such; None means
     the scenario's own disc. `seeds` are whole numbers from 0 to 2**64 - 1, each once. `jobs` is the number
     of worker threads (default: one a processor); it never changes the result. `cc` is a congestion control
-    written in Python (a `sojourn.CongestionControl`, or ``"mycc.py:MyCc"``) for all flows that use TCP, or such
-    by the places of groups of flows, as in ``{0: MyCc()}``.
+    written in Python (a `sojourn.CongestionControl`, or ``"mycc.py:MyCc"``) for all flows that use TCP, or
+    some by the places of groups of flows, as in ``{0: MyCc()}``.
 
     Raises `InputError` for illegal input; `RunFailed` when a run fails (`LawFailed` where what is written in
     Python did) and `Interrupted` on Ctrl-C, with the finished runs as `.result`.
@@ -215,7 +216,7 @@ def _controls(request: Request) -> list[tuple[int, CongestionControl]]:
     for place in given:
         if isinstance(place, bool) or not isinstance(place, SupportsIndex) or index(place) not in tcp:
             raise InputError(
-                f"--cc: {place!r} is no group of flows that use TCP; legal: {', '.join(map(str, tcp)) or 'none'}"
+                f"--cc: {place!r} is no group of flows that use TCP; legal: {', '.join(map(str, tcp))}"
             )
     return [(index(place), _control(control)) for place, control in sorted(given.items())]
 
