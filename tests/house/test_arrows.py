@@ -13,6 +13,7 @@ CRATES = {
     "optim": {"units"},
     "aqm": {"units", "optim"},
     "tcp": {"units"},
+    "exchange": {"units", "tcp"},
     "scenario": {"units", "aqm", "tcp"},
     "sim": {"units", "aqm", "tcp", "scenario"},
     "py": {"units", "aqm", "tcp", "scenario", "sim"},

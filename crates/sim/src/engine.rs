@@ -326,15 +326,24 @@ impl<P: Probe> Simulation<P> {
     /// A packet comes to the receiver.
     fn receive(&mut self, at: Time, packet: Packet) {
         let number = packet.flow_number();
+        // An acknowledgment that is due before is on its way before.
+        loop {
+            let flow = &mut self.flows[number as usize];
+            let Source::Tcp(connection) = &mut flow.source else {
+                let payload = packet.size().saturating_sub(UDP_HEADER);
+                return self.probe.received(at, number, u64::from(payload));
+            };
+            let receiver = &mut connection.receiver;
+            let Some(due) = receiver.next_timeout().filter(|due| *due < at) else { break };
+            if let Some(ack) = receiver.on_timeout(due) {
+                let packet = self.pool.of_segment(ack, number, flow.reverse);
+                self.travel(due, packet);
+            }
+        }
         let flow = &mut self.flows[number as usize];
-        let Source::Tcp(connection) = &mut flow.source else {
-            return self.probe.received(at, number, u64::from(packet.size().saturating_sub(UDP_HEADER)));
-        };
+        let Source::Tcp(connection) = &mut flow.source else { return };
         let reverse = flow.reverse;
         let receiver = &mut connection.receiver;
-        // An acknowledgment that is due before is on its way before.
-        let due = receiver.next_timeout().filter(|due| *due < at);
-        let late = due.and_then(|due| Some((due, receiver.on_timeout(due)?)));
         let before = receiver.delivered();
         let answer = receiver.on_segment(at, &self.pool.take(packet));
         let delivered = receiver.delivered() - before;
@@ -342,10 +351,6 @@ impl<P: Probe> Simulation<P> {
             self.events.push(time, Event::new(Kind::Receiver, number));
         }
         self.probe.received(at, number, delivered);
-        if let Some((due, ack)) = late {
-            let packet = self.pool.of_segment(ack, number, reverse);
-            self.travel(due, packet);
-        }
         if let Some(ack) = answer {
             let packet = self.pool.of_segment(ack, number, reverse);
             self.travel(at, packet);

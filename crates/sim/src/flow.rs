@@ -77,7 +77,7 @@ impl Flow {
 
 impl Connection {
     fn new(config: Config) -> Connection {
-        let receiver = Receiver::new(&config.profile, config.ecn);
+        let receiver = Receiver::new(&config);
         let sender = Sender::new(config).expect("the scenario names congestion controls of the catalogue");
         Connection { sender, receiver }
     }

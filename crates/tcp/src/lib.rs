@@ -11,6 +11,7 @@ pub mod cc;
 pub mod knobs;
 
 mod profile;
+mod ranges;
 mod receiver;
 mod rtt;
 mod scoreboard;

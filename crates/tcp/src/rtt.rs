@@ -66,6 +66,17 @@ impl RttEstimator {
         self.set_timeout();
     }
 
+    /// After a spurious timeout the times are at least those of `sample` (RFC 4015, section 3.1, step 11).
+    pub fn widen(&mut self, sample: Span) {
+        let rtt = self.in_ticks(sample);
+        let before = self.smoothed.unwrap_or(rtt) + 2.0 * self.tick.seconds();
+        let smoothed = before.max(rtt);
+        self.smoothed = Some(smoothed);
+        self.variation = self.variation.max(rtt / 2.0);
+        self.plain = self.whole_ticks(smoothed + (K * self.variation).max(self.tick.seconds()));
+        self.set_timeout();
+    }
+
     /// (5.5): doubles the timeout.
     pub fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(MOST_DOUBLINGS);

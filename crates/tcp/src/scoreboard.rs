@@ -12,89 +12,35 @@
 //! Both conditions of `IsLost` only weaken as S grows, so that one boundary,
 //! found from the last three ranges, tells lost octets from the others.
 
+use crate::ranges::Ranges;
+
 /// What the receiver has above the acknowledgment number, and is known to have.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Scoreboard {
-    ranges: Vec<(u64, u64)>,
-    /// Bytes in all of them.
-    sacked: u64,
+pub(crate) struct Scoreboard(Ranges);
+
+impl std::ops::Deref for Scoreboard {
+    type Target = Ranges;
+    fn deref(&self) -> &Ranges {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for Scoreboard {
+    fn deref_mut(&mut self) -> &mut Ranges {
+        &mut self.0
+    }
 }
 
 impl Scoreboard {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.ranges.is_empty()
-    }
-
-    /// Everything below `una` is acknowledged.
-    pub(crate) fn advance(&mut self, una: u64) {
-        let gone = self.ranges.partition_point(|&(_, to)| to <= una);
-        self.sacked -= self.ranges.drain(..gone).map(|(from, to)| to - from).sum::<u64>();
-        if let Some(first) = self.ranges.first_mut()
-            && first.0 < una
-        {
-            self.sacked -= una - first.0;
-            first.0 = una;
-        }
-    }
-
-    /// The receiver has `from..to`; says whether any of that is news.
-    pub(crate) fn insert(&mut self, from: u64, to: u64) -> bool {
-        let first = self.ranges.partition_point(|&(_, end)| end < from);
-        let last = first + self.ranges[first..].partition_point(|&(start, _)| start <= to);
-        let before = self.sacked;
-        if first == last {
-            self.ranges.insert(first, (from, to));
-            self.sacked += to - from;
-        } else {
-            let joined = (from.min(self.ranges[first].0), to.max(self.ranges[last - 1].1));
-            let held: u64 = self.ranges[first..last].iter().map(|(from, to)| to - from).sum();
-            self.sacked += joined.1 - joined.0 - held;
-            self.ranges[first] = joined;
-            self.ranges.drain(first + 1..last);
-        }
-        self.sacked > before
-    }
-
-    /// Forgets everything: after a timeout the receiver may have thrown it away (RFC 2018, section 8).
-    pub(crate) fn clear(&mut self) {
-        self.ranges.clear();
-        self.sacked = 0;
-    }
-
-    /// Bytes SACKed below `seq`.
-    pub(crate) fn sacked_below(&self, seq: u64) -> u64 {
-        if self.highest() <= seq {
-            return self.sacked;
-        }
-        self.ranges.iter().take_while(|(from, _)| *from < seq).map(|&(from, to)| to.min(seq) - from).sum()
-    }
-
-    /// The end of the highest octet SACKed; 0 without any.
-    pub(crate) fn highest(&self) -> u64 {
-        self.ranges.last().map_or(0, |&(_, to)| to)
-    }
-
-    /// The first octet at or above `seq` that is not SACKed.
-    pub(crate) fn next_hole(&self, seq: u64) -> u64 {
-        let place = self.ranges.partition_point(|&(_, to)| to <= seq);
-        self.ranges.get(place).filter(|&&(from, _)| from <= seq).map_or(seq, |&(_, to)| to)
-    }
-
-    /// Where the hole that holds `seq` ends; `end` where nothing above is SACKed.
-    pub(crate) fn hole_end(&self, seq: u64, end: u64) -> u64 {
-        let place = self.ranges.partition_point(|&(_, to)| to <= seq);
-        self.ranges.get(place).map_or(end, |&(from, _)| from)
-    }
-
     /// The last octets below `end` that are not SACKed: their end.
     pub(crate) fn last_hole_end(&self, end: u64) -> u64 {
-        self.ranges.last().filter(|&&(_, to)| to >= end).map_or(end, |&(from, _)| from)
+        self.as_slice().last().filter(|&&(_, to)| to >= end).map_or(end, |&(from, _)| from)
     }
 
     /// `IsLost`: what is not SACKed is lost below this boundary, and only there.
     pub(crate) fn lost_below(&self, mss: u64) -> u64 {
         let mut bytes = 0;
-        for (count, &(from, to)) in self.ranges.iter().rev().take(DUP_THRESHOLD).enumerate() {
+        for (count, &(from, to)) in self.as_slice().iter().rev().take(DUP_THRESHOLD).enumerate() {
             bytes += to - from;
             if count + 1 == DUP_THRESHOLD || bytes > (DUP_THRESHOLD as u64 - 1) * mss {
                 return from;
@@ -106,7 +52,7 @@ impl Scoreboard {
     /// `SetPipe`: bytes on their way out of `una..max`, of which those below `retransmitted` were sent again.
     pub(crate) fn pipe(&self, una: u64, max: u64, retransmitted: u64, mss: u64) -> u64 {
         let lost = self.lost_below(mss).max(una);
-        let unsacked = |from: u64, to: u64| to - from - (self.sacked_below(to) - self.sacked_below(from));
+        let unsacked = |from: u64, to: u64| to - from - (self.bytes_below(to) - self.bytes_below(from));
         unsacked(lost, max) + unsacked(una, retransmitted.max(una))
     }
 }
@@ -173,7 +119,7 @@ mod tests {
                 prop_assert_eq!(board.insert(from, to), news);
                 (from..to).for_each(|octet| sacked[octet as usize] = true);
             }
-            board.advance(una);
+            board.remove_below(una);
             (0..una).for_each(|octet| sacked[octet as usize] = false);
             let is_sacked = |octet: u64| sacked[octet as usize];
 
@@ -190,7 +136,7 @@ mod tests {
             let pipe = holes().map(|octet| u64::from(!is_lost(octet)) + u64::from(octet < retransmitted)).sum();
             prop_assert_eq!(board.pipe(una, max, retransmitted, MSS), pipe);
             let count = (0..seq).filter(|&octet| is_sacked(octet)).count() as u64;
-            prop_assert_eq!(board.sacked_below(seq), count);
+            prop_assert_eq!(board.bytes_below(seq), count);
 
             let hole = (seq..max).find(|&octet| !is_sacked(octet)).unwrap_or(max);
             prop_assert_eq!(board.next_hole(seq), hole);

@@ -54,7 +54,7 @@ pub struct Stamp(u32);
 impl Segment {
     /// What comes behind its sequence numbers: payload, and one for FIN.
     pub fn end(&self) -> u64 {
-        self.seq + u64::from(self.len) + u64::from(self.flags.has(Flags::FIN))
+        self.seq.saturating_add(u64::from(self.len) + u64::from(self.flags.has(Flags::FIN)))
     }
 
     /// Size on the wire, bytes, headers and options included.

@@ -24,10 +24,18 @@ impl Setup {
         Profile { sack: self.sack, timestamps: self.timestamps, ..named }
     }
 
+    fn config(self) -> Config {
+        Config {
+            profile: self.profile(),
+            cc: self.cc.into(),
+            mss: u32::from(MSS),
+            ecn: self.ecn,
+            reads: None,
+        }
+    }
+
     fn sender(self) -> Sender {
-        let config =
-            Config { profile: self.profile(), cc: self.cc.into(), mss: u32::from(MSS), ecn: self.ecn };
-        Sender::new(config).unwrap()
+        Sender::new(self.config()).unwrap()
     }
 }
 
@@ -81,7 +89,7 @@ impl Flying {
 fn transfer(setup: Setup, segments: u64, path: Path, seed: u64) -> Option<Time> {
     let total = segments * u64::from(MSS);
     let mut sender = setup.sender();
-    let mut receiver = Receiver::new(&setup.profile(), setup.ecn);
+    let mut receiver = Receiver::new(&setup.config());
     let mut draws = Stream::named(seed, "path");
     let mut flying = Flying::default();
     let mut now = Time::ZERO;
@@ -169,7 +177,8 @@ proptest! {
     fn no_segment_upsets_a_receiver(
         storm in prop::collection::vec((0..1_000_000_u64, 0..3000_u16, any::<u8>(), 0..100_u64), 1..200),
     ) {
-        let mut receiver = Receiver::new(&Profile::named("default").unwrap(), true);
+        let setup = Setup { profile: "default", cc: "newreno", ecn: true, sack: None, timestamps: false };
+        let mut receiver = Receiver::new(&setup.config());
         let (mut now, mut before) = (Time::ZERO, 0);
         for (seq, len, bits, millis) in storm {
             now += Span::from_millis(millis);

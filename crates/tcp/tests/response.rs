@@ -73,7 +73,7 @@ struct Connection {
 
 impl Connection {
     fn new(config: Config, rtt: Span, loss: Loss) -> Connection {
-        let receiver = Receiver::new(&config.profile, false);
+        let receiver = Receiver::new(&config);
         let mut sender = Sender::new(config).unwrap();
         sender.supply(u64::MAX / 2);
         sender.open();
@@ -144,13 +144,14 @@ fn mean_window(flow: Flow, loss: Loss, losses: f64) -> f64 {
     let profile = Profile {
         sack: flow.sack,
         delayed_ack: flow.delayed_ack,
+        byte_counting: flow.byte_counting,
         fast_convergence: false,
         receive_window: u64::from(u32::MAX),
         // RFC 6298, (2.4): where the round-trip time never varies, less than this is no margin.
         min_rto: Span::from_secs(1),
         ..Profile::default()
     };
-    let config = Config { profile, cc: flow.cc.into(), mss: 1000, ecn: false };
+    let config = Config { profile, cc: flow.cc.into(), mss: 1000, ecn: false, reads: None };
     let mut connection = Connection::new(config, flow.rtt, loss);
     let segments = (losses / loss.probability()) as u64;
     let warm_up = segments / 10;
@@ -164,10 +165,12 @@ struct Flow {
     cc: &'static str,
     sack: Option<bool>,
     delayed_ack: bool,
+    byte_counting: u32,
     rtt: Span,
 }
 
-const RENO: Flow = Flow { cc: "newreno", sack: None, delayed_ack: false, rtt: Span::from_millis(400) };
+const RENO: Flow =
+    Flow { cc: "newreno", sack: None, delayed_ack: false, byte_counting: 2, rtt: Span::from_millis(400) };
 const RENO_WITH_SACK: Flow = Flow { sack: Some(true), ..RENO };
 const CUBIC: Flow = Flow { cc: "cubic", rtt: Span::from_millis(400), ..RENO };
 
@@ -200,13 +203,23 @@ fn reno_with_sack_follows_its_response_function() {
     }
 }
 
-/// An ACK for two segments halves the increase: the window shrinks by sqrt(2). Beyond p = 3e-3 windows
-/// are below ten segments, and fewer than three ACKs may follow a loss.
+/// An ACK for two segments halves the increase where ACKs are counted: the window shrinks by sqrt(2). Beyond p = 3e-3
+/// windows are below ten segments, and fewer than three ACKs may follow a loss.
 #[test]
 fn delayed_acks_cost_reno_the_root_of_two() {
+    let flow = Flow { delayed_ack: true, byte_counting: 0, ..RENO };
+    for p in &PROBABILITIES[..4] {
+        let window = mean_window(flow, Loss::Random(*p), losses(*p));
+        agrees(window, RENO_RANDOM / (2.0 * p).sqrt(), *p);
+    }
+}
+
+/// RFC 3465, section 3.2.
+#[test]
+fn delayed_acks_cost_nothing_where_bytes_are_counted() {
     for p in &PROBABILITIES[..4] {
         let window = mean_window(Flow { delayed_ack: true, ..RENO }, Loss::Random(*p), losses(*p));
-        agrees(window, RENO_RANDOM / (2.0 * p).sqrt(), *p);
+        agrees(window, RENO_RANDOM / p.sqrt(), *p);
     }
 }
 

@@ -103,7 +103,7 @@ fn source(draws: &mut Draws, kind: Kind) -> SourcePlan {
     }
     let mss = if kind.round { 960 } else { draws.below(1400) as u32 + 60 };
     let cc = draws.pick(&["reno", "newreno", "cubic"]).into();
-    SourcePlan::Bulk(Config { profile: profile(draws), cc, mss, ecn: draws.chance(0.5) })
+    SourcePlan::Bulk(Config { profile: profile(draws), cc, mss, ecn: draws.chance(0.5), reads: None })
 }
 
 fn profile(draws: &mut Draws) -> Profile {

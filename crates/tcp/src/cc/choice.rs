@@ -28,8 +28,11 @@ pub struct Guest {
     /// What it needs to hear from the receiver about marks.
     pub feedback: Feedback,
     /// Builds it for a profile and segments of so many bytes of payload.
-    pub build: Arc<dyn Fn(&Profile, u32) -> Box<dyn CongestionControl> + Send + Sync>,
+    pub build: Arc<BuildGuest>,
 }
+
+/// Builds a guest.
+pub type BuildGuest = dyn Fn(&Profile, u32) -> Box<dyn CongestionControl> + Send + Sync;
 
 impl Choice {
     /// Reads `"cubic"` or `"cubic:hystart=false"`, and checks it.

@@ -1,6 +1,6 @@
 //! CUBIC: a window that is a cubic function of the time since the last loss.
 //!
-//! RFC 9438, without HyStart++: slow start is Reno's. Windows are in segments,
+//! RFC 9438, with HyStart++ in the first slow start. Windows are in segments,
 //! times in seconds. A stage of congestion avoidance starts at `t = 0` with
 //! `cwnd_epoch` and heads for the window of the last loss, first fast, then
 //! ever more slowly, then past it:
@@ -16,16 +16,18 @@
 //!
 //! At a loss or an ECN echo (section 4.6) `cwnd` becomes `beta` times the flight
 //! size, and `W_max` the window before, less a part where that did not reach the
-//! last one (fast convergence, 4.7). After a timeout (4.8) the first stage is
-//! convex from its start: `K` is 0. Time that a sender spends without need of
-//! its window is no part of `t` (5.8).
+//! last one (fast convergence, 4.7). After a timeout (4.8), and where HyStart++
+//! ended the first slow start (4.10), the first stage is convex from its start:
+//! `K` is 0. Time that a sender spends without need of its window is no part of
+//! `t` (5.8). With ABE (RFC 8511) an ECN echo leaves 0.85 of the flight.
 //!
 //! Where (1) is below `W_est`, the window is never taken down to `W_est`.
 
+use super::slow_start::SlowStart;
 use super::{AckSample, CongestionControl, Curve, Entry, Feedback, Recovery, Signal};
 use crate::profile::Profile;
 use sojourn_units::param::Described;
-use sojourn_units::{Bytes, Page, Time, math};
+use sojourn_units::{Bytes, Page, Span, Time, math};
 
 /// What the catalogue tells of it.
 pub const ENTRY: Entry = Entry {
@@ -35,9 +37,9 @@ pub const ENTRY: Entry = Entry {
         idea: "After a loss the window rises fast towards the one at which the loss came, lingers there, then \
                probes beyond, ever faster. Growth goes by the clock and not by the round trip, so that long paths \
                need not wait; on short or slow ones, where Reno would grow faster, it grows as Reno does. \
-               Slow start is Reno's (no HyStart++).",
+               The first slow start ends when the round-trip time rises (HyStart++), not with a loss.",
         equation: "W(t) = C (t - K)^3 + W_max,  K = cbrt((W_max - cwnd) / C);  cwnd <- 0.7 FlightSize at a loss",
-        source: "RFC 9438, RFC 6675",
+        source: "RFC 9438, RFC 9406, RFC 6675",
         fields: Params::fields,
     },
     recovery: Recovery::Sack,
@@ -48,7 +50,14 @@ pub const ENTRY: Entry = Entry {
 sojourn_units::params! {
     /// Parameters of CUBIC.
     #[derive(Copy)]
-    pub struct Params {}
+    pub struct Params {
+        /// leave the first slow start when the round-trip time rises (HyStart++)
+        hystart: Option<bool> = None, "HyStart++", "true or false" if |_| true,
+            "RFC 9438, section 4.10: true; false where the profile counts ACKs and not bytes";
+        /// after an ECN echo keep 0.85 of the flight instead of 0.7, in congestion avoidance
+        abe: bool = false, "ABE", "true or false" if |_| true,
+            "RFC 8511 is an experiment";
+    }
 }
 
 /// CUBIC's curve. Windows are in segments.
@@ -56,16 +65,20 @@ sojourn_units::params! {
 pub struct Cubic {
     mss: f64,
     fast_convergence: bool,
+    abe: bool,
+    slow_start: SlowStart,
     /// `cwnd`.
     window: f64,
     ssthresh: f64,
-    /// `cwnd_prior`: the window before the last reduction.
+    /// `cwnd_prior`: the window before the last reduction, or where HyStart++ ended slow start.
     prior: f64,
     /// `W_max`, once there was a loss.
     plateau: Option<f64>,
     /// Congestion avoidance under way.
     stage: Option<Stage>,
     last_ack: Time,
+    /// The last ACK left nothing outstanding.
+    was_idle: bool,
 }
 
 /// A stage of congestion avoidance.
@@ -82,21 +95,45 @@ struct Stage {
 
 impl Cubic {
     /// Slow start from the profile's initial window, for segments of `mss` bytes.
-    pub fn new(_params: &Params, profile: &Profile, mss: u32) -> Cubic {
+    pub fn new(params: &Params, profile: &Profile, mss: u32) -> Cubic {
+        let hystart = params.hystart.unwrap_or(profile.byte_counting > 0);
         Cubic {
             mss: f64::from(mss),
             fast_convergence: profile.fast_convergence,
+            abe: params.abe,
+            slow_start: SlowStart::new(profile, hystart),
             window: profile.initial_window as f64,
             ssthresh: f64::INFINITY,
             prior: f64::INFINITY,
             plateau: None,
             stage: None,
             last_ack: Time::ZERO,
+            was_idle: false,
         }
     }
 
     fn segments(&self, bytes: u64) -> f64 {
         bytes as f64 / self.mss
+    }
+
+    fn starts_slowly(&self) -> bool {
+        self.window < self.ssthresh
+    }
+
+    /// Section 4.10.
+    fn start_slowly(&mut self, ack: &AckSample<'_>) {
+        let growth = self.slow_start.on_ack(ack, self.mss);
+        // Section 5.8, as RFC 7661, section 4.2, has it for slow start, where the window runs ahead.
+        if 2.0 * self.segments(ack.flight + ack.acked) >= self.window {
+            self.window += growth.bytes / self.mss;
+        }
+        if growth.ends {
+            self.ssthresh = self.window;
+            self.prior = self.window;
+        }
+        if !self.starts_slowly() {
+            self.slow_start.leave(false);
+        }
     }
 
     /// Sections 4.2 to 4.5.
@@ -105,9 +142,8 @@ impl Cubic {
             Some(stage) => stage,
             None => self.new_stage(ack.now),
         };
-        // Section 5.8: what was outstanding before this ACK left room in the window for more.
-        let used = self.segments(ack.flight + ack.acked) + 1.0 > self.window;
-        if used {
+        stage.start += self.unused(ack);
+        if self.uses_window(ack) {
             stage.reno += self.alpha(stage.reno) * self.segments(ack.acked) / self.window;
             let t = ack.now.since(stage.start).seconds();
             if stage.window_at(t) < stage.reno {
@@ -117,13 +153,30 @@ impl Cubic {
                 let target = stage.window_at(t + rtt).clamp(self.window, MOST_GROWTH * self.window);
                 self.window += (target - self.window) / self.window;
             }
-        } else {
-            stage.start += ack.now.since(self.last_ack);
         }
         self.stage = Some(stage);
     }
 
-    /// Equation (2); after a timeout there is no plateau above.
+    /// Section 5.8: what was outstanding before this ACK left no room in the window for more.
+    fn uses_window(&self, ack: &AckSample<'_>) -> bool {
+        self.segments(ack.flight + ack.acked) + 1.0 > self.window
+    }
+
+    /// Section 5.8: the time since the last ACK that is no part of `t`. All of it where the window was not used. Where
+    /// nothing was outstanding, what is more than the round trip of what was sent next.
+    fn unused(&self, ack: &AckSample<'_>) -> Span {
+        let passed = ack.now.since(self.last_ack);
+        if !self.uses_window(ack) {
+            passed
+        } else if self.was_idle {
+            let rtt = ack.sample.unwrap_or_else(|| Span::from_seconds(ack.rtt.smoothed_s().unwrap_or(0.0)));
+            passed.saturating_sub(rtt)
+        } else {
+            Span::ZERO
+        }
+    }
+
+    /// Equation (2). After a timeout and after HyStart++ there is no plateau above.
     fn new_stage(&mut self, now: Time) -> Stage {
         self.last_ack = now;
         let plateau = self.plateau.unwrap_or(self.window).max(self.window);
@@ -135,15 +188,16 @@ impl Cubic {
         if reno >= self.prior { 1.0 } else { ALPHA }
     }
 
-    /// Sections 4.6 and 4.7; the window is at least `least` segments.
-    fn reduce(&mut self, flight: u64, least: f64) {
+    /// Sections 4.6 and 4.7, to a share of the flight; the window is at least `least` segments.
+    fn reduce(&mut self, flight: u64, share: f64, least: f64) {
         let short = self.fast_convergence && self.plateau.is_some_and(|plateau| self.window < plateau);
         self.plateau = Some(if short { self.window * f64::midpoint(1.0, BETA) } else { self.window });
-        let reduced = self.segments(flight) * BETA;
+        let reduced = self.segments(flight) * share;
         self.prior = self.window;
         self.window = reduced.max(least);
         self.ssthresh = reduced.max(LEAST_SSTHRESH);
         self.stage = None;
+        self.slow_start.leave(false);
     }
 
     /// Section 4.8.
@@ -155,6 +209,12 @@ impl Cubic {
         self.window = 1.0;
         self.plateau = None;
         self.stage = None;
+        self.slow_start.leave(true);
+    }
+
+    /// RFC 8511, section 4: in slow start the measured response is not for it.
+    fn share_at_echo(&self) -> f64 {
+        if self.abe && !self.starts_slowly() { BETA_ECN } else { BETA }
     }
 }
 
@@ -168,18 +228,19 @@ impl Stage {
 
 impl CongestionControl for Cubic {
     fn on_ack(&mut self, ack: &AckSample<'_>) {
-        if self.window < self.ssthresh {
-            self.window += self.segments(ack.acked).min(1.0);
+        if self.starts_slowly() {
+            self.start_slowly(ack);
         } else {
             self.avoid_congestion(ack);
         }
         self.last_ack = ack.now;
+        self.was_idle = ack.flight == 0;
     }
 
     fn on_signal(&mut self, signal: &Signal) {
         match *signal {
-            Signal::Loss { flight } => self.reduce(flight, 2.0),
-            Signal::EcnEcho { flight } => self.reduce(flight, 1.0),
+            Signal::Loss { flight } => self.reduce(flight, BETA, 2.0),
+            Signal::EcnEcho { flight } => self.reduce(flight, self.share_at_echo(), 1.0),
             Signal::Timeout { flight, again } => self.time_out(flight, again),
         }
     }
@@ -193,7 +254,12 @@ impl CongestionControl for Cubic {
     }
 
     fn set_window(&mut self, window: Bytes) {
-        self.window = self.segments(window.get()).max(1.0);
+        let window = self.segments(window.get()).max(1.0);
+        // The next stage starts from where the sender puts the window.
+        if window < self.window {
+            self.stage = None;
+        }
+        self.window = window;
     }
 
     fn set_ssthresh(&mut self, ssthresh: Bytes) {
@@ -205,6 +271,8 @@ impl CongestionControl for Cubic {
 const C: f64 = 0.4;
 /// What is left of the window at a loss (section 4.6).
 const BETA: f64 = 0.7;
+/// What ABE leaves of the flight at an ECN echo (RFC 8511, section 3.1).
+const BETA_ECN: f64 = 0.85;
 /// Reno's increase at this decrease: 3 (1 - beta) / (1 + beta) (section 4.3).
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 /// How far the target may be above the window (section 4.2).
@@ -216,7 +284,6 @@ const LEAST_SSTHRESH: f64 = 2.0;
 mod tests {
     use super::*;
     use crate::rtt::RttEstimator;
-    use sojourn_units::Span;
 
     const MSS: u32 = 1000;
     /// Segments outstanding where that is to be the whole window.

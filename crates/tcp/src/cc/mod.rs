@@ -11,8 +11,10 @@ pub mod newreno;
 pub mod reno;
 
 mod choice;
+mod hystart;
+mod slow_start;
 
-pub use choice::{Choice, Guest};
+pub use choice::{BuildGuest, Choice, Guest};
 pub use cubic::Cubic;
 pub use newreno::Newreno;
 pub use reno::Reno;
@@ -80,6 +82,10 @@ pub trait CongestionControl: DynClone + Send {
     fn on_ack(&mut self, ack: &AckSample<'_>);
     /// New data was acknowledged on a connection that agreed on ECN, in recovery or not; comes before `on_ack`.
     fn on_feedback(&mut self, ack: &AckSample<'_>) {
+        let _ = ack;
+    }
+    /// The same where the window was not used: it does not grow.
+    fn on_unused(&mut self, ack: &AckSample<'_>) {
         let _ = ack;
     }
     /// Loss, an ECN echo, or a timeout.

@@ -1,18 +1,23 @@
 //! Reno: additive increase, multiplicative decrease.
 //!
-//! RFC 5681. In slow start the window grows by each acknowledged segment, above
+//! RFC 5681. In slow start the window grows by what is acknowledged, above
 //! `ssthresh` by one segment a round trip:
 //!
 //! ```text
-//! cwnd += min(N, SMSS)              cwnd < ssthresh        (2)
-//! cwnd += SMSS SMSS / cwnd          otherwise              (3)
-//! ssthresh = max(FlightSize / 2, 2 SMSS)   at a loss       (4)
+//! cwnd += min(N, L SMSS)            cwnd < ssthresh        (1)
+//! cwnd += SMSS for each cwnd bytes acknowledged, otherwise (2)
+//! ssthresh = max(FlightSize / 2, 2 SMSS)   at a loss       (3)
 //! ```
 //!
+//! Equation (2) counts bytes (RFC 3465, section 2.1); a profile that counts
+//! ACKs adds SMSS SMSS / cwnd for each (RFC 5681, equation 3), to a window
+//! with a fraction, so that nothing is lost to rounding.
+//!
 //! An ECN echo halves the window like a loss (RFC 3168, section 6.1.2), down to
-//! one segment. The window is kept as a number with a fraction, so that (3)
-//! loses nothing to rounding.
+//! one segment. With ABE (RFC 8511) it leaves 0.8 of what was in flight in
+//! congestion avoidance: a mark comes from a short queue, and so early.
 
+use super::slow_start::SlowStart;
 use super::{AckSample, CongestionControl, Curve, Entry, Feedback, Recovery, Signal};
 use crate::profile::{Halving, Profile};
 use sojourn_units::param::Described;
@@ -25,7 +30,7 @@ pub const ENTRY: Entry = Entry {
         summary: "Reno with the fast recovery of RFC 5681: any new ACK ends it",
         idea: "Slow start, then one segment more a round trip; half the window at a loss. Recovery repairs one \
                loss a window: further ones mostly wait for the timer.",
-        equation: "cwnd += SMSS^2 / cwnd per ACK;  cwnd <- max(FlightSize / 2, 2 SMSS) at a loss",
+        equation: "cwnd += SMSS per cwnd bytes acknowledged;  cwnd <- max(FlightSize / 2, 2 SMSS) at a loss",
         source: "RFC 5681",
         fields: Params::fields,
     },
@@ -37,38 +42,125 @@ pub const ENTRY: Entry = Entry {
 sojourn_units::params! {
     /// Parameters of Reno.
     #[derive(Copy)]
-    pub struct Params {}
+    pub struct Params {
+        /// leave the first slow start when the round-trip time rises (HyStart++)
+        hystart: bool = false, "HyStart++", "true or false" if |_| true,
+            "RFC 5681 knows nothing of it; RFC 9406, section 4.3 has it for any control";
+        /// after an ECN echo keep 0.8 of the flight instead of half
+        abe: bool = false, "ABE", "true or false" if |_| true,
+            "RFC 8511 is an experiment";
+    }
 }
 
-/// Reno's curve; `reno` and `newreno` differ in the sender's recovery.
+/// Reno's curve; `reno` and `newreno` differ in the sender's recovery. Windows are in bytes.
 #[derive(Clone, Debug)]
 pub struct Reno {
     mss: f64,
     halving: Halving,
+    counts_bytes: bool,
+    abe: bool,
+    slow_start: SlowStart,
     window: f64,
     ssthresh: f64,
+    /// `bytes_acked`: acknowledged in congestion avoidance since the window last grew.
+    counted: f64,
 }
 
 impl Reno {
     /// Slow start from the profile's initial window, for segments of `mss` bytes.
-    pub fn new(_params: &Params, profile: &Profile, mss: u32) -> Reno {
+    pub fn new(params: &Params, profile: &Profile, mss: u32) -> Reno {
         let mss = f64::from(mss);
-        let window = profile.initial_window as f64 * mss;
-        Reno { mss, halving: profile.halving, window, ssthresh: f64::INFINITY }
+        Reno {
+            mss,
+            halving: profile.halving,
+            counts_bytes: profile.byte_counting > 0,
+            abe: params.abe,
+            slow_start: SlowStart::new(profile, params.hystart),
+            window: profile.initial_window as f64 * mss,
+            ssthresh: f64::INFINITY,
+            counted: 0.0,
+        }
     }
 
-    /// Equation (4), and what it means in whole windows.
+    /// Whether the window is to grow by slow start.
+    pub(super) fn starts_slowly(&self) -> bool {
+        self.window < self.ssthresh
+    }
+
+    /// The window in segments.
+    pub(super) fn segments(&self) -> f64 {
+        self.window / self.mss
+    }
+
+    /// In congestion avoidance: the window grows by so many segments for each one acknowledged, or for each ACK.
+    pub(super) fn grow(&mut self, acked: u64, per_segment: f64) {
+        self.window += per_segment * if self.counts_bytes { acked as f64 } else { self.mss };
+    }
+
+    /// A reduction to a share of the window, at least `least` segments.
+    pub(super) fn keep(&mut self, share: f64, least: f64) {
+        self.reduce_to(self.window * share, least);
+    }
+
+    /// A reduction; `ssthresh` is at least two segments.
+    fn reduce_to(&mut self, window: f64, least: f64) {
+        self.window = window.max(least * self.mss);
+        self.ssthresh = window.max(LEAST_SSTHRESH * self.mss);
+        self.slow_start.leave(false);
+        self.counted = 0.0;
+    }
+
+    fn start_slowly(&mut self, ack: &AckSample<'_>) {
+        let growth = self.slow_start.on_ack(ack, self.mss);
+        self.window += growth.bytes;
+        if growth.ends {
+            self.ssthresh = self.window;
+        }
+        if !self.starts_slowly() {
+            self.slow_start.leave(false);
+        }
+    }
+
+    /// Equation (2), or RFC 5681's (3).
+    fn avoid_congestion(&mut self, acked: u64) {
+        if !self.counts_bytes {
+            self.window += self.mss * self.mss / self.window;
+            return;
+        }
+        self.counted += acked as f64;
+        if self.counted >= self.window {
+            self.counted -= self.window;
+            self.window += self.mss;
+        }
+    }
+
+    /// Equation (3), and what it means in whole windows.
     fn halve(&mut self, flight: u64) {
         match self.halving {
-            Halving::FlightSize => {
-                self.ssthresh = self.threshold(flight);
-                self.window = self.ssthresh;
-            }
-            Halving::Window => {
-                self.ssthresh = self.threshold(flight);
-                self.window = (self.window / 2.0).max(self.mss);
-            }
+            Halving::FlightSize => self.reduce_to(flight as f64 / 2.0, LEAST_SSTHRESH),
+            Halving::Window => self.halve_window(),
         }
+    }
+
+    /// Half the window, down to one segment: at an ECN echo (RFC 3168, section 6.1.2).
+    fn halve_window(&mut self) {
+        let ssthresh = self.threshold(self.window as u64);
+        self.keep(0.5, 1.0);
+        self.ssthresh = ssthresh;
+    }
+
+    /// RFC 8511, section 3.1; below two segments RFC 3168 goes on.
+    fn keep_most(&mut self, flight: u64) {
+        self.reduce_to(BETA_ECN * (flight as f64).min(self.window), 1.0);
+    }
+
+    fn time_out(&mut self, flight: u64, again: bool) {
+        if !again {
+            self.ssthresh = self.threshold(flight);
+        }
+        self.window = self.mss;
+        self.slow_start.leave(true);
+        self.counted = 0.0;
     }
 
     fn threshold(&self, flight: u64) -> f64 {
@@ -76,32 +168,26 @@ impl Reno {
             Halving::FlightSize => flight as f64 / 2.0,
             Halving::Window => (self.window / 2.0 / self.mss).floor() * self.mss,
         };
-        half.max(2.0 * self.mss)
+        half.max(LEAST_SSTHRESH * self.mss)
     }
 }
 
 impl CongestionControl for Reno {
     fn on_ack(&mut self, ack: &AckSample<'_>) {
-        self.window += if self.window < self.ssthresh {
-            (ack.acked as f64).min(self.mss)
+        if self.starts_slowly() {
+            self.start_slowly(ack);
         } else {
-            self.mss * self.mss / self.window
-        };
+            self.avoid_congestion(ack.acked);
+        }
     }
 
     fn on_signal(&mut self, signal: &Signal) {
         match *signal {
             Signal::Loss { flight } => self.halve(flight),
-            Signal::EcnEcho { .. } => {
-                self.ssthresh = self.threshold(self.window as u64);
-                self.window = (self.window / 2.0).max(self.mss);
-            }
-            Signal::Timeout { flight, again } => {
-                if !again {
-                    self.ssthresh = self.threshold(flight);
-                }
-                self.window = self.mss;
-            }
+            // Section 4: in slow start the measured response is not for it.
+            Signal::EcnEcho { flight } if self.abe && !self.starts_slowly() => self.keep_most(flight),
+            Signal::EcnEcho { .. } => self.halve_window(),
+            Signal::Timeout { flight, again } => self.time_out(flight, again),
         }
     }
 
@@ -122,11 +208,16 @@ impl CongestionControl for Reno {
     }
 }
 
+/// Segments (RFC 5681, equation 4).
+const LEAST_SSTHRESH: f64 = 2.0;
+/// What ABE leaves of the flight at an ECN echo (RFC 8511, section 3.1).
+const BETA_ECN: f64 = 0.8;
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::rtt::RttEstimator;
-    use sojourn_units::Time;
+    use sojourn_units::{Span, Time};
 
     const MSS: u32 = 1000;
 
@@ -150,22 +241,87 @@ mod tests {
     }
 
     #[test]
-    fn slow_start_adds_what_is_acknowledged_up_to_a_segment() {
+    fn slow_start_adds_what_is_acknowledged_up_to_two_segments() {
         let mut reno = reno("default");
         acks(&mut reno, 400);
         acks(&mut reno, 3000);
-        assert_eq!(reno.window(), Bytes::new(11_400));
+        assert_eq!(reno.window(), Bytes::new(12_400));
     }
 
+    /// RFC 3465, section 2.1: a window's worth of bytes, in ACKs of whatever size.
     #[test]
     fn congestion_avoidance_adds_a_segment_a_window() {
         let mut reno = reno("default");
         reno.on_signal(&Signal::Loss { flight: 20_000 });
         assert_eq!((reno.window(), reno.ssthresh()), (Bytes::new(10_000), Bytes::new(10_000)));
-        for _ in 0..10 {
-            acks(&mut reno, 1000);
+        (0..4).for_each(|_| acks(&mut reno, 2000));
+        acks(&mut reno, 1999);
+        assert_eq!(reno.window(), Bytes::new(10_000));
+        acks(&mut reno, 1);
+        assert_eq!(reno.window(), Bytes::new(11_000));
+        // What is left over counts for the next segment.
+        acks(&mut reno, 10_500);
+        assert_eq!(reno.window(), Bytes::new(11_000));
+        acks(&mut reno, 1000);
+        assert_eq!(reno.window(), Bytes::new(12_000));
+        (0..11_499).for_each(|_| acks(&mut reno, 1));
+        assert_eq!(reno.window(), Bytes::new(12_000));
+        acks(&mut reno, 1);
+        assert_eq!(reno.window(), Bytes::new(13_000));
+    }
+
+    /// RFC 5681, equation (3).
+    #[test]
+    fn a_profile_that_counts_acks_adds_its_share_at_each() {
+        let mut reno = reno("ns2");
+        reno.window = 10_000.0;
+        reno.ssthresh = 10_000.0;
+        acks(&mut reno, 5000);
+        assert_eq!(reno.window, 10_100.0);
+    }
+
+    #[test]
+    fn after_a_timeout_an_ack_adds_one_segment() {
+        let mut reno = reno("default");
+        reno.on_signal(&Signal::Timeout { flight: 10_000, again: false });
+        acks(&mut reno, 4000);
+        assert_eq!(reno.window(), Bytes::new(2000));
+    }
+
+    #[test]
+    fn abe_keeps_four_fifths_at_an_echo_in_congestion_avoidance() {
+        let params = Params { abe: true, ..Params::default() };
+        let mut reno = Reno::new(&params, &Profile::default(), MSS);
+        reno.on_signal(&Signal::EcnEcho { flight: 10_000 });
+        assert_eq!(reno.window(), Bytes::new(5000), "slow start");
+        reno.window = 10_000.0;
+        reno.on_signal(&Signal::EcnEcho { flight: 20_000 });
+        assert_eq!((reno.window(), reno.ssthresh()), (Bytes::new(8000), Bytes::new(8000)));
+        reno.on_signal(&Signal::EcnEcho { flight: 5000 });
+        assert_eq!(reno.window(), Bytes::new(4000));
+        reno.on_signal(&Signal::Loss { flight: 4000 });
+        reno.on_signal(&Signal::EcnEcho { flight: 2000 });
+        assert_eq!((reno.window(), reno.ssthresh()), (Bytes::new(1600), Bytes::new(2000)));
+    }
+
+    #[test]
+    fn hystart_ends_slow_start_where_it_stands() {
+        let params = Params { hystart: true, ..Params::default() };
+        let mut reno = Reno::new(&params, &Profile::default(), MSS);
+        let rtt = RttEstimator::new(&Profile::default());
+        let mut una = 0;
+        for round in 0..8 {
+            for _ in 0..10 {
+                una += 1000;
+                let sample = Some(Span::from_millis(if round == 0 { 50 } else { 100 }));
+                let (now, acked, flight, sent) = (Time::ZERO, 1000, 9000, una + 9000);
+                reno.on_ack(&AckSample { now, acked, flight, rtt: &rtt, sample, una, sent, marked: false });
+            }
         }
-        assert!((reno.window - 11_000.0).abs() < 60.0, "{}", reno.window);
+        assert!(!reno.starts_slowly());
+        // A segment for each of the first 18 ACKs: the eighth sample of the second round shows the rise. Then a
+        // quarter for each, to the last of the fifth round that ends since: 1 + 4 * 9 of them.
+        assert_eq!(reno.ssthresh(), Bytes::new(10_000 + 18_000 + 37 * 250));
     }
 
     #[test]

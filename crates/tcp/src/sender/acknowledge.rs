@@ -1,7 +1,8 @@
-//! Acknowledgments and the timer.
+//! Acknowledgments, and what a timeout does.
 
-use super::{Progress, Repair, Sender};
-use crate::cc::{AckSample, CongestionControl, Recovery, Signal};
+use super::rack::Heard;
+use super::{Progress, Repair, Scheme, Sender};
+use crate::cc::{AckSample, CongestionControl, Signal};
 use crate::segment::{Flags, Segment, Stamp};
 use sojourn_units::{Bytes, Span, Time};
 
@@ -14,77 +15,136 @@ pub(super) struct Effect {
 }
 
 /// What an ACK of new data tells the congestion control.
-struct AckNews {
-    now: Time,
-    acked: u64,
-    sample: Option<Span>,
-    marked: bool,
+pub(super) struct AckNews {
+    pub(super) now: Time,
+    pub(super) acked: u64,
+    pub(super) sample: Option<Span>,
+    pub(super) marked: bool,
+    /// Bytes that were outstanding before it.
+    pub(super) before: u64,
 }
 
 impl Sender {
     pub(super) fn on_ack(&mut self, now: Time, segment: &Segment) -> Progress {
+        if segment.flags.has(Flags::FIN) {
+            self.on_fin();
+        }
         let ack = segment.ack;
+        if ack > self.max {
+            self.accept_probe(ack);
+        }
         if ack < self.una || ack > self.max {
             return Progress::default();
         }
+        let same_window = !self.note_window(segment);
         let echo = self.ecn.agreed && self.note_echo(now, segment);
-        let news = self.recovery == Recovery::Sack && self.note_sack(segment);
-        let duplicate = ack == self.una && self.una < self.max;
-        let progress = if ack > self.una { self.on_new_ack(now, segment, echo) } else { Progress::default() };
-        match self.recovery {
-            Recovery::Sack if news || self.repair.is_some() => self.on_sack(now, news, duplicate),
-            Recovery::Reno | Recovery::NewReno if duplicate => self.on_duplicate_ack(now),
-            Recovery::Sack | Recovery::Reno | Recovery::NewReno => {}
-        }
-        progress
+        let acked = ack - self.una;
+        let rtt = match self.scheme {
+            Scheme::Rack => self.on_ack_with_rack(now, segment, echo),
+            Scheme::Selective | Scheme::Counted => self.on_ack_with_blocks(now, segment, echo),
+            Scheme::Fast => self.on_plain_ack(now, segment, echo, same_window),
+        };
+        self.arm_persist(now);
+        Progress { acked, rtt }
     }
 
-    fn on_new_ack(&mut self, now: Time, segment: &Segment, echo: bool) -> Progress {
-        let ack = segment.ack;
-        let acked = ack - self.una;
-        let rtt = self.measure(now, segment);
+    /// RFC 9293, section 3.10.7.4: how far the receiver has room; says whether that is news.
+    fn note_window(&mut self, segment: &Segment) -> bool {
+        let edge = segment.ack.saturating_add(segment.window.into());
+        let moved = edge - segment.ack != self.edge.saturating_sub(self.una);
+        self.edge = edge;
+        moved
+    }
+
+    /// Without SACK.
+    fn on_plain_ack(&mut self, now: Time, segment: &Segment, echo: bool, same_window: bool) -> Option<Span> {
+        let duplicate = segment.ack == self.una && self.una < self.max && same_window;
+        let mut rtt = None;
+        if segment.ack > self.una {
+            rtt = self.on_new_ack(now, segment, echo);
+        } else if duplicate && !self.look_for_spurious(now, segment, &Heard::default(), 0, echo) {
+            self.on_duplicate_ack(now);
+        }
+        rtt
+    }
+
+    /// With SACK, but without RACK.
+    fn on_ack_with_blocks(&mut self, now: Time, segment: &Segment, echo: bool) -> Option<Span> {
+        let sacked = self.board.bytes();
+        let news = self.note_sack(segment);
+        let arrived = self.board.bytes() - sacked;
+        let duplicate = segment.ack == self.una && self.una < self.max;
+        let mut rtt = None;
+        // What the receiver had above is below the number now.
+        let moved = (segment.ack - self.una) - self.board.bytes_below(segment.ack);
+        if segment.ack > self.una {
+            rtt = self.on_new_ack(now, segment, echo);
+        } else if duplicate && news {
+            self.look_for_spurious(now, segment, &Heard::default(), 0, echo);
+        }
+        if news || self.repair.is_some() {
+            self.on_sack(now, news, duplicate, moved + arrived);
+        }
+        rtt
+    }
+
+    fn on_new_ack(&mut self, now: Time, segment: &Segment, echo: bool) -> Option<Span> {
+        let acked = segment.ack - self.una;
+        let before = self.flight();
+        let rtt = self.measure(now, segment, None);
+        self.advance_una(segment.ack);
+        let undone = self.look_for_spurious(now, segment, &Heard::default(), acked, echo);
+        let Effect { restart, grow } = match self.repair {
+            None => Effect { restart: true, grow: !undone },
+            Some(Repair::Fast(fast)) => self.new_ack_in_fast_recovery(fast, acked),
+            Some(Repair::Sack(sack)) => self.new_ack_in_sack_recovery(sack),
+            Some(Repair::Counted(counted)) => self.new_ack_in_counted_recovery(counted),
+            Some(Repair::Rack(_)) => Effect { restart: true, grow: false },
+        };
+        if self.ecn.agreed || (grow && !echo) {
+            self.tell_of_ack(AckNews { now, acked, sample: rtt, marked: echo, before }, grow && !echo);
+        }
+        if restart || self.una == self.max {
+            self.restart_timer(now);
+        }
+        rtt
+    }
+
+    /// Everything below `ack` has arrived.
+    pub(super) fn advance_una(&mut self, ack: u64) {
         self.una = ack;
         self.nxt = self.nxt.max(ack);
         self.dup_acks = 0;
         self.beyond_window = 0;
         self.timed_out_at = None;
+        if self.profile.time_all {
+            self.history.forget_below(ack);
+        }
         if !self.board.is_empty() {
-            self.board.advance(ack);
+            self.board.remove_below(ack);
         }
-        let Effect { restart, grow } = match self.repair {
-            None => Effect { restart: true, grow: true },
-            Some(Repair::Fast(fast)) => self.new_ack_in_fast_recovery(fast, acked),
-            Some(Repair::Sack(sack)) => self.new_ack_in_sack_recovery(sack),
-            Some(Repair::Counted(counted)) => self.new_ack_in_counted_recovery(counted),
-        };
-        if self.ecn.agreed || (grow && !echo) {
-            self.tell_of_ack(AckNews { now, acked, sample: rtt, marked: echo }, grow && !echo);
-        }
-        if restart || self.una == self.max {
-            self.restart_timer(now);
-        }
-        Progress { acked, rtt }
     }
 
     /// Tells the congestion control of an ACK of new data.
-    fn tell_of_ack(&mut self, news: AckNews, grow: bool) {
-        let AckNews { now, acked, sample, marked } = news;
+    pub(super) fn tell_of_ack(&mut self, news: AckNews, grow: bool) {
+        let AckNews { now, acked, sample, marked, before } = news;
+        if grow && self.usage.is_some() {
+            self.note_usage(now);
+        }
         let (flight, una, sent) = (self.flight(), self.una, self.max);
         let ack = AckSample { now, acked, flight, rtt: &self.rtt, sample, una, sent, marked };
         if self.ecn.agreed {
             self.cc.on_feedback(&ack);
         }
         // A window that the receiver cannot use says nothing of the network.
-        if grow && self.window < self.room {
-            self.cc.on_ack(&ack);
+        if grow && self.window < self.edge.saturating_sub(self.una) {
+            if self.window_is_used(before) {
+                self.cc.on_ack(&ack);
+            } else {
+                self.cc.on_unused(&ack);
+            }
             self.window = self.cc.window().get();
         }
-    }
-
-    /// Sets the window, for a reason that is not the congestion control's.
-    pub(super) fn set_window(&mut self, window: u64) {
-        self.cc.set_window(Bytes::new(window));
-        self.window = self.cc.window().get();
     }
 
     /// Tells the congestion control.
@@ -93,12 +153,25 @@ impl Sender {
         self.window = self.cc.window().get();
     }
 
+    /// Sets the window, for a reason that is not the congestion control's.
+    pub(super) fn set_window(&mut self, window: u64) {
+        self.cc.set_window(Bytes::new(window));
+        self.window = self.cc.window().get();
+    }
+
     /// A segment is taken for lost: the window is reduced, once for all losses in it.
     pub(super) fn reduce_for_loss(&mut self) {
         // A window that ECN has reduced already is not reduced again for a loss in it. The segment
         // that starts at the point carries CWR: its loss is a new instance (RFC 3168, section 6.1.2).
         if self.ecn.point.is_none_or(|point| self.una >= point) {
-            self.tell(&Signal::Loss { flight: self.flight() - self.beyond_window });
+            self.save_for_undo(false);
+            // RFC 5681, section 3.2, step 2: without what limited transmit sent.
+            let flight = match self.scheme {
+                Scheme::Rack => self.flight().min(self.window),
+                _ => self.flight() - self.beyond_window,
+            };
+            self.tell(&Signal::Loss { flight });
+            self.cut_unvalidated(flight);
             self.ecn.cwr_due = self.ecn.agreed;
             self.ecn.timeout_last = false;
         }
@@ -107,53 +180,84 @@ impl Sender {
         self.timed = None;
     }
 
-    fn measure(&mut self, now: Time, segment: &Segment) -> Option<Span> {
+    /// The round-trip time that an ACK shows; `heard`: what RACK made of it.
+    pub(super) fn measure(&mut self, now: Time, segment: &Segment, heard: Option<&Heard>) -> Option<Span> {
         if self.timestamps {
             return self.measure_by_stamp(now, segment);
+        }
+        if self.profile.time_all {
+            let oldest = match heard {
+                Some(heard) => heard.oldest,
+                // Karn: the ACK of a segment sent twice could be for either.
+                None if self.una >= self.resent_below => self.history.run_of(self.una).map(|run| run.at),
+                None => None,
+            };
+            let rtt = now.since(oldest?);
+            self.take_sample(segment.ack, rtt);
+            return Some(rtt);
         }
         // RFC 6298, section 3: one segment is timed at a time, never one that was sent twice (Karn).
         let (_, sent) = self.timed.take_if(|(end, _)| *end <= segment.ack)?;
         let rtt = now.since(sent);
         self.rtt.sample(rtt);
+        self.adapt_after_spike(segment.ack, rtt);
         Some(rtt)
     }
 
     /// RFC 7323, section 4.1: every ACK for new data is a sample, retransmissions too.
     fn measure_by_stamp(&mut self, now: Time, segment: &Segment) -> Option<Span> {
-        if !segment.flags.has(Flags::TIMESTAMP) {
+        if !segment.flags.has(Flags::TIMESTAMP) || segment.ack == self.una {
             return None;
         }
         let rtt = Span::from_nanos(Stamp::at(now).nanos_since(segment.stamp));
-        let expected = self.flight().div_ceil(2 * self.mss).max(1);
-        self.rtt.sample_one_of(expected as f64, rtt);
+        self.take_sample(segment.ack, rtt);
         Some(rtt)
     }
 
-    fn restart_timer(&mut self, now: Time) {
+    /// One of many samples in a round trip (RFC 7323, appendix G).
+    fn take_sample(&mut self, ack: u64, rtt: Span) {
+        let expected = self.flight().div_ceil(2 * self.mss).max(1);
+        self.rtt.sample_one_of(expected as f64, rtt);
+        self.probe.measured();
+        self.adapt_after_spike(ack, rtt);
+    }
+
+    pub(super) fn restart_timer(&mut self, now: Time) {
         let running = self.una < self.max || self.ecn.hold;
-        self.deadline = running.then(|| now + self.rtt.timeout());
+        self.timers.retransmit = if running { now + self.rtt.timeout() } else { Time::NEVER };
     }
 
     /// RFC 6298, (5.4) to (5.6), and RFC 5681, section 3.1: start again from one segment.
     pub(super) fn retransmit_all(&mut self, now: Time) {
         let reduced = self.ecn.point.is_some_and(|point| self.una < point) && !self.ecn.timeout_last;
         let again = self.timed_out_at == Some(self.una) || reduced;
+        self.start_frto();
+        if self.repair.is_some() {
+            self.undo = None;
+        } else if !again {
+            self.save_for_undo(true);
+        }
         // RFC 5681, equation (4), says "no more than": a retransmission that is lost stops the ACKs, not
         // the duplicates, and for each of them a new segment was sent. Those of them have left the network.
         let most = if self.repair.is_some() { self.window } else { u64::MAX };
         self.tell(&Signal::Timeout { flight: self.flight().min(most), again });
+        self.settle_after_recovery();
         self.ecn.cwr_due = self.ecn.agreed;
         self.ecn.hold = false;
         self.ecn.timeout_last = true;
         self.timed_out_at = Some(self.una);
         self.loss_point = Some(self.max);
         self.repair = None;
-        self.board.clear();
         self.dup_acks = 0;
         self.beyond_window = 0;
         self.timed = None;
-        self.nxt = self.una;
+        if self.scheme == Scheme::Rack {
+            self.lose_at_timeout(now);
+        } else {
+            self.board.clear();
+            self.nxt = self.una;
+        }
         self.rtt.back_off();
-        self.deadline = Some(now + self.rtt.timeout());
+        self.timers.retransmit = now + self.rtt.timeout();
     }
 }

@@ -1,6 +1,7 @@
 //! Connecting: the SYN, what it asks for, and what the other side agrees to.
 
-use super::{Progress, Sender};
+use super::timers::Timers;
+use super::{Progress, Scheme, Sender};
 use crate::cc::Recovery;
 use crate::segment::{Flags, Segment, Stamp};
 use sojourn_units::{Span, Time};
@@ -23,11 +24,12 @@ impl Sender {
 
     pub(super) fn syn(&mut self, now: Time) -> Segment {
         self.handshake = Handshake::SynSent { at: now };
-        self.deadline = Some(now + self.rtt.timeout());
+        self.timers.retransmit = now + self.rtt.timeout();
         let flags = Flags::SYN
             .with(Flags::ECE | Flags::CWR, self.ecn.asked)
             .with(Flags::SACK, self.recovery == Recovery::Sack)
-            .with(Flags::TIMESTAMP, self.timestamps);
+            .with(Flags::TIMESTAMP, self.timestamps)
+            .with(Flags::SCALE, self.profile.window_scaling);
         Segment { flags, stamp: Stamp::at(now), ..Segment::default() }
     }
 
@@ -43,8 +45,13 @@ impl Sender {
         self.timestamps &= answer.flags.has(Flags::TIMESTAMP);
         if self.recovery == Recovery::Sack && !answer.flags.has(Flags::SACK) {
             self.recovery = Recovery::NewReno;
+            self.scheme = Scheme::of(self.recovery, &self.profile);
+            self.probes = false;
         }
-        self.deadline = None;
+        self.timers = Timers::OFF;
+        self.edge = u64::from(answer.window);
+        // Data carries the ACK of the SYN; without any it goes alone.
+        self.ack_due = self.end_of_stream() == 0;
         if self.lost_syns > 1 {
             // RFC 5681, section 3.1, as RFC 6928, section 2, relaxes it.
             self.set_window(self.mss);
@@ -56,6 +63,7 @@ impl Sender {
         }
         let rtt = now.since(at);
         self.rtt.sample(rtt);
+        self.probe.measured();
         Progress { acked: 0, rtt: Some(rtt) }
     }
 }

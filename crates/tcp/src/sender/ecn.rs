@@ -55,7 +55,7 @@ impl Sender {
         match self.profile.ecn_at_one {
             EcnAtOne::WaitForTimer if one => {
                 self.ecn.hold = true;
-                self.deadline = Some(now + self.rtt.timeout());
+                self.timers.retransmit = now + self.rtt.timeout();
             }
             EcnAtOne::BackOff if one && self.ecn.at_one => self.rtt.back_off(),
             _ => {}

@@ -37,7 +37,7 @@ impl Sender {
         self.reduce_for_loss();
         let inflation = i64::from(DUP_THRESHOLD) * self.mss as i64;
         self.repair = Some(Repair::Fast(FastRecovery { until: self.max, inflation, partial: false }));
-        self.deadline = Some(now + self.rtt.timeout());
+        self.timers.retransmit = now + self.rtt.timeout();
     }
 
     /// RFC 5681, section 3.2, step 6; RFC 6582, section 3.2, step 3.
@@ -49,6 +49,7 @@ impl Sender {
             return Effect { restart: !fast.partial, grow: false };
         }
         self.repair = None;
+        self.settle_after_recovery();
         if self.profile.cautious_exit && newreno {
             // Section 3.2, step 3, first option: no burst when little is in flight.
             let most = self.flight().max(self.mss) + self.mss;
@@ -68,8 +69,8 @@ impl Sender {
     }
 
     pub(super) fn next_in_fast_recovery(&mut self, now: Time, fast: FastRecovery) -> Option<Segment> {
-        let len = self.mss.min(self.supply - self.nxt);
-        let usable = self.window.saturating_add_signed(fast.inflation).max(self.mss).min(self.room);
+        let len = self.new_data();
+        let usable = self.window.saturating_add_signed(fast.inflation).max(self.mss);
         let fits = len > 0 && self.nxt + len - self.una <= usable && !self.ecn.hold;
         fits.then(|| self.advance(now, len))
     }

@@ -1,21 +1,33 @@
 //! The sending side: what may be sent when, recovery from loss, the answer to ECN.
 //!
-//! RFC 5681 (congestion control), RFC 6298 (timer), RFC 7323 (timestamps). The
-//! recoveries from loss stand in files of their own: `fast` (RFC 5681, 6582 and
-//! 3042), `selective` (RFC 6675) and `counted` (ns-2's). After a timeout everything outstanding is
-//! sent again as the window allows (go-back-N), but for what the receiver says
-//! that it has.
+//! RFC 5681 (congestion control), RFC 6298 (timer), RFC 7323 (timestamps). Four
+//! schemes tell what is lost, each in a file of its own: `rack` (RFC 8985),
+//! `selective` (RFC 6675), `fast` (RFC 5681, 6582 and 3042, without SACK) and
+//! `counted` (ns-2's). Around them: `probe` (RFC 8985, section 7), `prr` (RFC 6937),
+//! `spurious` (RFC 3522, 4015, 5682), `persist` and `close` (RFC 9293), `unused`
+//! (RFC 5681, 7661), `pace`. After a timeout RACK sends again what is old; the
+//! others send everything outstanding as the window allows (go-back-N).
 
 mod acknowledge;
+mod close;
 mod connect;
 mod counted;
 mod ecn;
 mod fast;
+mod history;
+mod pace;
+mod persist;
+mod probe;
+mod prr;
+mod rack;
 mod selective;
+mod spurious;
+mod timers;
 mod transmit;
+mod unused;
 
-use crate::cc::{Choice, CongestionControl, Curve, Recovery};
-use crate::profile::Profile;
+use crate::cc::{Choice, CongestionControl, Curve, Recovery, Signal};
+use crate::profile::{LossDetection, Pipe, Profile, UnusedWindow};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Flags, Segment, TIMESTAMPS};
@@ -23,8 +35,15 @@ use connect::Handshake;
 use counted::CountedRecovery;
 use ecn::EcnState;
 use fast::FastRecovery;
+use history::History;
+use persist::Persist;
+use probe::Probe;
+use rack::{Rack, RackRecovery};
 use selective::SackRecovery;
-use sojourn_units::{Bytes, Fault, Span, Time};
+use sojourn_units::{Bytes, Fault, Rate, Span, Time};
+use spurious::{Frto, Undo};
+use timers::{Alarm, Timers};
+use unused::PipeAck;
 
 /// How a sender is set up.
 #[derive(Clone, Debug)]
@@ -37,6 +56,16 @@ pub struct Config {
     pub mss: u32,
     /// Whether to ask for ECN.
     pub ecn: bool,
+    /// How fast the application at the receiver reads; None: what comes, at once.
+    pub reads: Option<Rate>,
+}
+
+impl Config {
+    /// Payload of a full segment, bytes.
+    pub(crate) fn payload(&self) -> u32 {
+        let options = if self.profile.timestamps { TIMESTAMPS } else { 0 };
+        self.mss.saturating_sub(options).clamp(1, u32::from(u16::MAX))
+    }
 }
 
 /// What an arriving segment changed.
@@ -55,9 +84,15 @@ pub struct Progress {
 pub struct Sender {
     handshake: Handshake,
     recovery: Recovery,
+    scheme: Scheme,
     timestamps: bool,
-    /// Retransmit the first unacknowledged segment now.
+    /// Whether loss probes are sent.
+    probes: bool,
+    /// Retransmit the first lost segment now, whatever the window says.
     resend: bool,
+    /// The other side's FIN is to be acknowledged.
+    ack_due: bool,
+    closing: bool,
     dup_acks: u32,
     /// First byte not acknowledged.
     una: u64,
@@ -69,29 +104,64 @@ pub struct Sender {
     supply: u64,
     /// The congestion window as the congestion control last said, bytes.
     window: u64,
-    /// What the receiver has room for, bytes.
-    room: u64,
+    /// Where the receiver's room ends.
+    edge: u64,
     mss: u64,
-    deadline: Option<Time>,
+    timers: Timers,
     /// The segment being timed: its end, and when it was sent (RFC 6298, section 3).
     timed: Option<(u64, Time)>,
+    /// When what is outstanding was sent first; empty where one segment is timed at a time.
+    history: History,
     cc: Curve,
     ecn: EcnState,
     rtt: RttEstimator,
+    last_sent: Time,
+    /// Where the last segment sent for the first time begins.
+    last_segment: u64,
 
     /// Recovery from loss under way.
     repair: Option<Repair>,
     /// What the receiver has above `una`; empty without SACK.
     board: Scoreboard,
+    rack: Rack,
+    probe: Probe,
+    persist: Persist,
     /// Bytes that limited transmit sent since the last new ACK.
     beyond_window: u64,
     /// `recover` of RFC 6582 and `RecoveryPoint` of RFC 6675: what was outstanding at the last loss.
     loss_point: Option<u64>,
     /// Where the last timeout was, while nothing new has been acknowledged.
     timed_out_at: Option<u64>,
+    /// What was sent twice ends here, or before.
+    resent_below: u64,
 
+    undo: Option<Box<Undo>>,
+    frto: Option<Frto>,
+    /// `RecoveryPoint` of RFC 5682, section 3.1.
+    frto_recover: u64,
+    seen_dsack: bool,
+    /// After a spurious timeout: data beyond this measures the path anew.
+    rtt_after_spike: Option<u64>,
+    /// When pacing lets the next segment go.
+    next_release: Time,
+    /// What of the window is used, where that is watched.
+    usage: Option<Box<PipeAck>>,
+    peer_closed: bool,
     lost_syns: u32,
     profile: Profile,
+}
+
+/// What tells that a segment is lost, and what recovery then does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scheme {
+    /// Duplicate ACKs alone (RFC 5681, 6582).
+    Fast,
+    /// SACK and three duplicates (RFC 6675).
+    Selective,
+    /// SACK and a counted pipe (ns-2).
+    Counted,
+    /// SACK and time (RFC 8985).
+    Rack,
 }
 
 /// Recovery from loss under way.
@@ -100,38 +170,72 @@ enum Repair {
     Fast(FastRecovery),
     Sack(SackRecovery),
     Counted(CountedRecovery),
+    Rack(RackRecovery),
+}
+
+impl Scheme {
+    fn of(recovery: Recovery, profile: &Profile) -> Scheme {
+        match (recovery, profile.pipe, profile.loss_detection) {
+            (Recovery::Reno | Recovery::NewReno, ..) => Scheme::Fast,
+            (Recovery::Sack, Pipe::Counted, _) => Scheme::Counted,
+            (Recovery::Sack, _, LossDetection::Rack) => Scheme::Rack,
+            (Recovery::Sack, _, LossDetection::Dupacks) => Scheme::Selective,
+        }
+    }
 }
 
 impl Sender {
     /// A sender with nothing to send, before its SYN; refuses a congestion control that is wrong.
     pub fn new(config: Config) -> Result<Sender, Fault> {
-        let Config { profile, cc, mss, ecn } = config;
-        let options = if profile.timestamps { TIMESTAMPS } else { 0 };
-        let mss = mss.saturating_sub(options).clamp(1, u32::from(u16::MAX));
+        let mss = config.payload();
+        let Config { mut profile, cc, ecn, .. } = config;
         let curve = cc.build(&profile, mss)?;
+        let recovery = cc.recovery(profile.sack)?;
+        let scheme = Scheme::of(recovery, &profile);
+        // RACK knows when each segment was sent.
+        profile.time_all |= scheme == Scheme::Rack;
         Ok(Sender {
             handshake: Handshake::Closed,
-            recovery: cc.recovery(profile.sack)?,
+            recovery,
+            scheme,
             timestamps: profile.timestamps,
+            probes: scheme == Scheme::Rack && profile.tail_loss_probe,
             resend: false,
+            ack_due: false,
+            closing: false,
             dup_acks: 0,
             una: 0,
             nxt: 0,
             max: 0,
             supply: 0,
             window: curve.window().get(),
-            room: profile.receive_window.saturating_mul(u64::from(mss)),
+            edge: 0,
             mss: u64::from(mss),
-            deadline: None,
+            timers: Timers::OFF,
             timed: None,
+            history: History::default(),
             cc: curve,
             ecn: EcnState::new(ecn),
             rtt: RttEstimator::new(&profile),
+            last_sent: Time::ZERO,
+            last_segment: 0,
             repair: None,
             board: Scoreboard::default(),
+            rack: Rack::new(),
+            probe: Probe::default(),
+            persist: Persist::default(),
             beyond_window: 0,
             loss_point: None,
             timed_out_at: None,
+            resent_below: 0,
+            undo: None,
+            frto: None,
+            frto_recover: 0,
+            seen_dsack: false,
+            rtt_after_spike: None,
+            next_release: Time::ZERO,
+            usage: (profile.unused_window == UnusedWindow::Validate).then(Box::default),
+            peer_closed: false,
             lost_syns: 0,
             profile,
         })
@@ -142,9 +246,12 @@ impl Sender {
         self.supply = self.supply.max(end);
     }
 
-    /// No data beyond what has been sent already.
+    /// No data beyond what has been sent already; FIN follows it where connections end so.
     pub fn stop(&mut self) {
         self.supply = self.max;
+        if self.profile.teardown {
+            self.close();
+        }
     }
 
     /// A segment from the receiver arrives.
@@ -163,31 +270,29 @@ impl Sender {
     /// The next segment to send now; to be asked until there is none.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         match self.handshake {
-            Handshake::Established if self.resend => Some(self.retransmit_first(now)),
-            Handshake::Established if self.board.is_empty() && self.repair.is_none() => {
-                self.next_in_order(now)
-            }
-            Handshake::Established => self.next_in_trouble(now),
+            Handshake::Established => self.next(now),
             Handshake::SynDue => Some(self.syn(now)),
             Handshake::Closed | Handshake::SynSent { .. } => None,
         }
     }
 
-    /// When the timer expires.
+    /// When the next timer expires.
     pub fn next_timeout(&self) -> Option<Time> {
-        self.deadline
+        self.timers.next()
     }
 
     /// The time of [`next_timeout`](Self::next_timeout) has come.
     pub fn on_timeout(&mut self, now: Time) {
-        if self.deadline.is_none_or(|deadline| deadline > now) {
-            return;
-        }
-        self.deadline = None;
-        match self.handshake {
-            Handshake::SynSent { .. } => self.syn_timed_out(),
-            Handshake::Established if self.una < self.max => self.retransmit_all(now),
-            _ => self.ecn.hold = false,
+        match self.timers.take_due(now) {
+            None | Some(Alarm::Pace) => {}
+            Some(Alarm::Reorder) => self.look_for_losses(now),
+            Some(Alarm::Probe) => self.probe_timed_out(now),
+            Some(Alarm::Persist) => self.persist_timed_out(),
+            Some(Alarm::Retransmit) => match self.handshake {
+                Handshake::SynSent { .. } => self.syn_timed_out(),
+                Handshake::Established if self.una < self.max => self.retransmit_all(now),
+                _ => self.ecn.hold = false,
+            },
         }
     }
 

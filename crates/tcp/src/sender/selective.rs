@@ -6,6 +6,7 @@
 //! keeps the ACKs coming. The timer is RFC 6298's (section 6, first choice).
 
 use super::acknowledge::Effect;
+use super::prr::Prr;
 use super::{DUP_THRESHOLD, Repair, Sender};
 use crate::profile::Pipe;
 use crate::segment::Segment;
@@ -22,6 +23,8 @@ pub(super) struct SackRecovery {
     rescued: u64,
     /// Bytes on their way.
     pipe: u64,
+    /// What each ACK lets out (RFC 6937); without, what the window has room for.
+    prr: Option<Prr>,
 }
 
 /// What `NextSeg` names.
@@ -51,32 +54,42 @@ impl Sender {
 
     /// Section 5, for an ACK that was taken in: (B.2) in recovery, steps (1), (2) and (4) outside.
     ///
-    /// `duplicate`: whether it acknowledges nothing new.
-    pub(super) fn on_sack(&mut self, now: Time, news: bool, duplicate: bool) {
+    /// `duplicate`: whether it acknowledges nothing new; `delivered`: bytes that it says have arrived.
+    pub(super) fn on_sack(&mut self, now: Time, news: bool, duplicate: bool, delivered: u64) {
         if self.profile.pipe == Pipe::Counted {
             if news && duplicate {
                 self.on_counted_duplicate(now);
             }
         } else if let Some(Repair::Sack(sack)) = &mut self.repair {
             sack.pipe = self.board.pipe(self.una, self.max, sack.retransmitted, self.mss);
+            if let Some(prr) = &mut sack.prr {
+                prr.on_ack(delivered, sack.pipe);
+            }
         } else if news {
             self.dup_acks += 1;
             let lost = self.dup_acks >= DUP_THRESHOLD || self.una < self.board.lost_below(self.mss);
             // Section 5.1: not within what a timeout has sent again.
             if lost && self.loss_point.is_none_or(|point| self.una >= point) {
-                self.start_sack_recovery(now);
+                self.start_sack_recovery(now, delivered);
             }
         }
     }
 
     /// Section 5, step (4).
-    fn start_sack_recovery(&mut self, now: Time) {
+    fn start_sack_recovery(&mut self, now: Time, delivered: u64) {
+        let flight = self.flight();
         self.reduce_for_loss();
         let retransmitted = self.una + self.first_hole();
         let pipe = self.board.pipe(self.una, self.max, retransmitted, self.mss);
         let rescued = retransmitted;
-        self.repair = Some(Repair::Sack(SackRecovery { until: self.max, retransmitted, rescued, pipe }));
-        self.deadline = Some(now + self.rtt.timeout());
+        let prr = self.profile.prr.then(|| {
+            let mut prr = Prr::new(self.mss, self.window, flight);
+            prr.on_ack(delivered, self.board.pipe(self.una, self.max, self.una, self.mss));
+            prr
+        });
+        let until = self.max;
+        self.repair = Some(Repair::Sack(SackRecovery { until, retransmitted, rescued, pipe, prr }));
+        self.timers.retransmit = now + self.rtt.timeout();
     }
 
     /// Section 5, (A).
@@ -84,6 +97,7 @@ impl Sender {
         let ends = self.una >= sack.until;
         if ends {
             self.repair = None;
+            self.settle_after_recovery();
         }
         Effect { restart: true, grow: ends && self.profile.grow_on_exit }
     }
@@ -91,9 +105,17 @@ impl Sender {
 
 /// What is sent.
 impl Sender {
+    /// The first retransmission of a recovery counts, too (RFC 6937, `prr_out`).
+    pub(super) fn note_in_recovery(&mut self, len: u64) {
+        if let Some(Repair::Sack(SackRecovery { prr: Some(prr), .. })) = &mut self.repair {
+            prr.sent(len);
+        }
+    }
+
     /// Section 5, (C): the next segment while the pipe has room.
     pub(super) fn next_in_sack_recovery(&mut self, now: Time, mut sack: SackRecovery) -> Option<Segment> {
-        if sack.pipe + self.mss > self.window || self.ecn.hold {
+        let allowed = sack.prr.map_or(sack.pipe + self.mss <= self.window, |prr| prr.allows(self.mss));
+        if !allowed || self.ecn.hold {
             return None;
         }
         let segment = match self.next_segment(&sack)? {
@@ -110,6 +132,9 @@ impl Sender {
             }
         };
         sack.pipe += u64::from(segment.len);
+        if let Some(prr) = &mut sack.prr {
+            prr.sent(segment.len.into());
+        }
         self.repair = Some(Repair::Sack(sack));
         Some(segment)
     }
@@ -131,19 +156,13 @@ impl Sender {
         rescue.then(|| NextSegment::Rescue(self.board.last_hole_end(self.max)))
     }
 
-    /// Bytes of the next segment never sent that the receiver has room for.
-    pub(super) fn new_data(&self) -> u64 {
-        let len = self.mss.min(self.supply - self.nxt);
-        if self.nxt + len - self.una <= self.room { len } else { 0 }
-    }
-
     /// Outside recovery: limited transmit before it (section 5, step (3)), and what is missing after a timeout.
     ///
     /// What the receiver has is not on its way, and is not sent again (section 5.1).
     pub(super) fn next_around_sacked(&mut self, now: Time) -> Option<Segment> {
         self.nxt = self.board.next_hole(self.nxt);
         let len = self.new_data().min(self.board.hole_end(self.nxt, u64::MAX) - self.nxt);
-        let pipe = self.nxt - self.una - self.board.sacked_below(self.nxt);
+        let pipe = self.nxt - self.una - self.board.bytes_below(self.nxt);
         if len == 0 || pipe + len > self.window || self.ecn.hold {
             return None;
         }

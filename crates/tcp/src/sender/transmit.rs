@@ -1,17 +1,56 @@
 //! Sending: which bytes go next, and the segment that carries them.
 
-use super::{Repair, Sender};
+use super::{Repair, Scheme, Sender};
 use crate::profile::Pipe;
 use crate::segment::{Flags, Segment, Stamp};
 use sojourn_units::{Ecn, Time};
 
 impl Sender {
-    /// The usual case: nothing is missing, and the window says how far to go.
+    /// What goes next on an established connection.
+    pub(super) fn next(&mut self, now: Time) -> Option<Segment> {
+        if self.ack_due {
+            return Some(self.ack_of_fin());
+        }
+        if self.waits_for_pace(now) {
+            return None;
+        }
+        if self.resend {
+            return Some(self.retransmit_first(now));
+        }
+        if self.probe.due
+            && let Some(segment) = self.send_probe(now)
+        {
+            return Some(segment);
+        }
+        if self.persist.due {
+            return self.probe_window(now);
+        }
+        match self.frto {
+            Some(frto) => self.next_in_doubt(now, frto),
+            None if self.is_calm() => self.next_in_order(now),
+            None => self.next_in_trouble(now),
+        }
+    }
+
+    /// The usual case: nothing is missing.
+    pub(super) fn is_calm(&self) -> bool {
+        self.board.is_empty() && self.repair.is_none() && self.rack.lost.is_empty()
+    }
+
+    /// The window says how far to go.
     pub(super) fn next_in_order(&mut self, now: Time) -> Option<Segment> {
-        let len = self.mss.min(self.supply - self.nxt);
+        let len = self.next_len();
+        if len == 0 || self.ecn.hold {
+            return None;
+        }
         let early = if self.dup_acks == 0 { 0 } else { self.limited_transmit() };
-        let usable = (self.window + early).min(self.room);
-        if len == 0 || self.nxt + len - self.una > usable || self.ecn.hold {
+        self.look_at_window(now);
+        let end = self.nxt + len;
+        if end > self.edge || end - self.una > self.window + early {
+            // Data that waits for room alone waits for the receiver to say so.
+            if self.una == self.max {
+                self.arm_persist(now);
+            }
             return None;
         }
         if early > 0 {
@@ -24,11 +63,12 @@ impl Sender {
     #[cold]
     pub(super) fn next_in_trouble(&mut self, now: Time) -> Option<Segment> {
         match self.repair {
+            _ if self.scheme == Scheme::Rack => self.next_with_rack(now),
             Some(Repair::Fast(fast)) => self.next_in_fast_recovery(now, fast),
             Some(Repair::Sack(sack)) => self.next_in_sack_recovery(now, sack),
             Some(Repair::Counted(counted)) => self.next_in_counted_recovery(now, counted),
             None if self.profile.pipe == Pipe::Counted => self.next_in_order(now),
-            None => self.next_around_sacked(now),
+            _ => self.next_around_sacked(now),
         }
     }
 
@@ -36,6 +76,10 @@ impl Sender {
     #[cold]
     pub(super) fn retransmit_first(&mut self, now: Time) -> Segment {
         self.resend = false;
+        if self.scheme == Scheme::Rack {
+            return self.resend_first_lost(now);
+        }
+        self.note_in_recovery(self.first_hole());
         self.data(now, self.una, self.first_hole())
     }
 
@@ -44,31 +88,69 @@ impl Sender {
         self.mss.min(self.board.hole_end(self.una, self.max) - self.una)
     }
 
-    /// The next `len` bytes in order.
+    /// Sequence numbers of the next segment in order: a segment's worth, FIN on its back.
+    pub(super) fn next_len(&self) -> u64 {
+        let rest = self.end_of_stream() - self.nxt;
+        if self.closing && rest == self.mss + 1 { rest } else { self.mss.min(rest) }
+    }
+
+    /// The same where the receiver has room for it; 0 otherwise.
+    pub(super) fn new_data(&self) -> u64 {
+        let len = self.next_len();
+        if self.nxt + len <= self.edge { len } else { 0 }
+    }
+
+    /// The next `len` sequence numbers in order.
     pub(super) fn advance(&mut self, now: Time, len: u64) -> Segment {
         let seq = self.nxt;
         self.nxt += len;
         self.data(now, seq, len)
     }
 
-    /// The segment of `len` bytes from `seq`.
+    /// The segment of `len` sequence numbers from `seq`.
     pub(super) fn data(&mut self, now: Time, seq: u64, len: u64) -> Segment {
         let end = seq + len;
         let new = end > self.max;
         if new {
-            self.max = end;
-            if self.timed.is_none() {
-                self.timed = Some((end, now));
-            }
+            self.note_new(now, seq, end);
         } else {
             // Karn: the ACK of a segment sent twice could be for either.
             self.timed.take_if(|(timed, _)| *timed > seq && *timed <= end);
+            self.resent_below = self.resent_below.max(end);
+            self.note_sent_again(now);
+            self.note_repaired(len);
         }
-        if self.deadline.is_none() {
-            self.deadline = Some(now + self.rtt.timeout());
+        if self.timers.retransmit == Time::NEVER {
+            self.timers.retransmit = now + self.rtt.timeout();
         }
+        if new {
+            self.arm_probe(now, true);
+        }
+        let segment = self.segment(now, seq, len, new);
+        self.note_pace(now, &segment);
+        segment
+    }
+
+    /// Bytes are sent for the first time.
+    fn note_new(&mut self, now: Time, seq: u64, end: u64) {
+        self.max = end;
+        self.last_segment = seq;
+        self.last_sent = now;
+        if self.profile.time_all {
+            self.history.push(end, now);
+        } else if self.timed.is_none() {
+            self.timed = Some((end, now));
+        }
+    }
+
+    /// A segment as it goes on the wire; `new`: whether it carries new data.
+    pub(super) fn segment(&mut self, now: Time, seq: u64, len: u64, new: bool) -> Segment {
         let (flags, ecn) = self.ecn_of(new);
-        let mut segment = Segment { seq, len: len as u16, flags, ecn, ..Segment::default() };
+        let fin = self.closing && seq + len == self.end_of_stream();
+        let payload = len - u64::from(fin);
+        let flags = flags.with(Flags::FIN, fin);
+        let mut segment = Segment { seq, len: payload as u16, flags, ecn, ..Segment::default() };
+        segment.ack = self.acknowledgment();
         if self.timestamps {
             segment.flags = segment.flags | Flags::TIMESTAMP;
             segment.stamp = Stamp::at(now);

@@ -1,0 +1,307 @@
+//! Holds a host to a script.
+
+use crate::script::{
+    Act, Assertion, Backend, Event, Offer, Packet, Quantity, Relation, Script, Stamps, What, When, Window,
+};
+use crate::setup::Setup;
+use sojourn_tcp::Flags;
+use sojourn_units::{Span, Time};
+
+/// A TCP that a script can be played to: one side of one connection.
+///
+/// Time is the script's, from zero at its first event; it never goes back. What fails for reasons outside the exchange
+/// (a device that is gone) is an `Err`, and ends the script.
+pub trait Host {
+    /// What it is.
+    fn backend(&self) -> Backend;
+    /// The application does something.
+    fn act(&mut self, now: Time, act: Act) -> Result<(), String>;
+    /// A segment arrives.
+    fn hear(&mut self, now: Time, packet: &Packet) -> Result<(), String>;
+    /// The next segment that the host sends, at `until` at the latest, and when; None: nothing up to then.
+    ///
+    /// Everything in the packet is filled in, but for what the host does not know. The ACK that ends the opening of a
+    /// connection is left out: data may take its place.
+    fn say(&mut self, until: Time) -> Result<Option<(Time, Packet)>, String>;
+    /// A quantity; None where the host cannot tell.
+    fn look(&self, quantity: Quantity) -> Option<f64>;
+    /// How far off a time may be: nothing where time is an argument.
+    fn slack(&self) -> Span;
+}
+
+/// A segment that came or went.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Passed {
+    /// When.
+    pub at: Time,
+    /// Whether the host sent it.
+    pub sent: bool,
+    /// The segment.
+    pub packet: Packet,
+}
+
+/// Where host and script part.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// The script's line.
+    pub line: usize,
+    /// What it asks for.
+    pub expected: String,
+    /// What there was.
+    pub seen: String,
+    /// All segments up to there.
+    pub passed: Vec<Passed>,
+}
+
+/// Plays a script to a host that has done nothing yet.
+pub fn play(script: &Script, host: &mut dyn Host) -> Result<Vec<Passed>, Failure> {
+    let backend = host.backend();
+    let mut player = Player { host, setup: &script.setup, now: Time::ZERO, line: 0, passed: Vec::new() };
+    let played = script
+        .events
+        .iter()
+        .filter(|event| event.only.is_none_or(|only| only == backend))
+        .try_for_each(|event| player.event(event))
+        .and_then(|()| player.quiet(player.now));
+    let Player { line, passed, .. } = player;
+    match played {
+        Ok(()) => Ok(passed),
+        Err(Mismatch { expected, seen }) => Err(Failure { line, expected, seen, passed }),
+    }
+}
+
+struct Player<'a> {
+    host: &'a mut dyn Host,
+    setup: &'a Setup,
+    now: Time,
+    line: usize,
+    passed: Vec<Passed>,
+}
+
+/// What the script asks for, and what there is instead.
+struct Mismatch {
+    expected: String,
+    seen: String,
+}
+
+/// The host itself fails.
+impl From<String> for Mismatch {
+    fn from(seen: String) -> Mismatch {
+        Mismatch { expected: "a host that works".into(), seen }
+    }
+}
+
+impl Player<'_> {
+    fn event(&mut self, event: &Event) -> Result<(), Mismatch> {
+        let together = event.line == self.line && matches!(event.what, What::Hears(_));
+        self.line = event.line;
+        let (from, to) = self.bounds(event.when);
+        if let What::Sends(pattern) = &event.what {
+            return self.expect(pattern, from, to).map(|_| ());
+        }
+        if from < self.now {
+            return Err(Mismatch {
+                expected: format!("an event at {from}"),
+                seen: format!("it is {} already", self.now),
+            });
+        }
+        // What comes in at one instant with what the host sends then comes first, as do assertions.
+        let asserts = matches!(event.what, What::Assert(_)) && from == self.now;
+        if !together && !asserts {
+            let before = Time::from_nanos(from.nanos().saturating_sub(1));
+            self.quiet(if event.what == What::Nothing { from } else { before.max(self.now) })?;
+        }
+        self.now = from;
+        match &event.what {
+            What::Hears(packet) => self.hear(packet),
+            What::Acts(act) => Ok(self.host.act(self.now, *act)?),
+            What::Connect(rtt) => self.connect(*rtt),
+            What::Accept => self.accept(),
+            What::Assert(assertions) => assertions.iter().try_for_each(|assertion| self.check(assertion)),
+            What::Nothing | What::Sends(_) => Ok(()),
+        }
+    }
+
+    /// The first and the last time that will do.
+    fn bounds(&self, when: When) -> (Time, Time) {
+        match when {
+            When::After(span) => (self.now + span, self.now + span),
+            When::AfterAbout(from, to) => (self.now + from, self.now + to),
+            When::At(time) => (time, time),
+            When::Between(from, to) => (from, to),
+            When::Any => (self.now, self.now + A_LONG_TIME),
+        }
+    }
+
+    /// The host sends this, and now is when it does.
+    fn expect(&mut self, pattern: &Packet, from: Time, to: Time) -> Result<Packet, Mismatch> {
+        let slack = self.host.slack();
+        let expected = || {
+            let time = if from == to { format!("at {from}") } else { format!("from {from} to {to}") };
+            format!("{} {time}", pattern.text())
+        };
+        let Some((at, packet)) = self.host.say(to + slack)? else {
+            return Err(Mismatch { expected: expected(), seen: format!("nothing up to {}", to + slack) });
+        };
+        self.passed.push(Passed { at, sent: true, packet: packet.clone() });
+        if at + slack < from || !pattern.allows(&packet) {
+            return Err(Mismatch { expected: expected(), seen: format!("{} at {at}", packet.text()) });
+        }
+        self.now = if from == to { from } else { at };
+        Ok(packet)
+    }
+
+    /// The host has nothing more to send up to `until`.
+    fn quiet(&mut self, until: Time) -> Result<(), Mismatch> {
+        let Some((at, packet)) = self.host.say(until)? else { return Ok(()) };
+        let seen = format!("{} at {at}", packet.text());
+        self.passed.push(Passed { at, sent: true, packet });
+        Err(Mismatch { expected: format!("nothing up to {until}"), seen })
+    }
+
+    fn hear(&mut self, packet: &Packet) -> Result<(), Mismatch> {
+        self.passed.push(Passed { at: self.now, sent: false, packet: packet.clone() });
+        Ok(self.host.hear(self.now, packet)?)
+    }
+
+    fn check(&self, assertion: &Assertion) -> Result<(), Mismatch> {
+        let expected = assertion.to_string();
+        match self.host.look(assertion.quantity) {
+            Some(value) if holds(assertion, value, self.setup.mss) => Ok(()),
+            Some(value) => Err(Mismatch { expected, seen: value.to_string() }),
+            None => Err(Mismatch { expected, seen: "a host that cannot tell".into() }),
+        }
+    }
+
+    /// The usual opening of a sender: everything that its SYN offers is agreed to.
+    fn connect(&mut self, rtt: Span) -> Result<(), Mismatch> {
+        self.host.act(self.now, Act::Open)?;
+        let ecn = Flags::NONE.with(Flags::ECE | Flags::CWR, self.setup.ecn);
+        let syn = Packet { flags: Flags::SYN | ecn, ..Packet::default() };
+        let syn = self.expect(&syn, self.now, self.now)?;
+        let answer = Packet {
+            flags: (Flags::SYN | Flags::ACK).with(Flags::ECE, self.setup.ecn),
+            ack: 1,
+            stamp: syn.stamp.map(|stamp| Stamps { value: stamp.value, echo: stamp.value }),
+            offer: syn.offer.map(|offer| Offer { scale: offer.scale.and(Some(SHIFT)), ..offer }),
+            ..Packet::default()
+        };
+        self.quiet(Time::from_nanos((self.now + rtt).nanos().saturating_sub(1)).max(self.now))?;
+        self.now += rtt;
+        self.hear(&answer)
+    }
+
+    /// The usual opening towards a receiver: everything is asked for that the options leave on.
+    fn accept(&mut self) -> Result<(), Mismatch> {
+        let Setup { profile, mss, ecn, .. } = self.setup;
+        let now = Some(self.now.nanos() / NANOS_PER_MILLI);
+        let stamp = profile.timestamps.then_some(Stamps { value: now, echo: Some(0) });
+        let scale = profile.window_scaling.then_some(SHIFT);
+        let offer = Offer { mss: Some(u64::from(*mss)), sack: profile.sack != Some(false), scale };
+        let flags = Flags::SYN.with(Flags::ECE | Flags::CWR, *ecn);
+        self.hear(&Packet { flags, stamp, offer: Some(offer), ..Packet::default() })?;
+        let flags = (Flags::SYN | Flags::ACK).with(Flags::ECE, *ecn);
+        self.expect(&Packet { flags, ack: 1, ..Packet::default() }, self.now, self.now)?;
+        self.hear(&Packet { flags: Flags::ACK, seq: 1, ack: 1, stamp, ..Packet::default() })
+    }
+}
+
+impl Packet {
+    /// Whether this pattern allows `seen`.
+    pub fn allows(&self, seen: &Packet) -> bool {
+        let stamps = |pattern: Stamps, seen: Stamps| {
+            agrees(pattern.value, seen.value) && agrees(pattern.echo, seen.echo)
+        };
+        // The segment size that is announced belongs to the path, not to the exchange.
+        let offers = |pattern: Offer, seen: Offer| pattern.sack == seen.sack && pattern.scale == seen.scale;
+        (self.flags, self.seq, self.len) == (seen.flags, seen.seq, seen.len)
+            && (self.ack == seen.ack || !self.flags.has(Flags::ACK))
+            && self.window.is_none_or(|pattern| seen.window.is_none_or(|seen| pattern.allows(seen)))
+            && agrees(self.ecn, seen.ecn)
+            && self.sack == seen.sack
+            && self.stamp.is_none_or(|pattern| seen.stamp.is_some_and(|seen| stamps(pattern, seen)))
+            && self.offer.is_none_or(|pattern| seen.offer.is_some_and(|seen| offers(pattern, seen)))
+    }
+
+    /// As a script would write it, in bytes.
+    pub fn text(&self) -> String {
+        let flags: String =
+            [('S', Flags::SYN), ('F', Flags::FIN), ('E', Flags::ECE), ('W', Flags::CWR), ('.', Flags::ACK)]
+                .into_iter()
+                .filter_map(|(letter, flag)| self.flags.has(flag).then_some(letter))
+                .collect();
+        let mut text = String::new();
+        if let Some(ecn) = self.ecn {
+            text += &format!("[{}] ", ["noecn", "ect0", "ect1", "ce"][ecn as usize]);
+        }
+        text += &format!("{flags} {}:{}({})", self.seq, self.seq + self.len, self.len);
+        if self.flags.has(Flags::ACK) {
+            text += &format!(" ack {}", self.ack);
+        }
+        match self.window {
+            Some(Window::Field(field)) => text += &format!(" win {field}"),
+            Some(Window::Seen { field, bytes }) if field == bytes => text += &format!(" win {field}"),
+            Some(Window::Seen { field, bytes }) => text += &format!(" win {field} ({bytes} bytes)"),
+            Some(Window::Room(bytes)) => text += &format!(" room for {bytes} bytes"),
+            None => {}
+        }
+        let options = self.options_text();
+        if options.is_empty() { text } else { format!("{text} <{}>", options.join(",")) }
+    }
+
+    fn options_text(&self) -> Vec<String> {
+        let mut options = Vec::new();
+        if let Some(Offer { mss, sack, scale }) = self.offer {
+            options.extend(mss.map(|mss| format!("mss {mss}")));
+            options.extend(sack.then(|| "sackOK".into()));
+            options.extend(scale.map(|scale| format!("wscale {scale}")));
+        }
+        let number = |value: Option<u64>| value.map_or("?".into(), |value| value.to_string());
+        options.extend(
+            self.stamp.map(|stamp| format!("TS val {} ecr {}", number(stamp.value), number(stamp.echo))),
+        );
+        if !self.sack.is_empty() {
+            let blocks: Vec<_> = self.sack.iter().map(|(from, to)| format!("{from}:{to}")).collect();
+            options.push(format!("sack {}", blocks.join(" ")));
+        }
+        options
+    }
+}
+
+impl Window {
+    fn allows(self, seen: Window) -> bool {
+        match (self, seen) {
+            (Window::Field(expected), Window::Seen { field, .. }) => expected == field,
+            (Window::Room(expected), Window::Seen { bytes, .. }) => expected == bytes,
+            _ => self == seen,
+        }
+    }
+}
+
+/// Whether a pattern leaves it open, the host does not know, or the two are the same.
+fn agrees<T: PartialEq>(pattern: Option<T>, seen: Option<T>) -> bool {
+    pattern.is_none() || seen.is_none() || pattern == seen
+}
+
+/// Windows are whole bytes and times whole microseconds: what differs by less is the same.
+fn holds(assertion: &Assertion, value: f64, mss: u32) -> bool {
+    let fineness = match assertion.quantity {
+        Quantity::Cwnd | Quantity::Ssthresh | Quantity::Flight => 1.0 / f64::from(mss),
+        Quantity::Rto | Quantity::Srtt => 0.001,
+    };
+    let same = (value - assertion.value).abs() <= fineness * 1.001;
+    match assertion.relation {
+        Relation::Equal => same,
+        Relation::Different => !same,
+        Relation::Less => value < assertion.value && !same,
+        Relation::AtMost => value < assertion.value || same,
+        Relation::More => value > assertion.value && !same,
+        Relation::AtLeast => value > assertion.value || same,
+    }
+}
+
+/// The window scale of the script's side in the usual opening.
+const SHIFT: u8 = 7;
+const NANOS_PER_MILLI: u64 = 1_000_000;
+/// Longer than a host waits for anything.
+const A_LONG_TIME: Span = Span::from_secs(1000);

@@ -1,0 +1,230 @@
+//! The options of a script: which host it is for.
+
+use sojourn_tcp::{EcnAtOne, Halving, LimitedTransmit, LossDetection, Pipe, Profile, UnusedWindow};
+use sojourn_units::Span;
+
+/// The host that a script is for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setup {
+    /// `--cc`: the congestion control, by its name in the catalogue.
+    pub cc: String,
+    /// `--profile`, with what `--set` changes in it.
+    pub profile: Profile,
+    /// `--mss`: payload of a full segment, bytes, whatever options stand beside it.
+    pub mss: u32,
+    /// `--ecn`: whether the side that opens asks for ECN.
+    pub ecn: bool,
+    /// `--role`.
+    pub role: Role,
+    /// `--kernel`: None where the script holds for a kernel's TCP as well; else why it does not.
+    pub not_for_kernel: Option<String>,
+}
+
+/// Which side the host is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It opens and sends data; the script acknowledges.
+    Sender,
+    /// It accepts and acknowledges; the script sends data.
+    Receiver,
+}
+
+impl Setup {
+    /// Reads the options of a script, as they stand on its lines.
+    pub fn read(options: &[(usize, &str)]) -> Result<Setup, (usize, String)> {
+        let mut setup = Setup::default();
+        for (line, text) in options {
+            setup.read_line(text).map_err(|message| (*line, message))?;
+        }
+        Ok(setup)
+    }
+
+    fn read_line(&mut self, line: &str) -> Result<(), String> {
+        let mut rest = line;
+        while let Some(option) = rest.strip_prefix("--") {
+            // A reason may hold spaces: it goes up to the end of the line.
+            let ends = if option.starts_with("kernel") { None } else { option.find(" --") };
+            let (option, after) = ends.map_or((option, ""), |end| (&option[..end], &option[end + 1..]));
+            self.read_option(option.trim())?;
+            rest = after.trim_start();
+        }
+        if rest.is_empty() { Ok(()) } else { Err(format!("\"{rest}\" is no option")) }
+    }
+
+    fn read_option(&mut self, option: &str) -> Result<(), String> {
+        if option == "ecn" {
+            self.ecn = true;
+            return Ok(());
+        }
+        if let Some(changes) = option.strip_prefix("set ") {
+            return changes.split(',').try_for_each(|change| {
+                let (field, value) = change.split_once('=').ok_or("--set FIELD=VALUE, …")?;
+                set(&mut self.profile, field.trim(), value.trim())
+            });
+        }
+        let (name, value) = option.split_once('=').ok_or_else(|| format!("\"--{option}\" is no option"))?;
+        match name {
+            "cc" => value.clone_into(&mut self.cc),
+            "profile" => {
+                self.profile = Profile::named(value).ok_or_else(|| format!("no profile \"{value}\""))?;
+            }
+            "mss" => self.mss = number(value)?,
+            "role" => {
+                self.role = match value {
+                    "sender" => Role::Sender,
+                    "receiver" => Role::Receiver,
+                    _ => return Err(format!("\"{value}\" is not sender or receiver")),
+                }
+            }
+            "kernel" => self.not_for_kernel = kernel(value)?,
+            _ => return Err(format!("\"--{name}\" is no option")),
+        }
+        Ok(())
+    }
+}
+
+impl Default for Setup {
+    fn default() -> Setup {
+        Setup {
+            cc: "newreno".into(),
+            profile: Profile::default(),
+            mss: 1000,
+            ecn: false,
+            role: Role::Sender,
+            not_for_kernel: Some("not said".into()),
+        }
+    }
+}
+
+/// `yes`, or `no: WHY`.
+fn kernel(value: &str) -> Result<Option<String>, String> {
+    if value == "yes" {
+        return Ok(None);
+    }
+    let reason = value.strip_prefix("no:").ok_or("--kernel=yes, or --kernel=no: WHY")?.trim();
+    if reason.is_empty() { Err("why not?".into()) } else { Ok(Some(reason.into())) }
+}
+
+/// Sets the field of a profile that is called `field`.
+pub fn set(profile: &mut Profile, field: &str, value: &str) -> Result<(), String> {
+    match field {
+        "initial_window" => profile.initial_window = number(value)?,
+        "delayed_ack" => profile.delayed_ack = switch(value)?,
+        "ack_every" => profile.ack_every = number(value)?,
+        "ack_delay" => profile.ack_delay = Span::parse(value)?,
+        "tick" => profile.tick = Span::parse(value)?,
+        "min_rto" => profile.min_rto = Span::parse(value)?,
+        "max_rto" => profile.max_rto = Span::parse(value)?,
+        "initial_rto" => profile.initial_rto = Span::parse(value)?,
+        "limited_transmit" => {
+            profile.limited_transmit =
+                one_of(value, &[("new_data", LimitedTransmit::NewData), ("next", LimitedTransmit::Next)])?;
+        }
+        "halving" => {
+            profile.halving =
+                one_of(value, &[("flight_size", Halving::FlightSize), ("window", Halving::Window)])?;
+        }
+        "receive_window" => profile.receive_window = number(value)?,
+        "window_scaling" => profile.window_scaling = switch(value)?,
+        "dsack" => profile.dsack = switch(value)?,
+        "sack" => profile.sack = Some(switch(value)?),
+        "loss_detection" => {
+            profile.loss_detection =
+                one_of(value, &[("dupacks", LossDetection::Dupacks), ("rack", LossDetection::Rack)])?;
+        }
+        "pipe" => {
+            profile.pipe = one_of(value, &[("scoreboard", Pipe::Scoreboard), ("counted", Pipe::Counted)])?;
+        }
+        "prr" => profile.prr = switch(value)?,
+        "tail_loss_probe" => profile.tail_loss_probe = switch(value)?,
+        "frto" => profile.frto = switch(value)?,
+        "undo" => profile.undo = switch(value)?,
+        "byte_counting" => profile.byte_counting = number(value)?,
+        "pacing" => profile.pacing = switch(value)?,
+        "unused_window" => {
+            profile.unused_window = one_of(
+                value,
+                &[
+                    ("keep", UnusedWindow::Keep),
+                    ("restart", UnusedWindow::Restart),
+                    ("validate", UnusedWindow::Validate),
+                ],
+            )?;
+        }
+        "teardown" => profile.teardown = switch(value)?,
+        "time_all" => profile.time_all = switch(value)?,
+        "sack_takes_room" => profile.sack_takes_room = switch(value)?,
+        "timestamps" => profile.timestamps = switch(value)?,
+        "fast_convergence" => profile.fast_convergence = switch(value)?,
+        "cautious_exit" => profile.cautious_exit = switch(value)?,
+        "grow_on_exit" => profile.grow_on_exit = switch(value)?,
+        "ecn_at_one" => {
+            profile.ecn_at_one = one_of(
+                value,
+                &[("wait_for_timer", EcnAtOne::WaitForTimer), ("back_off", EcnAtOne::BackOff)],
+            )?;
+        }
+        "ect_on_retransmit" => profile.ect_on_retransmit = switch(value)?,
+        "ecn_after_timeout" => profile.ecn_after_timeout = switch(value)?,
+        _ => return Err(format!("a profile has no \"{field}\"")),
+    }
+    Ok(())
+}
+
+fn number<N: std::str::FromStr>(text: &str) -> Result<N, String> {
+    text.parse().map_err(|_| format!("\"{text}\" is not a number that fits here"))
+}
+
+fn switch(text: &str) -> Result<bool, String> {
+    one_of(text, &[("true", true), ("false", false)])
+}
+
+fn one_of<T: Copy>(text: &str, choices: &[(&str, T)]) -> Result<T, String> {
+    let found = choices.iter().find(|(name, _)| *name == text).map(|(_, choice)| *choice);
+    found.ok_or_else(|| {
+        let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
+        format!("\"{text}\" is not one of {}", names.join(", "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_share_lines_and_a_reason_takes_the_rest_of_one() {
+        let lines = [
+            (3, "--cc=cubic --mss=1460 --ecn --set initial_window=2, ack_delay=25 ms"),
+            (4, "--kernel=no: a -- b"),
+        ];
+        let setup = Setup::read(&lines).unwrap();
+        assert_eq!((setup.cc.as_str(), setup.mss, setup.ecn), ("cubic", 1460, true));
+        assert_eq!((setup.profile.initial_window, setup.profile.ack_delay), (2, Span::from_millis(25)));
+        assert_eq!(setup.not_for_kernel.as_deref(), Some("a -- b"));
+    }
+
+    #[test]
+    fn a_wrong_option_is_named_with_its_line() {
+        for (line, hint) in [
+            ("--color=blue", "--color"),
+            ("--set colour=blue", "colour"),
+            ("--set pipe=wide", "scoreboard, counted"),
+            ("--kernel=no:", "why"),
+            ("--ecn yes", "ecn yes"),
+        ] {
+            let (number, message) = Setup::read(&[(7, line)]).unwrap_err();
+            assert!(number == 7 && message.contains(hint), "{line}: {message}");
+        }
+    }
+
+    /// Every field that a profile has can be set: each is given what it has already.
+    #[test]
+    fn every_field_of_a_profile_can_be_set() {
+        let fields = format!("{:#?}", Profile::default());
+        let names = fields.lines().filter_map(|line| line.strip_prefix("    ")?.split_once(':'));
+        for (name, _) in names.filter(|(name, _)| *name != "name" && !name.starts_with(' ')) {
+            let refused = set(&mut Profile::default(), name, "?").unwrap_err();
+            assert!(!refused.contains("has no"), "{refused}");
+        }
+    }
+}

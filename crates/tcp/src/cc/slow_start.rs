@@ -1,0 +1,120 @@
+//! Slow start, as all controls have it.
+//!
+//! An ACK adds what it acknowledges, at most `L` segments:
+//!
+//! ```text
+//! cwnd += min(N, L SMSS)     RFC 5681, equation (2), with L = 1; RFC 3465, section 2.2, with L up to 2;
+//!                            RFC 9406, section 4.3, with L = 8, or no limit where the sender paces
+//! ```
+//!
+//! After a timeout one ACK may be for much that arrived long before, and `L` is 1 (RFC 3465, section 2.3).
+
+use super::AckSample;
+use super::hystart::{self, HyStart};
+use crate::profile::Profile;
+
+/// Slow start.
+#[derive(Clone, Debug)]
+pub(super) struct SlowStart {
+    /// `L`, segments.
+    most: f64,
+    after_timeout: bool,
+    /// While the first slow start lasts.
+    hystart: Option<HyStart>,
+    /// `L` of the first slow start.
+    most_at_first: f64,
+}
+
+/// What an ACK does in slow start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Growth {
+    /// Bytes that the window grows by.
+    pub(super) bytes: f64,
+    /// Whether slow start ends with the window that this makes.
+    pub(super) ends: bool,
+}
+
+impl SlowStart {
+    /// Slow start, the first one by HyStart++ or not.
+    pub(super) fn new(profile: &Profile, hystart: bool) -> SlowStart {
+        let most = f64::from(profile.byte_counting.max(1));
+        let most_at_first = match (hystart, profile.pacing) {
+            (false, _) => most,
+            (true, false) => hystart::MOST_SEGMENTS,
+            (true, true) => f64::INFINITY,
+        };
+        let hystart = hystart.then(HyStart::new);
+        SlowStart { most, after_timeout: false, hystart, most_at_first }
+    }
+
+    /// An ACK of new data, with segments of `mss` bytes.
+    pub(super) fn on_ack(&mut self, ack: &AckSample<'_>, mss: f64) -> Growth {
+        let acked = ack.acked as f64;
+        if let Some(hystart) = &mut self.hystart {
+            let bytes = acked.min(self.most_at_first * mss) * hystart.pace();
+            return Growth { bytes, ends: hystart.is_over(ack) };
+        }
+        let most = if self.after_timeout { 1.0 } else { self.most };
+        Growth { bytes: acked.min(most * mss), ends: false }
+    }
+
+    /// It is over, or starts again: after a timeout or otherwise.
+    pub(super) fn leave(&mut self, timeout: bool) {
+        self.after_timeout = timeout;
+        self.hystart = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rtt::RttEstimator;
+    use sojourn_units::Time;
+
+    fn grown(slow_start: &mut SlowStart, acked: u64) -> f64 {
+        let rtt = RttEstimator::new(&Profile::default());
+        let ack = AckSample {
+            now: Time::ZERO,
+            acked,
+            flight: 0,
+            rtt: &rtt,
+            sample: None,
+            una: acked,
+            sent: acked,
+            marked: false,
+        };
+        slow_start.on_ack(&ack, 1000.0).bytes
+    }
+
+    /// RFC 3465: the bytes that are acknowledged (ACK division gains nothing, section 3.3), at most L segments.
+    #[test]
+    fn an_ack_adds_what_it_acknowledges_up_to_a_limit() {
+        for (byte_counting, most) in [(0, 1000.0), (1, 1000.0), (2, 2000.0)] {
+            let profile = Profile { byte_counting, ..Profile::default() };
+            let mut slow_start = SlowStart::new(&profile, false);
+            assert_eq!(grown(&mut slow_start, 10), 10.0);
+            assert_eq!(grown(&mut slow_start, 1000), 1000.0);
+            assert_eq!(grown(&mut slow_start, 5000), most);
+        }
+    }
+
+    #[test]
+    fn after_a_timeout_one_segment_is_the_most() {
+        let mut slow_start = SlowStart::new(&Profile::default(), false);
+        slow_start.leave(true);
+        assert_eq!(grown(&mut slow_start, 5000), 1000.0);
+        slow_start.leave(false);
+        assert_eq!(grown(&mut slow_start, 5000), 2000.0);
+    }
+
+    #[test]
+    fn hystart_allows_eight_segments_or_all_where_the_sender_paces() {
+        for (pacing, most) in [(false, 8000.0), (true, 20_000.0)] {
+            let profile = Profile { pacing, ..Profile::default() };
+            let mut slow_start = SlowStart::new(&profile, true);
+            assert_eq!(grown(&mut slow_start, 20_000), most);
+            slow_start.leave(false);
+            assert_eq!(grown(&mut slow_start, 20_000), 2000.0);
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! The receiving side: reassembly, acknowledgments, the window, the echo of congestion, the end.
+
+mod ecn;
+mod reassembly;
+mod stamp;
+mod teardown;
+#[cfg(test)]
+mod tests;
+mod window;
+
+use crate::segment::{Flags, Segment};
+use crate::sender::Config;
+use ecn::Echo;
+use reassembly::Reassembly;
+use sojourn_units::{Span, Time};
+use stamp::Recent;
+use teardown::{Patience, Stage};
+use window::Window;
+
+/// A receiver: the other end of a [`Sender`](crate::Sender)'s connection, and the application that reads.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    stage: Stage,
+    arrived: Reassembly,
+    /// `Last.ACK.sent`: what the last ACK was for.
+    acknowledged: u64,
+    /// The largest payload seen: a full-sized segment.
+    full: u16,
+    /// For how many of them an ACK is.
+    segments_per_ack: u32,
+    ack_delay: Span,
+    ack_due: Option<Time>,
+    window: Window,
+    echo: Echo,
+    recent: Recent,
+    sack: bool,
+    sack_takes_room: bool,
+    dsack: bool,
+    window_scaling: bool,
+    /// The number of the sender's FIN, once one came.
+    fin: Option<u64>,
+    patience: Patience,
+}
+
+impl Receiver {
+    /// A receiver before the first segment, for what a sender of the same `config` sends.
+    ///
+    /// To SACK, timestamps and scaled windows it agrees where the sender asks, to the latter if the profile has them.
+    pub fn new(config: &Config) -> Receiver {
+        let profile = &config.profile;
+        let mss = config.payload();
+        let buffer = profile.receive_window.saturating_mul(u64::from(mss));
+        let most_blocks = usize::try_from(profile.receive_window).unwrap_or(usize::MAX);
+        Receiver {
+            stage: Stage::Listen,
+            arrived: Reassembly::new(most_blocks),
+            acknowledged: 0,
+            full: 0,
+            segments_per_ack: if profile.delayed_ack { profile.ack_every.max(1) } else { 1 },
+            ack_delay: profile.ack_delay,
+            ack_due: None,
+            window: Window::new(buffer, mss, config.reads),
+            echo: Echo::new(config.ecn, config.cc.feedback(), profile.ect_on_retransmit),
+            recent: Recent::default(),
+            sack: false,
+            sack_takes_room: profile.sack_takes_room,
+            dsack: profile.dsack,
+            window_scaling: profile.window_scaling,
+            fin: None,
+            patience: Patience { first: profile.initial_rto, most: profile.max_rto },
+        }
+    }
+
+    /// A segment arrives; the answer is an ACK to send now.
+    ///
+    /// Where two ACKs are to be sent, the other one is due at once.
+    pub fn on_segment(&mut self, now: Time, segment: &Segment) -> Option<Segment> {
+        if segment.flags.has(Flags::SYN) {
+            return self.on_syn(now, segment);
+        }
+        if self.stage != Stage::Established && !self.moves_on(segment) {
+            return None;
+        }
+        if segment.end() == segment.seq {
+            return self.on_bare(now, segment);
+        }
+        if self.recent.agreed && !segment.flags.has(Flags::TIMESTAMP) {
+            // RFC 7323, section 3.2: once agreed on, timestamps are on every segment.
+            return None;
+        }
+        let end = segment.end();
+        let in_order = segment.seq == self.arrived.next
+            && self.arrived.has_no_gap()
+            && end <= self.window.edge
+            && !segment.flags.has(Flags::FIN)
+            && self.fin.is_none();
+        if in_order && !(self.recent.agreed && self.recent.outdates(now, segment)) {
+            self.on_next(now, segment)
+        } else {
+            Some(self.on_other(now, segment))
+        }
+    }
+
+    /// When something must be sent by itself.
+    pub fn next_timeout(&self) -> Option<Time> {
+        match self.stage {
+            Stage::LastAck { due, .. } => Some(due),
+            Stage::CloseWait => self.window.read_at(self.arrived.next, self.arrived.next),
+            _ => match (self.ack_due, self.window.wants_telling_at(self.arrived.next)) {
+                (Some(ack), Some(window)) => Some(ack.min(window)),
+                (ack, window) => ack.or(window),
+            },
+        }
+    }
+
+    /// The time of [`next_timeout`](Self::next_timeout) has come.
+    pub fn on_timeout(&mut self, now: Time) -> Option<Segment> {
+        self.next_timeout().filter(|due| *due <= now)?;
+        match self.stage {
+            Stage::LastAck { again, .. } => self.repeat_fin(now, again),
+            Stage::CloseWait => Some(self.close(now)),
+            _ => Some(self.acknowledge(now, None)),
+        }
+    }
+
+    /// Bytes received in order since the start.
+    pub fn delivered(&self) -> u64 {
+        self.arrived.next
+    }
+
+    /// From now on the application reads only what it is told to.
+    pub fn stop_reading(&mut self, now: Time) {
+        self.window.read_more(now, self.arrived.next, 0);
+    }
+
+    /// The application reads `bytes` of what came, and nothing more until it is told to; the answer is an ACK to send
+    /// now, of the room that is made.
+    pub fn read(&mut self, now: Time, bytes: u64) -> Option<Segment> {
+        let next = self.arrived.next;
+        self.window.read_more(now, next, bytes);
+        match self.stage {
+            Stage::CloseWait if self.window.read(now, next) == next => Some(self.close(now)),
+            Stage::Established if self.window.wants_telling(now, next) => Some(self.acknowledge(now, None)),
+            _ => None,
+        }
+    }
+}
+
+/// Segments as they come.
+impl Receiver {
+    fn on_syn(&mut self, now: Time, syn: &Segment) -> Option<Segment> {
+        if !matches!(self.stage, Stage::Listen | Stage::SynReceived) {
+            // An old one: RFC 9293, section 3.10.7.4, fourth.
+            return Some(self.acknowledge(now, None));
+        }
+        self.stage = Stage::SynReceived;
+        self.echo.agreed &= syn.flags.has(Flags::ECE | Flags::CWR);
+        self.sack = syn.flags.has(Flags::SACK);
+        self.recent = Recent::of_syn(now, syn);
+        let scaled = self.window_scaling && syn.flags.has(Flags::SCALE);
+        let (window, scale) = self.window.agree(scaled);
+        let flags = (Flags::SYN | Flags::ACK)
+            .with(Flags::ECE, self.echo.agreed)
+            .with(Flags::SACK, self.sack)
+            .with(Flags::TIMESTAMP, self.recent.agreed)
+            .with(Flags::SCALE, scaled);
+        Some(Segment { flags, stamp: self.recent.stamp, window, scale, ..Segment::default() })
+    }
+
+    /// What a segment means at the start and the end; says whether to look further.
+    #[cold]
+    fn moves_on(&mut self, segment: &Segment) -> bool {
+        match self.stage {
+            Stage::SynReceived => self.stage = Stage::Established,
+            Stage::LastAck { .. } if segment.flags.has(Flags::ACK) && segment.ack == AFTER_FIN => {
+                self.stage = Stage::Closed;
+            }
+            _ => {}
+        }
+        self.stage != Stage::Listen
+    }
+
+    /// A segment that takes no number is answered only where it is out of place (RFC 9293, section 3.10.7.4, first).
+    fn on_bare(&mut self, now: Time, segment: &Segment) -> Option<Segment> {
+        let in_place = (self.expected()..=self.window.edge.max(self.expected())).contains(&segment.seq);
+        (!in_place).then(|| self.acknowledge(now, None))
+    }
+
+    /// The usual case: the data that were expected, and no gap behind them.
+    fn on_next(&mut self, now: Time, segment: &Segment) -> Option<Segment> {
+        let owed = self.arrived.next > self.acknowledged;
+        let turns = self.echo.turns(segment);
+        // RFC 8257, section 3.2: two ACKs, one for what came before, in its state.
+        let earlier = (turns && owed).then(|| self.acknowledge(now, None));
+        self.echo_and_stamp(now, segment);
+        self.window.settle(now, self.arrived.next);
+        self.arrived.next = segment.end();
+        self.full = self.full.max(segment.len);
+        if earlier.is_some() {
+            self.ack_due = Some(now);
+            return earlier;
+        }
+        // RFC 5681, section 4.2: for every second full-sized segment. What is full-sized for the sender shows in what
+        // it sends; where it sends less for want of data, an ACK comes for more than one such segment.
+        let waiting = self.arrived.next - self.acknowledged;
+        let enough = waiting > u64::from(self.segments_per_ack - 1) * u64::from(self.full);
+        if enough || turns || self.window.wants_telling(now, self.arrived.next) {
+            return Some(self.acknowledge(now, None));
+        }
+        // Within so much of the arrival of the first that is not acknowledged.
+        self.ack_due.get_or_insert(now + self.ack_delay);
+        None
+    }
+
+    /// What is out of order, fills a gap, came before, finds no room or ends everything is acknowledged at once
+    /// (RFC 5681, section 4.2; RFC 9293, section 3.10.7.4).
+    #[cold]
+    fn on_other(&mut self, now: Time, segment: &Segment) -> Segment {
+        let duplicate = self.duplicate(segment);
+        if !self.accepts(segment) || (self.recent.agreed && self.recent.outdates(now, segment)) {
+            // RFC 3168, section 6.1.6: a mark on a window probe counts.
+            let probe = segment.seq == self.expected() && segment.seq == self.window.edge;
+            if self.echo.heeds(probe) {
+                self.echo.note(segment);
+            }
+            return self.acknowledge(now, duplicate);
+        }
+        self.echo_and_stamp(now, segment);
+        self.window.settle(now, self.arrived.next);
+        self.full = self.full.max(segment.len);
+        let end = self.fin.unwrap_or(u64::MAX).min(self.window.edge);
+        let to = end.min(segment.seq + u64::from(segment.len));
+        if segment.flags.has(Flags::FIN) {
+            self.note_fin(segment);
+        }
+        if segment.seq < to {
+            self.arrived.insert(segment.seq, to);
+        }
+        if self.is_complete() { self.close(now) } else { self.acknowledge(now, duplicate) }
+    }
+
+    /// Whether anything of a segment lies in the window (RFC 9293, section 3.10.7.4, table 6).
+    fn accepts(&self, segment: &Segment) -> bool {
+        let (next, edge) = (self.arrived.next, self.window.edge);
+        self.stage == Stage::Established && segment.seq < edge && next < edge.min(segment.end())
+    }
+
+    /// What of a segment came before; the first run of it.
+    fn duplicate(&self, segment: &Segment) -> Option<(u64, u64)> {
+        let (from, expected) = (segment.seq, self.expected());
+        if from < expected {
+            return Some((from, segment.end().min(expected)));
+        }
+        self.arrived.held(from, from.saturating_add(u64::from(segment.len)))
+    }
+
+    fn echo_and_stamp(&mut self, now: Time, segment: &Segment) {
+        if self.echo.heeds(true) {
+            self.echo.note(segment);
+        }
+        if self.recent.agreed {
+            self.recent.note(now, segment, self.acknowledged);
+        }
+    }
+}
+
+/// Acknowledgments.
+impl Receiver {
+    /// The next number expected: the FIN has one, too.
+    fn expected(&self) -> u64 {
+        let complete = matches!(self.stage, Stage::CloseWait | Stage::LastAck { .. } | Stage::Closed);
+        self.arrived.next + u64::from(complete)
+    }
+
+    /// An ACK for everything that came, with what the segment it answers brought a second time.
+    fn acknowledge(&mut self, now: Time, duplicate: Option<(u64, u64)>) -> Segment {
+        self.ack_due = None;
+        let next = self.expected();
+        self.acknowledged = next;
+        let mut ack = Segment {
+            ack: next,
+            window: self.window.advertise(now, next),
+            flags: Flags::ACK.with(Flags::ECE, self.echo.take()),
+            ..Segment::default()
+        };
+        if self.recent.agreed {
+            ack.stamp = self.recent.stamp;
+            ack.flags = ack.flags | Flags::TIMESTAMP;
+        }
+        let duplicate = duplicate.filter(|_| self.dsack);
+        if self.sack && (duplicate.is_some() || !self.arrived.has_no_gap()) {
+            ack.sack = self.arrived.report(next, duplicate);
+            ack.flags = ack.flags.with(Flags::SACK, self.sack_takes_room);
+        }
+        if matches!(self.stage, Stage::LastAck { .. } | Stage::Closed) {
+            ack.seq = AFTER_FIN;
+        }
+        ack
+    }
+}
+
+/// What comes behind our FIN, whose number is 0.
+const AFTER_FIN: u64 = 1;

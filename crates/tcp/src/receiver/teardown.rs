@@ -1,0 +1,79 @@
+//! The end of a connection: RFC 9293, section 3.6, case 2.
+//!
+//! The application closes as soon as it has read the end. The FIN that says so goes with the ACK where
+//! there is nothing left to read.
+
+use super::Receiver;
+use crate::segment::{Flags, Segment};
+use sojourn_units::{Span, Time};
+
+/// Where in its life the connection is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// Waits for a SYN.
+    Listen,
+    /// Has answered a SYN, and seen nothing else.
+    SynReceived,
+    /// Data may come.
+    Established,
+    /// Everything came, and some is still to be read.
+    CloseWait,
+    /// Our FIN was sent, so many times again; when it will be once more.
+    LastAck { again: u32, due: Time },
+    /// It is over.
+    Closed,
+}
+
+/// How long a FIN waits for its ACK.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    pub(super) first: Span,
+    pub(super) most: Span,
+}
+
+impl Receiver {
+    /// Whether the connection has ended: our FIN was acknowledged, or sent in vain too often.
+    pub fn closed(&self) -> bool {
+        self.stage == Stage::Closed
+    }
+
+    /// The FIN of a segment that there is room for has its place behind everything else that came.
+    pub(super) fn note_fin(&mut self, segment: &Segment) {
+        let place = segment.end() - 1;
+        if self.fin.is_none() && place >= self.arrived.highest() && place < self.window.edge {
+            self.fin = Some(place);
+        }
+    }
+
+    /// Whether everything up to the FIN has come, the FIN too.
+    pub(super) fn is_complete(&self) -> bool {
+        self.fin == Some(self.arrived.next)
+    }
+
+    /// The answer where everything has come: with our FIN once the application has read it.
+    pub(super) fn close(&mut self, now: Time) -> Segment {
+        self.stage = Stage::CloseWait;
+        let end = self.arrived.next;
+        if self.window.read(now, end) == end { self.fin(now, 0) } else { self.acknowledge(now, None) }
+    }
+
+    /// No ACK came for our FIN: once more, or never again.
+    pub(super) fn repeat_fin(&mut self, now: Time, again: u32) -> Option<Segment> {
+        if again == MOST_AGAIN {
+            self.stage = Stage::Closed;
+            return None;
+        }
+        Some(self.fin(now, again + 1))
+    }
+
+    /// Our FIN, sent `again` times before; its number is the first of ours, as no data go this way.
+    fn fin(&mut self, now: Time, again: u32) -> Segment {
+        let ack = self.acknowledge(now, None);
+        let wait = self.patience.first.saturating_mul(1 << again).min(self.patience.most);
+        self.stage = Stage::LastAck { again, due: now + wait };
+        Segment { seq: 0, flags: ack.flags | Flags::FIN, ..ack }
+    }
+}
+
+/// How often a FIN is sent again.
+const MOST_AGAIN: u32 = 8;

@@ -1,0 +1,49 @@
+//! The end: RFC 9293, section 3.6.
+//!
+//! FIN takes a sequence number behind the last byte and is acknowledged, lost
+//! and sent again like one. The other side answers with its own, which is
+//! acknowledged in turn.
+
+use super::{Handshake, Sender};
+use crate::segment::{Flags, Segment};
+
+impl Sender {
+    /// No data beyond what was supplied: FIN follows it.
+    pub fn close(&mut self) {
+        self.closing = true;
+    }
+
+    /// Whether both directions are closed: FIN was acknowledged, and the other side's has come.
+    pub fn is_closed(&self) -> bool {
+        self.closing && self.una == self.end_of_stream() && self.peer_closed
+    }
+
+    /// Where the sequence numbers end: behind the data, and FIN.
+    pub(super) fn end_of_stream(&self) -> u64 {
+        self.supply.saturating_add(u64::from(self.closing))
+    }
+
+    /// The other side's FIN, which may come more than once: each is acknowledged.
+    pub(super) fn on_fin(&mut self) {
+        self.peer_closed = true;
+        self.ack_due = true;
+    }
+
+    /// The ACK of the other side's FIN.
+    pub(super) fn ack_of_fin(&mut self) -> Segment {
+        self.ack_due = false;
+        let mut segment = Segment { seq: self.max, flags: Flags::ACK, ..Segment::default() };
+        segment.ack = self.acknowledgment();
+        segment
+    }
+
+    /// What is acknowledged of the other side, which sends nothing but FIN.
+    pub(super) fn acknowledgment(&self) -> u64 {
+        u64::from(self.peer_closed)
+    }
+
+    /// Whether the connection is up.
+    pub fn is_established(&self) -> bool {
+        self.handshake == Handshake::Established
+    }
+}

@@ -1,0 +1,68 @@
+//! A closed window: RFC 9293, section 3.8.6.1.
+//!
+//! Window updates are not acknowledged and may get lost. So while the receiver
+//! has no room, one byte more is sent now and then; its ACK says how things
+//! stand. The first probe comes after a retransmission timeout, the next ones
+//! after ever longer intervals. A byte that the receiver did not take was never
+//! sent, as far as everything else is concerned.
+
+use super::Sender;
+use crate::segment::Segment;
+use sojourn_units::Time;
+
+/// Probing a closed window.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Persist {
+    /// Probes since the window was open.
+    sent: u32,
+    /// One goes out next.
+    pub(super) due: bool,
+    /// What the receiver may have taken: the end of the last probe.
+    pub(super) taken: Option<u64>,
+}
+
+impl Sender {
+    /// Starts the timer where data waits, nothing is under way, and the window is closed.
+    pub(super) fn arm_persist(&mut self, now: Time) {
+        let blocked = self.una == self.max && self.end_of_stream() > self.max && self.edge <= self.max;
+        if !blocked {
+            self.timers.persist = Time::NEVER;
+            if self.edge > self.max {
+                self.persist = Persist { taken: self.persist.taken, ..Persist::default() };
+            }
+        } else if self.timers.persist == Time::NEVER && !self.persist.due {
+            let interval = self.rtt.timeout().saturating_mul(1 << self.persist.sent.min(MOST_DOUBLINGS));
+            self.timers.persist = now + interval.min(self.profile.max_rto);
+        }
+    }
+
+    pub(super) fn persist_timed_out(&mut self) {
+        self.persist.due = true;
+    }
+
+    /// One byte beyond the window.
+    pub(super) fn probe_window(&mut self, now: Time) -> Option<Segment> {
+        self.persist.due = false;
+        if self.edge > self.max || self.end_of_stream() == self.max {
+            return None;
+        }
+        let seq = self.max;
+        let segment = self.segment(now, seq, 1, false);
+        self.persist.sent = self.persist.sent.saturating_add(1);
+        self.persist.taken = Some(seq + 1);
+        self.arm_persist(now);
+        Some(segment)
+    }
+
+    /// The receiver has taken the byte of a probe: it was sent after all.
+    pub(super) fn accept_probe(&mut self, ack: u64) {
+        if self.persist.taken.is_some_and(|taken| ack == taken && ack > self.max) {
+            self.max = ack;
+            self.nxt = ack;
+            self.persist.taken = None;
+        }
+    }
+}
+
+/// Doublings of the interval at the most.
+const MOST_DOUBLINGS: u32 = 16;

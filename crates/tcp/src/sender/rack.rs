@@ -1,0 +1,523 @@
+//! Recovery that goes by time: RACK, RFC 8985, section 6.
+//!
+//! A segment is lost when one that was sent later has arrived, and the time for
+//! which packets may overtake each other (the reordering window) has passed. So
+//! a lost retransmission shows as any other loss does.
+//!
+//! The RFC keeps a time for each segment and looks at all of them at each ACK.
+//! Here two facts save the looking. What was sent once lies in the order of its
+//! times: one boundary (`frontier`) parts what has been judged from the rest. And
+//! what was sent again is short: a list in the order of its times.
+
+use super::acknowledge::AckNews;
+use super::history::{History, Run};
+use super::prr::Prr;
+use super::{DUP_THRESHOLD, Repair, Sender};
+use crate::ranges::Ranges;
+use crate::scoreboard::Scoreboard;
+use crate::segment::{Flags, Segment, Stamp};
+use sojourn_units::{Span, Time};
+
+/// What RACK knows of a connection (section 5.3).
+#[derive(Clone, Debug)]
+pub(super) struct Rack {
+    /// What was sent again and has not arrived, in the order of its times.
+    again: Vec<Again>,
+    /// What is taken for lost and has not been sent again since.
+    pub(super) lost: Ranges,
+    /// What was sent once below this has arrived, is lost, or was sent again.
+    frontier: u64,
+    /// `RACK.xmit_ts` and `RACK.end_seq`: what was sent last of all that has arrived.
+    latest: (Time, u64),
+    /// `RACK.rtt`.
+    rtt: Span,
+    /// `RACK.min_RTT`.
+    min_rtt: MinRtt,
+    /// `RACK.fack`: the end of the highest byte that has arrived.
+    highest: u64,
+    /// `RACK.reordering_seen`.
+    reordering: bool,
+    /// `RACK.dsack_round`.
+    dsack_round: Option<u64>,
+    /// `RACK.reo_wnd_mult`.
+    multiplier: u32,
+    /// `RACK.reo_wnd_persist`.
+    recoveries_left: u32,
+}
+
+/// Recovery in progress.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RackRecovery {
+    /// It ends when everything below this is acknowledged.
+    until: u64,
+    /// What each ACK lets out; without, what the window has room for.
+    prr: Option<Prr>,
+}
+
+/// Bytes that were sent again.
+#[derive(Clone, Copy, Debug)]
+struct Again {
+    from: u64,
+    to: u64,
+    at: Time,
+    /// Whether this sending is taken for lost, too.
+    lost: bool,
+}
+
+/// The least round-trip time of the last five to ten seconds, in two halves.
+#[derive(Clone, Copy, Debug)]
+struct MinRtt {
+    before: Span,
+    now: Span,
+    since: Time,
+}
+
+/// When an ACK came, and which stamp it echoes.
+#[derive(Clone, Copy)]
+struct Seen {
+    now: Time,
+    echo: Option<Stamp>,
+}
+
+/// What an ACK says has arrived.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Heard {
+    /// Bytes (`DeliveredData` of RFC 6937).
+    pub(super) delivered: u64,
+    /// When the earliest of those that were sent once was sent.
+    pub(super) oldest: Option<Time>,
+    /// And the latest.
+    pub(super) newest: Option<Time>,
+    /// What was sent last, and when; unless it may have been a spurious retransmission.
+    latest: Option<(Time, u64)>,
+}
+
+impl Rack {
+    pub(super) fn new() -> Rack {
+        Rack {
+            again: Vec::new(),
+            lost: Ranges::default(),
+            frontier: 0,
+            latest: (Time::ZERO, 0),
+            rtt: Span::ZERO,
+            min_rtt: MinRtt { before: FOREVER, now: FOREVER, since: Time::ZERO },
+            highest: 0,
+            reordering: false,
+            dsack_round: None,
+            multiplier: 1,
+            recoveries_left: 0,
+        }
+    }
+
+    /// Bytes that have arrived: sections 6.2, steps 2 and 3.
+    fn deliver(&mut self, history: &History, (from, to): (u64, u64), seen: Seen, heard: &mut Heard) {
+        heard.delivered += to - from;
+        if self.again.is_empty() {
+            self.deliver_first(history, (from, to), heard);
+        } else {
+            self.deliver_mixed(history, (from, to), seen, heard);
+        }
+        if !self.lost.is_empty() {
+            self.lost.remove(from, to);
+        }
+        self.highest = self.highest.max(to);
+    }
+
+    /// Bytes that were sent once.
+    fn deliver_first(&mut self, history: &History, (from, to): (u64, u64), heard: &mut Heard) {
+        self.reordering |= from < self.highest;
+        let sent = |seq| history.run_of(seq).map(|run: Run| run.at);
+        let (Some(oldest), Some(newest)) = (sent(from), sent(to - 1)) else { return };
+        heard.oldest = Some(heard.oldest.map_or(oldest, |time| time.min(oldest)));
+        heard.newest = heard.newest.max(Some(newest));
+        heard.latest = heard.latest.max(Some((newest, to)));
+    }
+
+    /// Bytes of which some were sent again.
+    #[cold]
+    fn deliver_mixed(&mut self, history: &History, (from, to): (u64, u64), seen: Seen, heard: &mut Heard) {
+        let mut once = Ranges::default();
+        once.insert(from, to);
+        for again in self.again.iter().filter(|again| again.from < to && from < again.to) {
+            once.remove(again.from, again.to);
+            let spurious = seen.echo.is_some_and(|echo| !echo.is_at_or_after(Stamp::at(again.at)))
+                || seen.now.since(again.at) < self.min_rtt.get();
+            if !spurious {
+                heard.latest = heard.latest.max(Some((again.at, again.to.min(to))));
+            }
+        }
+        self.forget_again(from, to);
+        for &piece in once.as_slice() {
+            self.deliver_first(history, piece, heard);
+        }
+    }
+
+    fn forget_again(&mut self, from: u64, to: u64) {
+        if self.again.iter().any(|again| again.from < to && from < again.to) {
+            let rest = |again: &Again| {
+                let below = Again { to: again.to.min(from), ..*again };
+                let above = Again { from: again.from.max(to), ..*again };
+                [below, above].into_iter().filter(|part| part.from < part.to)
+            };
+            self.again = self.again.iter().flat_map(rest).collect();
+        }
+    }
+
+    /// The end of section 6.2, step 2.
+    fn note_latest(&mut self, heard: &Heard, now: Time) {
+        if let Some(newest) = heard.newest {
+            self.min_rtt.sample(now, now.since(newest));
+        }
+        if let Some(latest) = heard.latest {
+            self.rtt = now.since(latest.0);
+            self.latest = self.latest.max(latest);
+        }
+    }
+
+    /// `RACK_update_reo_wnd`, first half.
+    fn note_duplicate(&mut self, una: u64, next: u64) {
+        if self.dsack_round.is_none_or(|round| una >= round) {
+            self.dsack_round = Some(next);
+            self.multiplier = self.multiplier.saturating_add(1);
+            self.recoveries_left = RECOVERIES_KEPT;
+        }
+    }
+
+    /// Nothing was lost after all.
+    pub(super) fn forget_losses(&mut self, una: u64) {
+        self.lost.clear();
+        self.frontier = una;
+    }
+
+    fn recovery_ended(&mut self) {
+        self.recoveries_left = self.recoveries_left.saturating_sub(1);
+        if self.recoveries_left == 0 {
+            self.multiplier = 1;
+        }
+    }
+
+    /// `RACK_update_reo_wnd`, second half: the reordering window.
+    fn window(&self, recovering: bool, sacked: u64, smoothed: Span, mss: u64) -> Span {
+        let many = sacked > u64::from(DUP_THRESHOLD - 1) * mss;
+        if !self.reordering && (recovering || many) {
+            return Span::ZERO;
+        }
+        let quarter = self.min_rtt.get().nanos() / 4;
+        Span::from_nanos(quarter.saturating_mul(self.multiplier.into())).min(smoothed)
+    }
+
+    /// The usual case: all has arrived in the order in which it was sent.
+    fn nothing_overtaken(&self, history: &History, board: &Scoreboard) -> bool {
+        let in_order = board.is_empty() && self.again.is_empty() && self.lost.is_empty();
+        in_order && history.first().is_none_or(|run| run.at > self.latest.0)
+    }
+
+    /// `RACK_detect_loss`: marks what is lost; when to look again.
+    fn detect(&mut self, now: Time, window: Span, history: &History, board: &Scoreboard, max: u64) -> Time {
+        let wait = self.rtt + window;
+        let mut look_again = Time::NEVER;
+        for again in &mut self.again {
+            if again.lost || (again.at, again.to) >= self.latest {
+                continue;
+            }
+            if again.at + wait <= now {
+                again.lost = true;
+                self.lost.insert(again.from, again.to);
+            } else {
+                look_again = again.at + wait;
+            }
+        }
+        self.advance_frontier(now, wait, history, board, max);
+        let late = self.last_overtaken(history, board, max).map_or(Time::NEVER, |run| run.at + wait);
+        match (look_again < Time::NEVER, late < Time::NEVER) {
+            (true, true) => look_again.max(late),
+            _ => look_again.min(late),
+        }
+    }
+
+    /// What was sent once, was overtaken, and has not come in time is lost.
+    fn advance_frontier(&mut self, now: Time, wait: Span, history: &History, board: &Scoreboard, max: u64) {
+        let mut at = board.next_hole(self.frontier);
+        while at < max
+            && let Some(run) = history.run_of(at)
+            && run.at + wait <= now
+            && let Some(overtaken) = self.overtaken(run).filter(|end| *end > at)
+        {
+            let to = board.hole_end(at, max).min(overtaken);
+            self.lose_first(at, to);
+            at = board.next_hole(to);
+        }
+        self.frontier = at;
+    }
+
+    /// The end of what was sent in `run` before the latest that has arrived.
+    fn overtaken(&self, run: Run) -> Option<u64> {
+        let (time, end) = self.latest;
+        (run.at <= time).then_some(if run.at == time { run.end.min(end) } else { run.end })
+    }
+
+    /// The last run of which something was overtaken, and is still missing.
+    fn last_overtaken(&self, history: &History, board: &Scoreboard, max: u64) -> Option<Run> {
+        let missing = |&(from, run): &(u64, Run)| {
+            let from = board.next_hole(from.max(self.frontier));
+            self.overtaken(run).is_some_and(|end| from < end.min(max) && !self.is_again(from))
+        };
+        let runs = history.until(self.latest.0);
+        runs.take_while(|(_, run)| run.end > self.frontier).find(missing).map(|(_, run)| run)
+    }
+
+    /// Bytes that were sent once are lost, but for those that were sent again.
+    fn lose_first(&mut self, from: u64, to: u64) {
+        if self.again.is_empty() {
+            self.lost.insert(from, to);
+            return;
+        }
+        let mut once = Ranges::default();
+        once.insert(from, to);
+        self.again.iter().for_each(|again| once.remove(again.from, again.to));
+        once.as_slice().iter().for_each(|&(from, to)| {
+            self.lost.insert(from, to);
+        });
+    }
+
+    fn is_again(&self, seq: u64) -> bool {
+        self.again.iter().any(|again| again.from <= seq && seq < again.to)
+    }
+
+    /// Section 6.3: at a timeout the first segment is lost, and all that was sent long ago.
+    fn lose_at_timeout(&mut self, now: Time, first: (u64, u64), window: Span, places: Places<'_>) {
+        let wait = self.rtt + window;
+        for again in &mut self.again {
+            if again.at + wait <= now || (again.from < first.1 && first.0 < again.to) {
+                again.lost = true;
+                self.lost.insert(again.from, again.to);
+            }
+        }
+        let Places { history, board, max } = places;
+        self.lose_first(first.0, first.1);
+        let mut at = board.next_hole(self.frontier.max(first.1));
+        while at < max
+            && let Some(run) = history.run_of(at)
+            && run.at + wait <= now
+        {
+            let to = board.hole_end(at, max).min(run.end);
+            self.lose_first(at, to);
+            at = board.next_hole(to);
+        }
+        self.frontier = at;
+    }
+}
+
+/// Where things are.
+struct Places<'a> {
+    history: &'a History,
+    board: &'a Scoreboard,
+    max: u64,
+}
+
+impl MinRtt {
+    fn get(&self) -> Span {
+        self.before.min(self.now)
+    }
+
+    fn sample(&mut self, now: Time, rtt: Span) {
+        if now.since(self.since) >= HALF_OF_MIN_RTT {
+            *self = MinRtt { before: self.now, now: rtt, since: now };
+        }
+        self.now = self.now.min(rtt);
+    }
+}
+
+/// What ACKs say.
+impl Sender {
+    /// An ACK on a connection with RACK: section 6.2, and what recovery makes of it.
+    pub(super) fn on_ack_with_rack(&mut self, now: Time, segment: &Segment, echo: bool) -> Option<Span> {
+        let acked = segment.ack - self.una;
+        let heard = self.hear(now, segment);
+        let twice = segment.sack.duplicate(segment.ack);
+        let rtt = self.measure(now, segment, Some(&heard));
+        let before = self.flight();
+        let recovering = self.repair.is_some();
+        if acked > 0 {
+            self.advance_una(segment.ack);
+        }
+        self.notice_reneging();
+        let undone = self.look_for_spurious(now, segment, &heard, acked, echo);
+        self.on_ack_of_probe(segment, twice, acked == 0);
+        if twice.is_some() {
+            self.rack.note_duplicate(self.una, self.max);
+        }
+        self.end_rack_recovery();
+        if acked > 0 {
+            let news = AckNews {
+                now,
+                acked,
+                sample: heard.newest.map(|sent| now.since(sent)),
+                marked: echo,
+                before,
+            };
+            self.tell_of_ack(news, !recovering && !undone && !echo);
+            self.restart_timer(now);
+        }
+        self.look_for_losses(now);
+        let pipe = self.pipe();
+        if let Some(Repair::Rack(RackRecovery { prr: Some(prr), .. })) = &mut self.repair {
+            prr.on_ack(heard.delivered, pipe);
+        }
+        self.arm_probe(now, acked > 0);
+        rtt
+    }
+
+    /// Section 6.2, steps 1 to 3: what has arrived.
+    fn hear(&mut self, now: Time, segment: &Segment) -> Heard {
+        let mut heard = Heard::default();
+        let echo = segment.flags.has(Flags::TIMESTAMP).then_some(segment.stamp);
+        let seen = Seen { now, echo: echo.filter(|_| self.timestamps) };
+        let Sender { rack, history, board, una, max, .. } = self;
+        for hole in board.holes(*una, segment.ack) {
+            rack.deliver(history, hole, seen, &mut heard);
+        }
+        let mut blocks = [(0, 0); MOST_BLOCKS];
+        let there = segment.sack.iter(segment.ack).filter(|&(from, to)| from > segment.ack && to <= *max);
+        blocks.iter_mut().zip(there).for_each(|(place, block)| *place = block);
+        // In ascending order, as step 3 asks.
+        blocks.sort_unstable();
+        for (from, to) in blocks.into_iter().filter(|(_, to)| *to > 0) {
+            for hole in board.holes(from, to) {
+                rack.deliver(history, hole, seen, &mut heard);
+            }
+            board.insert(from, to);
+        }
+        rack.note_latest(&heard, now);
+        heard
+    }
+
+    /// What was SACKed can only be acknowledged next if the receiver has thrown it away (RFC 2018, section 8).
+    fn notice_reneging(&mut self) {
+        if self.board.first().is_some_and(|(from, _)| from <= self.una) {
+            self.board.clear();
+            self.rack.frontier = self.una;
+            self.rack.highest = self.una;
+        }
+    }
+
+    fn end_rack_recovery(&mut self) {
+        let fast = matches!(self.repair, Some(Repair::Rack(rack)) if self.una >= rack.until);
+        let slow = self.repair.is_none() && self.loss_point.is_some_and(|point| self.una >= point);
+        if fast {
+            self.repair = None;
+            self.settle_after_recovery();
+        }
+        if fast || slow {
+            self.rack.recovery_ended();
+            self.loss_point = None;
+        }
+    }
+
+    /// Section 6.2, steps 4 and 5.
+    pub(super) fn look_for_losses(&mut self, now: Time) {
+        if self.rack.nothing_overtaken(&self.history, &self.board) {
+            self.timers.reorder = Time::NEVER;
+            return;
+        }
+        let window = self.reordering_window();
+        let Sender { rack, history, board, max, .. } = self;
+        self.timers.reorder = rack.detect(now, window, history, board, *max);
+        if !self.rack.lost.is_empty() && self.repair.is_none() && self.loss_point.is_none() {
+            self.start_rack_recovery(now);
+        }
+    }
+
+    fn reordering_window(&self) -> Span {
+        let recovering = self.repair.is_some() || self.loss_point.is_some();
+        let smoothed = self.rtt.smoothed_s().map_or(Span::ZERO, Span::from_seconds);
+        self.rack.window(recovering, self.board.bytes(), smoothed, self.mss)
+    }
+
+    fn start_rack_recovery(&mut self, now: Time) {
+        let flight = self.flight();
+        self.reduce_for_loss();
+        let prr = self.profile.prr.then(|| Prr::new(self.mss, self.window, flight));
+        self.repair = Some(Repair::Rack(RackRecovery { until: self.max, prr }));
+        self.probe.forget();
+        self.timers.probe = Time::NEVER;
+        self.timers.retransmit = now + self.rtt.timeout();
+    }
+
+    /// Section 6.3.
+    pub(super) fn lose_at_timeout(&mut self, now: Time) {
+        let window = self.reordering_window();
+        let first = (self.una, self.una + self.first_hole());
+        let Sender { rack, history, board, max, .. } = self;
+        rack.lose_at_timeout(now, first, window, Places { history, board, max: *max });
+        self.timers.reorder = Time::NEVER;
+        self.probe.forget();
+        self.timers.probe = Time::NEVER;
+        self.resend = true;
+    }
+}
+
+/// What is sent.
+impl Sender {
+    /// Bytes on their way: neither arrived nor lost.
+    pub(super) fn pipe(&self) -> u64 {
+        self.max - self.una - self.board.bytes() - self.rack.lost.bytes()
+    }
+
+    /// What is lost first, then new data, as recovery or the window allows.
+    pub(super) fn next_with_rack(&mut self, now: Time) -> Option<Segment> {
+        if self.ecn.hold {
+            return None;
+        }
+        let hole = self.rack.lost.first();
+        let len = hole.map_or_else(|| self.new_data(), |(from, to)| self.mss.min(to - from));
+        if len == 0 || !self.rack_allows(len) {
+            return None;
+        }
+        Some(match hole {
+            Some((from, _)) => self.resend(now, from, len),
+            None => {
+                self.note_in_prr(len);
+                self.advance(now, len)
+            }
+        })
+    }
+
+    fn rack_allows(&self, len: u64) -> bool {
+        match self.repair {
+            Some(Repair::Rack(RackRecovery { prr: Some(prr), .. })) => prr.allows(len),
+            _ => self.pipe() + len <= self.window,
+        }
+    }
+
+    fn note_in_prr(&mut self, len: u64) {
+        if let Some(Repair::Rack(RackRecovery { prr: Some(prr), .. })) = &mut self.repair {
+            prr.sent(len);
+        }
+    }
+
+    /// The first lost segment, whatever the window says.
+    pub(super) fn resend_first_lost(&mut self, now: Time) -> Segment {
+        let (from, to) = self.rack.lost.first().unwrap_or((self.una, self.una + self.first_hole()));
+        self.resend(now, from, self.mss.min(to - from))
+    }
+
+    /// Bytes once more: section 6.1.
+    pub(super) fn resend(&mut self, now: Time, from: u64, len: u64) -> Segment {
+        let to = from + len;
+        self.note_in_prr(len);
+        self.rack.lost.remove(from, to);
+        self.rack.forget_again(from, to);
+        self.rack.again.push(Again { from, to, at: now, lost: false });
+        self.data(now, from, len)
+    }
+}
+
+/// Recoveries for which a window widened by D-SACKs is kept (section 6.2, step 4).
+const RECOVERIES_KEPT: u32 = 16;
+/// Blocks of a SACK option.
+const MOST_BLOCKS: usize = 3;
+/// Half of the time over which the least round-trip time is taken.
+const HALF_OF_MIN_RTT: Span = Span::from_secs(5);
+/// Longer than any round-trip time.
+const FOREVER: Span = Span::from_nanos(u64::MAX);
