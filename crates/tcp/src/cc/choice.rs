@@ -131,3 +131,55 @@ impl fmt::Debug for Guest {
         write!(f, "Guest({})", self.name)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_is_canonical_and_reads_back() {
+        let choice = Choice::parse(" dctcp: alpha=1,g=0.25").unwrap();
+        assert_eq!(choice.to_string(), "dctcp:g=0.25,alpha=1");
+        assert_eq!(Choice::parse(&choice.to_string()), Ok(choice));
+        assert_eq!(Choice::parse("cubic"), Ok(Choice::from("cubic")));
+    }
+
+    #[test]
+    fn what_does_not_exist_or_does_not_go_together_is_refused_in_a_line() {
+        for (spec, said) in [
+            (
+                "cubik",
+                ": \"cubik\" is no known congestion control; did you mean \"cubic\"? (legal: reno, newreno",
+            ),
+            ("cubic:histart=false", "histart: unknown key; did you mean \"hystart\"? (legal: hystart, abe)"),
+            ("dctcp:abe=true", "abe: unknown key (legal: g, alpha)"),
+            ("dctcp:g=0", "g: 0.0 is out of range; legal: 0 < g <= 1 (RFC 8257"),
+            ("scalable:b=1", "b: 1.0 is out of range; legal: 0 < b < 1"),
+            ("reno:abe=0.8", "abe: 0.8 is neither true nor false; legal: true or false"),
+            ("reno:abe=true,abe=false", "abe: \"abe\" is given twice"),
+            ("reno:abe", ": \"abe\" is not KEY=VALUE"),
+        ] {
+            let fault = Choice::parse(spec).unwrap_err().to_string();
+            assert!(fault.starts_with(said), "{spec}: {fault}");
+        }
+    }
+
+    #[test]
+    fn what_is_asked_of_the_sender_goes_before_what_the_source_pairs() {
+        let recovery = |name: &str, sack| Choice::from(name).recovery(sack).unwrap();
+        assert_eq!(recovery("reno", None), Recovery::Reno);
+        assert_eq!(recovery("reno", Some(true)), Recovery::Sack);
+        assert_eq!(recovery("cubic", None), Recovery::Sack);
+        assert_eq!(recovery("cubic", Some(false)), Recovery::NewReno);
+        assert!(Choice::from("cubik").recovery(None).is_err());
+    }
+
+    #[test]
+    fn dctcp_alone_hears_of_each_segment() {
+        for entry in CCS {
+            let choice = Choice::from(entry.page.stem);
+            assert_eq!(choice.feedback() == Feedback::PerSegment, entry.page.stem == "dctcp");
+            assert!(choice.build(&Profile::default(), 1460).is_ok());
+        }
+    }
+}

@@ -7,8 +7,10 @@
 mod list;
 
 pub mod cubic;
+pub mod dctcp;
 pub mod newreno;
 pub mod reno;
+pub mod scalable;
 
 mod choice;
 mod hystart;
@@ -16,8 +18,10 @@ mod slow_start;
 
 pub use choice::{BuildGuest, Choice, Guest};
 pub use cubic::Cubic;
+pub use dctcp::Dctcp;
 pub use newreno::Newreno;
 pub use reno::Reno;
+pub use scalable::Scalable;
 
 use crate::profile::Profile;
 use crate::rtt::RttEstimator;
@@ -28,6 +32,8 @@ controls! {
     reno::Reno,
     newreno::Newreno,
     cubic::Cubic,
+    dctcp::Dctcp,
+    scalable::Scalable,
 }
 
 /// What an ACK of new data says.
