@@ -173,6 +173,9 @@ fn tcp_in_words(group: &Flows) -> String {
     for knob in group.profile.knobs_set().filter(|knob| !["sack", "timestamps"].contains(&knob.name)) {
         let _ = write!(out, ", {} = {}", knob.name, knob.told(&group.profile));
     }
+    if let Some(rate) = group.reads {
+        let _ = write!(out, ", read at {rate}");
+    }
     out
 }
 

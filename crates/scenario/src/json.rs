@@ -44,6 +44,7 @@ fn flows(flows: &Flows) -> Json {
         "cc": tcp(flows.cc.to_string().into()),
         "profile": tcp(flows.profile.name.into()),
         "tcp": tcp(knobs(flows)),
+        "reads": flows.reads.map(|rate| rate.to_string()),
         "ecn": flows.ecn,
         "segment": flows.segment.to_string(),
         "access": {

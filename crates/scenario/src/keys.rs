@@ -160,6 +160,8 @@ static ROWS: &[Key] = &[
          `sojourn explain default` shows its knobs"),
     key!("flows", "tcp": Section = Words("as the profile"),
         "knobs of TCP that stand otherwise than in the profile: tcp = { prr = false }"),
+    key!("flows", "reads": LinkRate = Words("what comes, at once"), "1 bit/s to 10 Tbit/s" if |_| true,
+        "how fast the application at each receiver reads, payload; where it is slow its window closes"),
     key!("flows", "ecn": bool = Words("false; true with a congestion control that is made of marks, such as dctcp"),
         "whether they negotiate ECN (RFC 3168); UDP datagrams are ECN-capable"),
     key!("flows", "segment": Bytes = Text("1500 B"),

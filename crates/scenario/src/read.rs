@@ -149,12 +149,18 @@ impl Reader {
         let app = self.app(group, access);
         let tcp = self.tcp(group, app, segment);
         let Tcp { cc, profile, ecn, .. } = tcp?;
+        let reads = if group.given("reads") {
+            Some(self.rate(group, "reads", segment?.get() as f64, FASTEST_ACCESS)?)
+        } else {
+            None
+        };
         Some(Flows {
             count: group.get::<u64>("count")? as u32,
             app: app?,
             cc,
             profile,
             ecn,
+            reads,
             segment: segment?,
             access: access?,
             start: start?,
@@ -533,7 +539,7 @@ fn somewhere() -> Site {
 }
 
 /// Keys of a group of flows that speak of TCP; those of [`SHORT`] do too.
-pub(crate) const TCP_KEYS: &[&str] = &["cc", "profile", "tcp"];
+pub(crate) const TCP_KEYS: &[&str] = &["cc", "profile", "tcp", "reads"];
 /// Flows of all groups.
 const MOST_FLOWS: u64 = 1_000_000;
 /// Packets of a buffer.

@@ -40,8 +40,8 @@ class CongestionControl(InPython):
 
     `cwnd` and `ssthresh` are set in the methods below, in bytes of payload, as RFC 5681 counts them; in
     segments they are `cwnd / mss`. What is no curve is the work of the built-in sender: loss recovery,
-    timers, one answer to echoes of congestion in a window. It sets `cwnd` itself after an idle time, and at the end
-    of NewReno's recovery.
+    timers, one answer to echoes of congestion in a window. It sets `cwnd` itself after an idle time, and at
+    the end of NewReno's recovery.
 
     Every flow has a copy of its own (`copy.deepcopy`). Before a reduction the sender takes another one, and
     goes on with that when it turns out that nothing was lost: keep state in `self`. Objects are templates and

@@ -38,6 +38,8 @@ def _group(group: dict[str, Any]) -> str:
     if group.get("profile") not in (None, "default"):
         details.append(f"{group['profile']} profile")
     details += [f"{key} = {_value(value)}" for key, value in (group.get("tcp") or {}).items()]
+    if group.get("reads"):
+        details.append(f"read at {group['reads']}")
     details.append("with ECN" if group.get("ecn") else "without ECN")
     if group.get("segment"):
         details.append(f"packets of {group['segment']}")

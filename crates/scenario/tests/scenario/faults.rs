@@ -297,6 +297,15 @@ fn knobs_of_tcp_that_contradict_each_other_are_told() {
             "tcp.pipe = \"count\"",
             "tcp.pipe: \"count\" is none of the words; did you mean \"counted\"? (legal: scoreboard, counted)",
         ),
+        ("reads = \"0 bit/s\"", "reads: 0 bit/s is out of range; legal: 1 bit/s to 10 Tbit/s"),
+        (
+            "cc = \"dctcp\"; ecn = false",
+            "ecn: is false, and cc = \"dctcp\" is made of ECN marks; legal: true, or another cc",
+        ),
+        (
+            "cc = \"cubic:abe=true\"",
+            "cc: has abe = true, an answer to ECN (RFC 8511), which these flows do not negotiate; legal: ecn = true with it",
+        ),
         ("tcp = true", "tcp: is not a table; legal: KEY = VALUE lines"),
         (
             "app = \"cbr\"; rate = \"1 Mbit/s\"; tcp.prr = true",
@@ -351,7 +360,7 @@ fn unknown_words_are_told_with_the_list() {
         13,
         "cc = \"neworeno\"",
         &["f.toml:13: flows[0].cc: \"neworeno\" is no known congestion control; did you mean \"newreno\"? \
-         (legal: reno, newreno, cubic)"],
+         (legal: reno, newreno, cubic, dctcp, scalable)"],
     );
     told(
         14,

@@ -95,6 +95,22 @@ fn every_knob_of_tcp_is_a_key() {
 }
 
 #[test]
+fn a_slow_reader_has_a_rate() {
+    let scenario = parse(&format!("{LEAST}reads = \"100 packets/s\"\n")).unwrap();
+    assert_eq!(scenario.flows[0].reads, Some(mbit(1.2)));
+    assert_eq!(parse(&as_toml(&scenario)), Ok(scenario.clone()));
+    assert!(scenario.describe().contains("newreno bulk, default profile, read at 1.2 Mbit/s, segments of"));
+}
+
+#[test]
+fn a_control_that_is_made_of_marks_turns_ecn_on() {
+    let dctcp = parse(&format!("{LEAST}cc = \"dctcp\"\n")).unwrap();
+    assert!(dctcp.flows[0].ecn);
+    assert_eq!(parse(&as_toml(&dctcp)), Ok(dctcp));
+    assert!(!parse(&format!("{LEAST}cc = \"cubic\"\n")).unwrap().flows[0].ecn);
+}
+
+#[test]
 fn five_knobs_may_stand_in_the_group_itself() {
     let both =
         |line: &str| parse(&format!("{LEAST}{line}\n")).map(|scenario| scenario.flows[0].profile.clone());
