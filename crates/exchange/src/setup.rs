@@ -6,7 +6,7 @@ use sojourn_units::Span;
 /// The host that a script is for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {
-    /// `--cc`: the congestion control, by its name in the catalogue.
+    /// `--cc`: the congestion control, by its name in the catalogue, with parameters: `cubic:hystart=false`.
     pub cc: String,
     /// `--profile`, with what `--set` changes in it.
     pub profile: Profile,

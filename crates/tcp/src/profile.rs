@@ -24,6 +24,8 @@ pub struct Profile {
     pub min_rto: Span,
     /// Upper bound of the retransmission timeout, back-off included.
     pub max_rto: Span,
+    /// How often it may double (at most 32 times) before that bound.
+    pub most_doublings: u32,
     /// Retransmission timeout before the first measurement.
     pub initial_rto: Span,
     /// What each of the first two duplicate ACKs lets out.
@@ -157,6 +159,7 @@ impl Profile {
             tick: Span::from_nanos(1),
             min_rto: Span::from_millis(200),
             max_rto: Span::from_secs(60),
+            most_doublings: 32,
             initial_rto: Span::from_secs(1),
             limited_transmit: LimitedTransmit::NewData,
             receive_window: 4096,
@@ -198,6 +201,7 @@ impl Profile {
             tick: Span::from_millis(10),
             min_rto: Span::from_millis(200),
             max_rto: Span::from_secs(60),
+            most_doublings: 6,
             initial_rto: Span::from_secs(3),
             limited_transmit: LimitedTransmit::Next,
             receive_window: 1000,

@@ -123,10 +123,7 @@ impl Cubic {
     /// Section 4.10.
     fn start_slowly(&mut self, ack: &AckSample<'_>) {
         let growth = self.slow_start.on_ack(ack, self.mss);
-        // Section 5.8, as RFC 7661, section 4.2, has it for slow start, where the window runs ahead.
-        if 2.0 * self.segments(ack.flight + ack.acked) >= self.window {
-            self.window += growth.bytes / self.mss;
-        }
+        self.window += growth.bytes / self.mss;
         if growth.ends {
             self.ssthresh = self.window;
             self.prior = self.window;
@@ -142,8 +139,8 @@ impl Cubic {
             Some(stage) => stage,
             None => self.new_stage(ack.now),
         };
-        stage.start += self.unused(ack);
         if self.uses_window(ack) {
+            stage.start += self.idle(ack);
             stage.reno += self.alpha(stage.reno) * self.segments(ack.acked) / self.window;
             let t = ack.now.since(stage.start).seconds();
             if stage.window_at(t) < stage.reno {
@@ -153,6 +150,8 @@ impl Cubic {
                 let target = stage.window_at(t + rtt).clamp(self.window, MOST_GROWTH * self.window);
                 self.window += (target - self.window) / self.window;
             }
+        } else {
+            stage.start += ack.now.since(self.last_ack);
         }
         self.stage = Some(stage);
     }
@@ -162,18 +161,18 @@ impl Cubic {
         self.segments(ack.flight + ack.acked) + 1.0 > self.window
     }
 
-    /// Section 5.8: the time since the last ACK that is no part of `t`. All of it where the window was not used. Where
-    /// nothing was outstanding, what is more than the round trip of what was sent next.
-    fn unused(&self, ack: &AckSample<'_>) -> Span {
-        let passed = ack.now.since(self.last_ack);
-        if !self.uses_window(ack) {
-            passed
-        } else if self.was_idle {
-            let rtt = ack.sample.unwrap_or_else(|| Span::from_seconds(ack.rtt.smoothed_s().unwrap_or(0.0)));
-            passed.saturating_sub(rtt)
-        } else {
-            Span::ZERO
+    /// Section 5.8: how long nothing was outstanding before what this ACK is for. It took a round trip itself.
+    fn idle(&self, ack: &AckSample<'_>) -> Span {
+        if !self.was_idle {
+            return Span::ZERO;
         }
+        let rtt = ack.sample.unwrap_or_else(|| Span::from_seconds(ack.rtt.smoothed_s().unwrap_or(0.0)));
+        ack.now.since(self.last_ack).saturating_sub(rtt)
+    }
+
+    fn note_time(&mut self, ack: &AckSample<'_>) {
+        self.last_ack = ack.now;
+        self.was_idle = ack.flight == 0;
     }
 
     /// Equation (2). After a timeout and after HyStart++ there is no plateau above.
@@ -233,8 +232,15 @@ impl CongestionControl for Cubic {
         } else {
             self.avoid_congestion(ack);
         }
-        self.last_ack = ack.now;
-        self.was_idle = ack.flight == 0;
+        self.note_time(ack);
+    }
+
+    /// Section 5.8.
+    fn on_unused(&mut self, ack: &AckSample<'_>) {
+        if let Some(stage) = &mut self.stage {
+            stage.start += ack.now.since(self.last_ack);
+        }
+        self.note_time(ack);
     }
 
     fn on_signal(&mut self, signal: &Signal) {
@@ -253,13 +259,12 @@ impl CongestionControl for Cubic {
         Bytes::new((self.ssthresh * self.mss) as u64)
     }
 
+    /// The next stage starts from where the sender puts the window.
     fn set_window(&mut self, window: Bytes) {
-        let window = self.segments(window.get()).max(1.0);
-        // The next stage starts from where the sender puts the window.
-        if window < self.window {
+        if window != self.window() {
+            self.window = self.segments(window.get()).max(1.0);
             self.stage = None;
         }
-        self.window = window;
     }
 
     fn set_ssthresh(&mut self, ssthresh: Bytes) {

@@ -88,10 +88,11 @@ impl Exchange {
     }
 }
 
-/// A flow at rest is to be small: the sender has the rest of its kibibyte.
+/// A flow at rest has a kibibyte, its route and timers included.
 #[test]
-fn a_receiver_is_small() {
-    assert!(size_of::<Receiver>() <= 240, "{}", size_of::<Receiver>());
+fn a_flow_at_rest_is_small() {
+    let (sender, receiver) = (size_of::<crate::Sender>(), size_of::<Receiver>());
+    assert!(receiver <= 240 && sender + receiver <= 1024 - 160, "sender {sender}, receiver {receiver}");
 }
 
 mod acknowledgments {
@@ -240,8 +241,10 @@ mod selective {
         assert_eq!(exchange.answer(data(0)).ack, 2000);
     }
 
-    /// The ACKs to segments of RFC 2883's figures: (from, to, ack, blocks).
-    fn figure(rows: &[(u64, u64, u64, &[(u64, u64)])]) {
+    /// A line of RFC 2883's figures: a segment from, to; its ACK, the blocks in that.
+    type Line = (u64, u64, u64, &'static [(u64, u64)]);
+
+    fn figure(rows: &[Line]) {
         let mut exchange = Exchange::new(eager);
         let first = rows[0].0;
         for from in (0..first).step_by(500) {
@@ -837,12 +840,11 @@ mod model {
             let now = self.exchange.now;
             let answer = self.exchange.receiver.on_segment(now, &bytes(seq, len));
             assert_eq!(self.exchange.receiver.delivered(), self.next());
-            match answer {
-                Some(ack) => self.sees(&ack, &duplicate),
-                None => {
-                    assert!(duplicate.is_empty());
-                    self.owed_since.get_or_insert(now);
-                }
+            if let Some(ack) = answer {
+                self.sees(&ack, &duplicate);
+            } else {
+                assert!(duplicate.is_empty());
+                self.owed_since.get_or_insert(now);
             }
         }
 
@@ -903,6 +905,33 @@ mod model {
                     Step::Read { bytes } => model.reads(bytes),
                 }
                 model.check();
+            }
+        }
+
+        /// Numbers from anywhere: what was promised is kept, and nothing else is taken.
+        #[test]
+        fn no_number_upsets_it(
+            storm in prop::collection::vec((any::<u64>(), any::<u16>(), any::<u8>(), any::<u32>()), 1..100),
+        ) {
+            let mut exchange = Exchange::new(|config| config.profile.timestamps = true);
+            let mut before = 0;
+            for (seq, len, bits, micros) in storm {
+                exchange.now += Span::from_micros(u64::from(micros));
+                let seq = if bits & 1 == 0 { seq } else { before + seq % 12_000 };
+                let flags = [Flags::FIN, Flags::SYN, Flags::TIMESTAMP, Flags::CWR];
+                let flags = flags.into_iter().zip([2, 12, 16, 32]);
+                let flags = flags.fold(Flags::ACK, |all, (flag, set)| all.with(flag, bits & set == set));
+                let ecn = if bits & 64 == 0 { Ecn::Ce } else { Ecn::Ect0 };
+                let (ack, stamp) = (u64::from(bits & 128), Stamp::at(exchange.now));
+                let segment = Segment { seq, len, flags, ecn, ack, stamp, ..Segment::default() };
+                let answer = exchange.receiver.on_segment(exchange.now, &segment);
+                let delivered = exchange.receiver.delivered();
+                prop_assert!(delivered >= before && delivered - before <= 10_000);
+                prop_assert!(answer.is_none_or(|ack| ack.len == 0 && ack.ack - delivered <= 1));
+                before = delivered;
+                if exchange.receiver.next_timeout().is_some_and(|due| due <= exchange.now) {
+                    exchange.receiver.on_timeout(exchange.now);
+                }
             }
         }
 

@@ -93,6 +93,8 @@ pub struct Sender {
     /// The other side's FIN is to be acknowledged.
     ack_due: bool,
     closing: bool,
+    /// Whether an ACK has come since the handshake.
+    heard: bool,
     dup_acks: u32,
     /// First byte not acknowledged.
     una: u64,
@@ -203,6 +205,7 @@ impl Sender {
             resend: false,
             ack_due: false,
             closing: false,
+            heard: false,
             dup_acks: 0,
             una: 0,
             nxt: 0,

@@ -46,7 +46,9 @@ impl Sender {
         let early = if self.dup_acks == 0 { 0 } else { self.limited_transmit() };
         self.look_at_window(now);
         let end = self.nxt + len;
-        if end > self.edge || end - self.una > self.window + early {
+        // FIN alone is no data: the congestion window does not hold it back.
+        let bare_fin = self.closing && self.nxt == self.supply;
+        if end > self.edge || (end - self.una > self.window + early && !bare_fin) {
             // Data that waits for room alone waits for the receiver to say so.
             if self.una == self.max {
                 self.arm_persist(now);
