@@ -237,7 +237,7 @@ impl Sender {
         let again = self.timed_out_at == Some(self.una) || reduced;
         self.start_frto();
         if self.repair.is_some() {
-            self.undo = None;
+            self.forget_undo();
         } else if !again {
             self.save_for_undo(true);
         }

@@ -136,30 +136,46 @@ impl Rack {
     /// Bytes of which some were sent again.
     #[cold]
     fn deliver_mixed(&mut self, history: &History, (from, to): (u64, u64), seen: Seen, heard: &mut Heard) {
-        let mut once = Ranges::default();
-        once.insert(from, to);
         for again in self.again.iter().filter(|again| again.from < to && from < again.to) {
-            once.remove(again.from, again.to);
             let spurious = seen.echo.is_some_and(|echo| !echo.is_at_or_after(Stamp::at(again.at)))
                 || seen.now.since(again.at) < self.min_rtt.get();
             if !spurious {
                 heard.latest = heard.latest.max(Some((again.at, again.to.min(to))));
             }
         }
-        self.forget_again(from, to);
-        for &piece in once.as_slice() {
+        let mut at = from;
+        while let Some(piece) = self.next_first(at, to) {
             self.deliver_first(history, piece, heard);
+            at = piece.1;
         }
+        self.forget_again(from, to);
+    }
+
+    /// The first bytes within `from..to` that were not sent again.
+    fn next_first(&self, from: u64, to: u64) -> Option<(u64, u64)> {
+        let mut from = from;
+        while let Some(again) = self.again.iter().find(|again| again.from <= from && from < again.to) {
+            from = again.to;
+        }
+        let ahead = self.again.iter().map(|again| again.from).filter(|start| *start > from);
+        let end = ahead.min().unwrap_or(to).min(to);
+        (from < end).then_some((from, end))
     }
 
     fn forget_again(&mut self, from: u64, to: u64) {
-        if self.again.iter().any(|again| again.from < to && from < again.to) {
-            let rest = |again: &Again| {
-                let below = Again { to: again.to.min(from), ..*again };
-                let above = Again { from: again.from.max(to), ..*again };
-                [below, above].into_iter().filter(|part| part.from < part.to)
-            };
-            self.again = self.again.iter().flat_map(rest).collect();
+        let mut place = 0;
+        while let Some(&again) = self.again.get(place) {
+            if again.from >= to || from >= again.to {
+                place += 1;
+                continue;
+            }
+            let below = Again { to: again.to.min(from), ..again };
+            let above = Again { from: again.from.max(to), ..again };
+            self.again.remove(place);
+            for rest in [below, above].into_iter().filter(|rest| rest.from < rest.to) {
+                self.again.insert(place, rest);
+                place += 1;
+            }
         }
     }
 
@@ -271,16 +287,11 @@ impl Rack {
 
     /// Bytes that were sent once are lost, but for those that were sent again.
     fn lose_first(&mut self, from: u64, to: u64) {
-        if self.again.is_empty() {
-            self.lost.insert(from, to);
-            return;
+        let mut at = from;
+        while let Some(piece) = self.next_first(at, to) {
+            self.lost.insert(piece.0, piece.1);
+            at = piece.1;
         }
-        let mut once = Ranges::default();
-        once.insert(from, to);
-        self.again.iter().for_each(|again| once.remove(again.from, again.to));
-        once.as_slice().iter().for_each(|&(from, to)| {
-            self.lost.insert(from, to);
-        });
     }
 
     fn is_again(&self, seq: u64) -> bool {

@@ -13,9 +13,11 @@ use crate::cc::{CongestionControl, Curve};
 use crate::segment::{Flags, Segment, Stamp};
 use sojourn_units::{Bytes, Span, Time};
 
-/// What a reduction of the window may have to be taken back to.
+/// What a reduction of the window may have to be taken back to. Its place is kept for the next one.
 #[derive(Clone)]
 pub(super) struct Undo {
+    /// Whether it still may.
+    stands: bool,
     curve: Curve,
     /// `pipe_prev` (RFC 4015, section 3.1, step 0).
     threshold: u64,
@@ -26,6 +28,9 @@ pub(super) struct Undo {
     from: u64,
     /// Segments sent again since, less those that the receiver had already; None before the first.
     unnecessary: Option<u32>,
+    /// When this is acknowledged, recovery is over; D-SACKs may come for a window more.
+    until: u64,
+    recovered: bool,
 }
 
 /// F-RTO under way.
@@ -55,20 +60,50 @@ impl Sender {
             return;
         }
         let threshold = self.flight().max(self.cc.ssthresh().get());
-        self.undo = Some(Box::new(Undo {
+        let undo = Undo {
+            stands: true,
             curve: self.cc.clone(),
             threshold,
             by_timeout,
             stamp: None,
             from: self.una,
             unnecessary: None,
-        }));
+            until: self.max,
+            recovered: false,
+        };
+        match &mut self.undo {
+            Some(place) => **place = undo,
+            None => self.undo = Some(Box::new(undo)),
+        }
+    }
+
+    /// What may be taken back.
+    fn undoable(&mut self) -> Option<&mut Undo> {
+        self.undo.as_deref_mut().filter(|undo| undo.stands)
+    }
+
+    /// Nothing may be taken back any more.
+    pub(super) fn forget_undo(&mut self) {
+        if let Some(undo) = &mut self.undo {
+            undo.stands = false;
+        }
+    }
+
+    /// A window after recovery no D-SACK speaks of it.
+    fn expire_undo(&mut self) {
+        let (una, max) = (self.una, self.max);
+        if let Some(undo) = self.undoable().filter(|undo| una >= undo.until) {
+            undo.stands = !undo.recovered;
+            undo.recovered = true;
+            undo.until = max;
+        }
     }
 
     /// A segment is sent again.
     pub(super) fn note_sent_again(&mut self, now: Time) {
-        let Some(undo) = &mut self.undo else { return };
-        if undo.unnecessary.is_none() && self.timestamps {
+        let stamped = self.timestamps;
+        let Some(undo) = self.undoable() else { return };
+        if undo.unnecessary.is_none() && stamped {
             undo.stamp = Some(Stamp::at(now));
         }
         undo.unnecessary = Some(undo.unnecessary.unwrap_or(0) + 1);
@@ -96,7 +131,7 @@ impl Sender {
         acked: u64,
         echo: bool,
     ) -> bool {
-        if self.undo.is_none() && self.frto.is_none() {
+        if self.frto.is_none() && self.undoable().is_none() {
             return false;
         }
         let twice = segment.sack.duplicate(segment.ack);
@@ -107,23 +142,22 @@ impl Sender {
         if spurious {
             self.take_back(now, acked, echo);
         }
+        self.expire_undo();
         spurious
     }
 
     /// RFC 3522, section 3.2, steps 4 and 5, on the first acceptable ACK.
     fn stamp_shows(&mut self, segment: &Segment, twice: bool) -> bool {
         let possible = self.profile.undo && segment.flags.has(Flags::TIMESTAMP);
-        let Some(sent) = self.undo.as_mut().and_then(|undo| undo.stamp.take()) else { return false };
+        let Some(sent) = self.undoable().and_then(|undo| undo.stamp.take()) else { return false };
         let earlier = possible && !segment.stamp.is_at_or_after(sent);
         earlier && !twice && (self.seen_dsack || self.una < self.max)
     }
 
     /// Everything that was sent again had come already.
     fn duplicates_show(&mut self, (from, to): (u64, u64)) -> bool {
-        let mss = self.mss;
-        let Some(undo) = self.undo.as_mut().filter(|undo| self.profile.undo && from >= undo.from) else {
-            return false;
-        };
+        let (mss, asked) = (self.mss, self.profile.undo);
+        let Some(undo) = self.undoable().filter(|undo| asked && from >= undo.from) else { return false };
         let segments = u32::try_from((to - from).div_ceil(mss)).unwrap_or(u32::MAX);
         undo.unnecessary = undo.unnecessary.map(|left| left.saturating_sub(segments));
         undo.unnecessary == Some(0)
@@ -210,7 +244,7 @@ impl Sender {
         self.beyond_window = 0;
         self.nxt = self.max;
         self.rack.forget_losses(self.una);
-        let Some(undo) = self.undo.take().filter(|_| !echo) else { return };
+        let Some(undo) = self.undo.take().filter(|undo| undo.stands && !echo) else { return };
         let before = undo.curve.window().get();
         self.cc = undo.curve;
         if undo.by_timeout {
