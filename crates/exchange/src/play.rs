@@ -231,7 +231,7 @@ impl Packet {
     pub fn allows(&self, seen: &Packet, slack: Span) -> bool {
         let off = |one: u64, other: u64| one.abs_diff(other) <= slack.nanos() / NANOS_PER_MILLI;
         let stamps = |pattern: Stamps, seen: Stamps| {
-            pattern.value.is_none_or(|value| seen.value.is_some_and(|seen| off(value, seen)))
+            pattern.value.is_none_or(|value| seen.value.is_none_or(|seen| off(value, seen)))
                 && agrees(pattern.echo, seen.echo)
         };
         // The segment size that is announced belongs to the path, not to the exchange.
