@@ -362,6 +362,29 @@ fn unknown_words_are_told_with_the_list() {
         &["f.toml:13: flows[0].cc: \"neworeno\" is no known congestion control; did you mean \"newreno\"? \
          (legal: reno, newreno, cubic, dctcp, scalable)"],
     );
+    for (written, said) in [
+        ("cc = \"dctcp:abe=true\"", ".abe: unknown key (legal: g, alpha)"),
+        (
+            "cc = { name = \"cubic\", hystart = 1 }",
+            ".hystart: 1 is neither true nor false; legal: true or false",
+        ),
+        (
+            "cc = { name = \"cubik\" }",
+            ".name: \"cubik\" is no known congestion control; did you mean \"cubic\"? \
+         (legal: reno, newreno, cubic, dctcp, scalable)",
+        ),
+        (
+            "cc = { hystart = true }",
+            ".name: is missing; legal: the name of a congestion control, \
+         as in { name = \"cubic\" }",
+        ),
+        (
+            "cc = 7",
+            ": is not a congestion control; write it like { name = \"cubic\" } or \"cubic:hystart=false\"",
+        ),
+    ] {
+        told(13, written, &[&format!("f.toml:13: flows[0].cc{said}")]);
+    }
     told(
         14,
         "profile = \"ns4\"",

@@ -127,6 +127,15 @@ fn five_knobs_may_stand_in_the_group_itself() {
 }
 
 #[test]
+fn a_congestion_control_has_parameters() {
+    let label = |value: &str| parse_with("flows[0].cc", value).unwrap().flows[0].cc.to_string();
+    assert_eq!(label("cubic"), "cubic");
+    assert_eq!(label("\"dctcp: alpha=0, g=0.5\""), "dctcp:g=0.5,alpha=0");
+    assert_eq!(label("{ name = \"dctcp\", g = 0.5 }"), "dctcp:g=0.5");
+    assert_eq!(parse_with("flows[0].cc.abe", "true").unwrap().flows[0].cc.to_string(), "newreno:abe=true");
+}
+
+#[test]
 fn every_default_is_as_documented() {
     let scenario = parse(LEAST).unwrap();
     assert_eq!((scenario.warmup, scenario.sample), (Span::ZERO, None));
