@@ -8,7 +8,7 @@
 //! | 1 | propagation delay, ms each way |
 //! | 2 | how long a segment takes to leave, tenths of ms |
 //! | 3 | after how many segments the application reads no longer as they come; 0: never |
-//! | 4 | but all that is there, every so many times 50 ms, and 1 ms |
+//! | 4 | but all that is there, every so many times 50 ms, and once more |
 //! | 5 | how long after all that the same is sent again, in 50 ms; 0: never |
 //! | 6 | bytes more to send, each time |
 //! | 7 | after how many events copies go the same way; 0: never |
@@ -46,6 +46,7 @@ use std::collections::BTreeMap;
 
 /// What a transfer took.
 #[derive(Clone, Copy, Debug)]
+#[allow(dead_code, reason = "only tests ask")]
 pub struct Story {
     /// When the last byte was acknowledged.
     pub end: Time,
@@ -113,7 +114,7 @@ impl<'a> Life<'a> {
         let (delay, leaving) = (Span::from_millis(delay), Span::from_micros(100 * leaving));
         let mss = sender.mss();
         let batch = (segments + 1) * mss + odd;
-        let reads_every = Span::from_millis(50 * reads_every + 1);
+        let reads_every = Span::from_millis(50 * (reads_every + 1));
         let waits = if reads_after > 0 { reads_every } else { Span::ZERO };
         let round = 2 * delay.nanos() + leaving.nanos() + waits.nanos();
         let patience = patience(setup, batch.div_ceil(mss), round);
