@@ -324,6 +324,11 @@ impl Sender {
         self.rtt.timeout()
     }
 
+    /// The smoothed round-trip time; None before the first measurement.
+    pub fn smoothed(&self) -> Option<Span> {
+        self.rtt.smoothed_s().map(Span::from_seconds)
+    }
+
     /// First byte not acknowledged.
     pub fn acknowledged(&self) -> u64 {
         self.una
