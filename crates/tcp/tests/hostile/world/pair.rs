@@ -361,6 +361,8 @@ fn patience(setup: &Setup, segments: u64, round: u64) -> Span {
     let waits = profile.ecn_after_timeout && profile.ecn_at_one == EcnAtOne::WaitForTimer && setup.asks_ecn;
     // A window of one segment that is half full waits for the timer, too.
     let waits = u64::from(waits) + 2 * u64::from(profile.receive_window < 3);
+    // The pace follows the round-trip time, which stamps that were long on their way show as long.
+    let waits = waits + u64::from(profile.pacing);
     let timeouts = 20 + waits * segments;
     let payload = Bytes::new(segments * u64::from(setup.mss));
     let reading = setup.reads.map_or(Span::ZERO, |rate| rate.time_for(payload));
