@@ -191,7 +191,7 @@ impl Sender {
         }
         if self.profile.time_all {
             let oldest = match heard {
-                Some(heard) => heard.oldest,
+                Some(heard) => heard.oldest.filter(|_| !heard.again),
                 // Karn: the ACK of a segment sent twice could be for either.
                 None if self.una >= self.resent_below => self.history.run_of(self.una).map(|run| run.at),
                 None => None,

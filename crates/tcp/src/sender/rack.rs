@@ -88,6 +88,8 @@ pub(super) struct Heard {
     pub(super) oldest: Option<Time>,
     /// And the latest.
     pub(super) newest: Option<Time>,
+    /// Whether any had been sent again: the rest may have arrived long before this ACK.
+    pub(super) again: bool,
     /// What was sent last, and when; unless it may have been a spurious retransmission.
     latest: Option<(Time, u64)>,
 }
@@ -137,6 +139,7 @@ impl Rack {
     #[cold]
     fn deliver_mixed(&mut self, history: &History, (from, to): (u64, u64), seen: Seen, heard: &mut Heard) {
         for again in self.again.iter().filter(|again| again.from < to && from < again.to) {
+            heard.again = true;
             let spurious = seen.echo.is_some_and(|echo| !echo.is_at_or_after(Stamp::at(again.at)))
                 || seen.now.since(again.at) < self.min_rtt.get();
             if !spurious {

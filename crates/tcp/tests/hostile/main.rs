@@ -7,7 +7,7 @@ mod world;
 
 use proptest::prelude::*;
 use sojourn_tcp::catalogue::CCS;
-use sojourn_tcp::{PROFILES, Profile};
+use sojourn_tcp::{LossDetection, PROFILES, Pipe, Profile};
 use sojourn_units::{Span, Stream, Time};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -139,6 +139,19 @@ fn a_loss_in_a_hundred_ends_no_transfer() {
         let path = Path { loss: 0.01, ..Path::default() };
         let Story { end, .. } = transfer(&setup, 200, &path.fates(seed as u64));
         assert!(end < Time::ZERO + Span::from_secs(20), "{end} {setup:?}");
+    }
+}
+
+/// RFC 8985, section 6.2: once reordering was seen, a segment has a quarter of a round trip to come.
+#[test]
+fn reordering_by_three_segments_is_hardly_ever_taken_for_loss() {
+    for (seed, mut setup) in setups().into_iter().enumerate() {
+        setup.profile.loss_detection = LossDetection::Rack;
+        setup.profile.pipe = Pipe::Scoreboard;
+        setup.profile.sack = Some(true);
+        let path = Path { late: 0.1, most_ms: 3, ..Path::default() };
+        let Story { again, .. } = transfer(&setup, 200, &path.fates(seed as u64));
+        assert!(again <= 4, "{again} sent again: {setup:?}");
     }
 }
 

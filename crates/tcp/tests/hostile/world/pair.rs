@@ -8,7 +8,7 @@
 //! | 1 | propagation delay, ms each way |
 //! | 2 | how long a segment takes to leave, tenths of ms |
 //! | 3 | after how many segments the application reads no longer as they come; 0: never |
-//! | 4 | but all that is there, every so many times 50 ms, and 1 ms |
+//! | 4 | but all that is there, every so many times 50 ms, and once more |
 //! | 5 | how long after all that the same is sent again, in 50 ms; 0: never |
 //! | 6 | bytes more to send, each time |
 //! | 7 | after how many events copies go the same way; 0: never |
@@ -46,6 +46,7 @@ use std::collections::BTreeMap;
 
 /// What a transfer took.
 #[derive(Clone, Copy, Debug)]
+#[allow(dead_code, reason = "only tests ask")]
 pub struct Story {
     /// When the last byte was acknowledged.
     pub end: Time,
@@ -113,7 +114,7 @@ impl<'a> Life<'a> {
         let (delay, leaving) = (Span::from_millis(delay), Span::from_micros(100 * leaving));
         let mss = sender.mss();
         let batch = (segments + 1) * mss + odd;
-        let reads_every = Span::from_millis(50 * reads_every + 1);
+        let reads_every = Span::from_millis(50 * (reads_every + 1));
         let waits = if reads_after > 0 { reads_every } else { Span::ZERO };
         let round = 2 * delay.nanos() + leaving.nanos() + waits.nanos();
         let patience = patience(setup, batch.div_ceil(mss), round);
@@ -360,6 +361,8 @@ fn patience(setup: &Setup, segments: u64, round: u64) -> Span {
     let waits = profile.ecn_after_timeout && profile.ecn_at_one == EcnAtOne::WaitForTimer && setup.asks_ecn;
     // A window of one segment that is half full waits for the timer, too.
     let waits = u64::from(waits) + 2 * u64::from(profile.receive_window < 3);
+    // The pace follows the round-trip time, which stamps that were long on their way show as long.
+    let waits = waits + u64::from(profile.pacing);
     let timeouts = 20 + waits * segments;
     let payload = Bytes::new(segments * u64::from(setup.mss));
     let reading = setup.reads.map_or(Span::ZERO, |rate| rate.time_for(payload));
