@@ -46,6 +46,8 @@ pub struct Kernel {
     sent: VecDeque<(Time, Packet)>,
     /// What there is to write, once there is room for it.
     owed: u64,
+    /// Up to when a long silence is believed.
+    believed: Time,
     /// Payload of a full segment, bytes.
     mss: usize,
     /// The time stamps in what the kernel has sent, each once.
@@ -97,6 +99,7 @@ impl Kernel {
             opening: false,
             sent: VecDeque::new(),
             owed: 0,
+            believed: Time::ZERO,
             mss: (setup.mss as usize).clamp(1, CHUNK),
             stamps: Vec::new(),
             reads: true,
@@ -318,8 +321,13 @@ impl Host for Kernel {
 
     fn say(&mut self, until: Time) -> Result<Option<(Time, script::Packet)>, String> {
         let now = self.now();
-        let until = if until.since(now) > LONGEST { now + SILENCE } else { until };
-        self.watch(until, true)?;
+        let mut patience = until;
+        if until <= self.believed {
+            patience = now;
+        } else if until.since(now) > LONGEST {
+            (patience, self.believed) = (now + SILENCE, until);
+        }
+        self.watch(patience, true)?;
         let due = self.sent.front().is_some_and(|(at, _)| *at <= until);
         let sent = if due { self.sent.pop_front() } else { None };
         Ok(sent.map(|(at, packet)| (at, self.outgoing(&packet))))
@@ -443,6 +451,6 @@ const WHEEL: u64 = 8;
 /// How often an exchange is tried on a busy machine.
 const TRIES: u32 = 3;
 /// No segment is waited for longer;
-const LONGEST: Span = Span::from_secs(9);
+const LONGEST: Span = Span::from_secs(8);
 /// and where a script has nothing come for longer, it is believed after this time.
-const SILENCE: Span = Span::from_secs(2);
+const SILENCE: Span = Span::from_secs(1);
