@@ -24,7 +24,6 @@ use std::time::{Duration, Instant};
 use tun::Tun;
 use wire::{Options, Packet, Port};
 
-
 /// A kernel's TCP in a network of its own, which ends with the thread that made it.
 pub struct Kernel {
     tun: Tun,
@@ -166,7 +165,9 @@ impl Kernel {
         let bytes = &bytes[..whole];
         while self.owed > 0 {
             let part = self.owed.min(bytes.len() as u64) as usize;
-            let Some(Ok(written)) = self.stream().map(|mut stream| stream.write(&bytes[..part])) else { break };
+            let Some(Ok(written)) = self.stream().map(|mut stream| stream.write(&bytes[..part])) else {
+                break;
+            };
             self.owed -= written as u64;
         }
     }
@@ -176,7 +177,9 @@ impl Kernel {
     fn delay(&mut self, on: bool) {
         if self.role == Role::Receiver && (on || !self.delays) {
             let quick = i32::from(!on);
-            let _ = self.stream().map(|stream| sys::set_option(stream.as_fd(), libc::IPPROTO_TCP, libc::TCP_QUICKACK, quick));
+            let _ = self
+                .stream()
+                .map(|stream| sys::set_option(stream.as_fd(), libc::IPPROTO_TCP, libc::TCP_QUICKACK, quick));
         }
     }
 
@@ -184,10 +187,9 @@ impl Kernel {
     fn stream(&mut self) -> Option<&TcpStream> {
         if let Socket::Listening(listener) = &self.socket
             && let Ok((stream, _)) = listener.accept()
+            && stream.set_nonblocking(true).is_ok()
         {
-            if stream.set_nonblocking(true).is_ok() {
-                self.socket = Socket::Connected(stream);
-            }
+            self.socket = Socket::Connected(stream);
         }
         match &self.socket {
             Socket::Connected(stream) => Some(stream),
@@ -312,7 +314,7 @@ impl Host for Kernel {
         self.delay(true);
         self.tun.put(&packet).map_err(|error| error.to_string())?;
         if usual && packet.bits & (wire::SYN | wire::ACK) == wire::SYN | wire::ACK {
-            self.tun.put(&behind(packet)).map_err(|error| error.to_string())?;
+            self.tun.put(&behind(&packet)).map_err(|error| error.to_string())?;
         }
         self.attend();
         self.delay(false);
@@ -359,10 +361,16 @@ impl Socket {
 }
 
 /// An ACK behind a SYN-ACK. The first segment with a new number says its window anew, and so would be no duplicate.
-fn behind(answer: Packet) -> Packet {
+fn behind(answer: &Packet) -> Packet {
     let window = FULL_WINDOW >> answer.options.window_scale.unwrap_or(0);
     let options = Options { stamps: answer.options.stamps, ..Options::default() };
-    Packet { seq: answer.seq.wrapping_add(1), bits: wire::ACK, window: window as u16, options, ..answer }
+    Packet {
+        seq: answer.seq.wrapping_add(1),
+        bits: wire::ACK,
+        window: window as u16,
+        options,
+        ..answer.clone()
+    }
 }
 
 fn millis(time: Time) -> u32 {
