@@ -118,7 +118,10 @@ impl Kernel {
             let left = Duration::from_nanos(until.since(self.now()).nanos());
             match self.tun.take(left).map_err(|error| error.to_string())? {
                 Some(packet) if packet.bits & wire::RST != 0 => return Err("the kernel resets".into()),
-                Some(packet) => self.note(packet),
+                Some(packet) => {
+                    let now = self.now();
+                    self.note(now, packet);
+                }
                 None if left.is_zero() => break,
                 None => (),
             }
@@ -126,9 +129,16 @@ impl Kernel {
         Ok(())
     }
 
+    /// Notes what the kernel has sent at once, as sent at the time of what made it do so.
+    fn collect(&mut self, now: Time) -> Result<(), String> {
+        while let Some(packet) = self.tun.take(Duration::ZERO).map_err(|error| error.to_string())? {
+            self.note(now, packet);
+        }
+        Ok(())
+    }
+
     /// Notes a segment that the kernel has sent.
-    fn note(&mut self, packet: Packet) {
-        let now = self.now();
+    fn note(&mut self, now: Time, packet: Packet) {
         if packet.bits & wire::SYN != 0 {
             (self.first, self.port) = (packet.seq, packet.from.1);
             self.shifts[0] = packet.options.window_scale;
@@ -304,7 +314,8 @@ impl Host for Kernel {
                 Ok(())
             }
         };
-        done.map_err(|error| format!("{act:?}: {error}"))
+        done.map_err(|error| format!("{act:?}: {error}"))?;
+        self.collect(now)
     }
 
     fn hear(&mut self, now: Time, packet: &script::Packet) -> Result<(), String> {
@@ -318,7 +329,7 @@ impl Host for Kernel {
         }
         self.attend();
         self.delay(false);
-        Ok(())
+        self.collect(now)
     }
 
     fn say(&mut self, until: Time) -> Result<Option<(Time, script::Packet)>, String> {
@@ -347,7 +358,7 @@ impl Host for Kernel {
     }
 
     fn slack(&self, wait: Span) -> Span {
-        SLACK.max(Span::from_nanos(wait.nanos() / WHEEL))
+        SLACK + Span::from_nanos(wait.nanos() / WHEEL)
     }
 }
 
