@@ -287,7 +287,13 @@ rust_lint() {
 }
 
 # `sojourn-py` links Python and is tested from Python.
-rust_test() { cargo test --locked --workspace --exclude sojourn-py; }
+rust_test() {
+  local log=build/test/rust.log status=0
+  mkdir -p build/test
+  cargo test --locked --workspace --exclude sojourn-py 2>&1 | tee "$log" || status=1
+  sed -n 's/^skipped: //p' "$log" >>"$SKIPPED"
+  return "$status"
+}
 
 generated() { cargo run --quiet --locked -p xtask -- generate --check; }
 

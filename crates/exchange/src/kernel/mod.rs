@@ -45,6 +45,8 @@ pub struct Kernel {
     sent: VecDeque<(Time, Packet)>,
     /// What there is to write, once there is room for it.
     owed: u64,
+    /// Up to when a long silence is believed.
+    believed: Time,
     /// Payload of a full segment, bytes.
     mss: usize,
     /// The time stamps in what the kernel has sent, each once.
@@ -96,6 +98,7 @@ impl Kernel {
             opening: false,
             sent: VecDeque::new(),
             owed: 0,
+            believed: Time::ZERO,
             mss: (setup.mss as usize).clamp(1, CHUNK),
             stamps: Vec::new(),
             reads: true,
@@ -115,7 +118,10 @@ impl Kernel {
             let left = Duration::from_nanos(until.since(self.now()).nanos());
             match self.tun.take(left).map_err(|error| error.to_string())? {
                 Some(packet) if packet.bits & wire::RST != 0 => return Err("the kernel resets".into()),
-                Some(packet) => self.note(packet),
+                Some(packet) => {
+                    let now = self.now();
+                    self.note(now, packet);
+                }
                 None if left.is_zero() => break,
                 None => (),
             }
@@ -123,9 +129,16 @@ impl Kernel {
         Ok(())
     }
 
+    /// Notes what the kernel has sent at once, as sent at the time of what made it do so.
+    fn collect(&mut self, now: Time) -> Result<(), String> {
+        while let Some(packet) = self.tun.take(Duration::ZERO).map_err(|error| error.to_string())? {
+            self.note(now, packet);
+        }
+        Ok(())
+    }
+
     /// Notes a segment that the kernel has sent.
-    fn note(&mut self, packet: Packet) {
-        let now = self.now();
+    fn note(&mut self, now: Time, packet: Packet) {
         if packet.bits & wire::SYN != 0 {
             (self.first, self.port) = (packet.seq, packet.from.1);
             self.shifts[0] = packet.options.window_scale;
@@ -184,10 +197,9 @@ impl Kernel {
     fn stream(&mut self) -> Option<&TcpStream> {
         if let Socket::Listening(listener) = &self.socket
             && let Ok((stream, _)) = listener.accept()
+            && stream.set_nonblocking(true).is_ok()
         {
-            if stream.set_nonblocking(true).is_ok() {
-                self.socket = Socket::Connected(stream);
-            }
+            self.socket = Socket::Connected(stream);
         }
         match &self.socket {
             Socket::Connected(stream) => Some(stream),
@@ -302,7 +314,8 @@ impl Host for Kernel {
                 Ok(())
             }
         };
-        done.map_err(|error| format!("{act:?}: {error}"))
+        done.map_err(|error| format!("{act:?}: {error}"))?;
+        self.collect(now)
     }
 
     fn hear(&mut self, now: Time, packet: &script::Packet) -> Result<(), String> {
@@ -312,17 +325,22 @@ impl Host for Kernel {
         self.delay(true);
         self.tun.put(&packet).map_err(|error| error.to_string())?;
         if usual && packet.bits & (wire::SYN | wire::ACK) == wire::SYN | wire::ACK {
-            self.tun.put(&behind(packet)).map_err(|error| error.to_string())?;
+            self.tun.put(&behind(&packet)).map_err(|error| error.to_string())?;
         }
         self.attend();
         self.delay(false);
-        Ok(())
+        self.collect(now)
     }
 
     fn say(&mut self, until: Time) -> Result<Option<(Time, script::Packet)>, String> {
         let now = self.now();
-        let until = if until.since(now) > LONGEST { now + SILENCE } else { until };
-        self.watch(until, true)?;
+        let mut patience = until;
+        if until <= self.believed {
+            patience = now;
+        } else if until.since(now) > LONGEST {
+            (patience, self.believed) = (now + SILENCE, until);
+        }
+        self.watch(patience, true)?;
         let due = self.sent.front().is_some_and(|(at, _)| *at <= until);
         let sent = if due { self.sent.pop_front() } else { None };
         Ok(sent.map(|(at, packet)| (at, self.outgoing(&packet))))
@@ -340,7 +358,7 @@ impl Host for Kernel {
     }
 
     fn slack(&self, wait: Span) -> Span {
-        SLACK.max(Span::from_nanos(wait.nanos() / WHEEL))
+        SLACK + Span::from_nanos(wait.nanos() / WHEEL)
     }
 }
 
@@ -354,10 +372,16 @@ impl Socket {
 }
 
 /// An ACK behind a SYN-ACK. The first segment with a new number says its window anew, and so would be no duplicate.
-fn behind(answer: Packet) -> Packet {
+fn behind(answer: &Packet) -> Packet {
     let window = FULL_WINDOW >> answer.options.window_scale.unwrap_or(0);
     let options = Options { stamps: answer.options.stamps, ..Options::default() };
-    Packet { seq: answer.seq.wrapping_add(1), bits: wire::ACK, window: window as u16, options, ..answer }
+    Packet {
+        seq: answer.seq.wrapping_add(1),
+        bits: wire::ACK,
+        window: window as u16,
+        options,
+        ..answer.clone()
+    }
 }
 
 fn millis(time: Time) -> u32 {
@@ -446,6 +470,6 @@ const WHEEL: u64 = 8;
 /// How often an exchange is tried on a busy machine.
 const TRIES: u32 = 3;
 /// No segment is waited for longer;
-const LONGEST: Span = Span::from_secs(9);
+const LONGEST: Span = Span::from_secs(8);
 /// and where a script has nothing come for longer, it is believed after this time.
-const SILENCE: Span = Span::from_secs(2);
+const SILENCE: Span = Span::from_secs(1);

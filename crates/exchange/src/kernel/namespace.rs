@@ -43,6 +43,7 @@ fn owner() -> io::Result<(u32, u32)> {
 /// Moves this thread into a new, empty network; what it may not do it says.
 pub(super) fn isolate() -> io::Result<()> {
     sys::unshare(libc::CLONE_NEWNET)
+        .map_err(|error| io::Error::new(error.kind(), format!("a network of its own: {error}")))
 }
 
 /// Sets `net.ipv4.<name>` of this thread's network.

@@ -24,8 +24,12 @@ pub(super) const NAME: &str = "tun0";
 impl Tun {
     /// A link for packets of `mtu` bytes in this thread's network.
     pub(super) fn open(mtu: u32) -> io::Result<Tun> {
-        let device =
-            OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/net/tun")?;
+        let device = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(libc::O_NONBLOCK)
+            .open(DEVICE)
+            .map_err(|error| io::Error::new(error.kind(), format!("{DEVICE}: {error}")))?;
         sys::attach_tun(&device, NAME)?;
         sys::bring_up(NAME, HERE, Ipv4Addr::new(255, 255, 255, 0), mtu as i32)?;
         Ok(Tun { device, bytes: vec![0; MOST] })
@@ -48,5 +52,6 @@ impl Tun {
     }
 }
 
+const DEVICE: &str = "/dev/net/tun";
 /// More than any packet has here, bytes.
 const MOST: usize = 1 << 16;
