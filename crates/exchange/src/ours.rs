@@ -163,6 +163,7 @@ impl Host for Ours {
                 self.written += bytes;
                 sender.supply(self.written);
             }
+            (End::Sender(sender), Act::Close) => sender.close(),
             (End::Receiver(receiver), Act::StopReading) => receiver.stop_reading(now),
             (End::Receiver(receiver), Act::Read(bytes)) => {
                 if let Some(update) = receiver.read(now, bytes) {
@@ -180,6 +181,12 @@ impl Host for Ours {
         match &mut self.end {
             End::Sender(sender) => {
                 sender.on_segment(now, &segment);
+                // The ACK of a SYN is left out (`Host::say`).
+                if segment.flags.has(Flags::SYN)
+                    && let Some(first) = sender.poll_transmit(now).filter(|first| first.end() > first.seq)
+                {
+                    self.push(now, &first);
+                }
             }
             End::Receiver(receiver) => {
                 if let Some(answer) = receiver.on_segment(now, &segment) {
@@ -188,6 +195,9 @@ impl Host for Ours {
             }
         }
         self.collect(now);
+        if segment.flags.has(Flags::SYN) {
+            self.sent.retain(|(_, answer)| answer.flags != Flags::ACK || answer.len > 0);
+        }
         Ok(())
     }
 
@@ -214,11 +224,11 @@ impl Host for Ours {
             Quantity::Ssthresh => sender.ssthresh().get() as f64 / self.mss,
             Quantity::Flight => sender.flight() as f64 / self.mss,
             Quantity::Rto => millis(sender.timeout()),
-            Quantity::Srtt => return None,
+            Quantity::Srtt => millis(sender.smoothed()?),
         })
     }
 
-    fn slack(&self) -> Span {
+    fn slack(&self, _wait: Span) -> Span {
         Span::ZERO
     }
 }

@@ -11,6 +11,7 @@ use sojourn_units::Span;
 pub struct RttEstimator {
     tick: Span,
     bounds: (Span, Span),
+    most_doublings: u32,
     smoothed: Option<f64>,
     variation: f64,
     /// The timeout without back-off.
@@ -27,6 +28,7 @@ impl RttEstimator {
         let mut estimator = RttEstimator {
             tick: profile.tick,
             bounds: (profile.min_rto, profile.max_rto),
+            most_doublings: profile.most_doublings.min(32),
             smoothed: None,
             variation: 0.0,
             plain: profile.initial_rto,
@@ -79,7 +81,7 @@ impl RttEstimator {
 
     /// (5.5): doubles the timeout.
     pub fn back_off(&mut self) {
-        self.backoff = (self.backoff + 1).min(MOST_DOUBLINGS);
+        self.backoff = (self.backoff + 1).min(self.most_doublings);
         // The old measurements are likely bogus after several timeouts; the next one starts afresh.
         if self.backoff > DOUBLINGS_KEPT {
             self.smoothed = None;
@@ -128,8 +130,6 @@ const ALPHA: f64 = 1.0 / 8.0;
 const BETA: f64 = 1.0 / 4.0;
 /// Variations in the timeout (RFC 6298, 2.2).
 const K: f64 = 4.0;
-/// Doublings of the timeout at the most: 64 times.
-const MOST_DOUBLINGS: u32 = 6;
 /// Doublings after which the measurements are forgotten (allowed at the end of RFC 6298, section 5).
 const DOUBLINGS_KEPT: u32 = 3;
 
@@ -172,7 +172,7 @@ mod tests {
         for _ in 0..20 {
             rtt.back_off();
         }
-        assert_eq!(rtt.timeout(), Span::from_millis(300 * 64));
+        assert_eq!(rtt.timeout(), Span::from_secs(60));
         rtt.sample(Span::from_millis(100));
         assert_eq!(rtt.timeout(), Span::from_millis(300), "measured afresh");
     }

@@ -103,12 +103,14 @@ fn source(draws: &mut Draws, kind: Kind) -> SourcePlan {
     }
     let mss = if kind.round { 960 } else { draws.below(1400) as u32 + 60 };
     let cc = draws.pick(&["reno", "newreno", "cubic"]).into();
-    SourcePlan::Bulk(Config { profile: profile(draws), cc, mss, ecn: draws.chance(0.5), reads: None })
+    let reads = draws.chance(0.3).then(|| rate(draws, kind));
+    SourcePlan::Bulk(Config { profile: profile(draws), cc, mss, ecn: draws.chance(0.5), reads })
 }
 
 fn profile(draws: &mut Draws) -> Profile {
     Profile {
         delayed_ack: draws.chance(0.5),
+        ack_every: draws.pick(&[2, 8]),
         ack_delay: Span::from_millis(draws.pick(&[1, 10, 40, 100])),
         initial_window: draws.pick(&[1, 2, 10]),
         min_rto: Span::from_millis(draws.pick(&[1, 10, 200])),

@@ -37,6 +37,9 @@ macro_rules! controls {
             fn on_feedback(&mut self, ack: &AckSample<'_>) {
                 ask!(self, control => control.on_feedback(ack))
             }
+            fn on_unused(&mut self, ack: &AckSample<'_>) {
+                ask!(self, control => control.on_unused(ack))
+            }
             fn on_signal(&mut self, signal: &Signal) {
                 ask!(self, control => control.on_signal(signal))
             }

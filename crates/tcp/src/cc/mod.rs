@@ -90,7 +90,7 @@ pub trait CongestionControl: DynClone + Send {
     fn on_feedback(&mut self, ack: &AckSample<'_>) {
         let _ = ack;
     }
-    /// The same where the window was not used: it does not grow.
+    /// The same where the window was not used, or the receiver has room for less: it does not grow.
     fn on_unused(&mut self, ack: &AckSample<'_>) {
         let _ = ack;
     }

@@ -24,26 +24,35 @@ impl Echo {
         Echo { agreed, feedback, always, on: false, since_ack: false }
     }
 
-    /// Whether the marks of a segment count; `acceptable`: whether it brings data that there is room for.
-    pub(super) fn heeds(&self, acceptable: bool) -> bool {
-        self.agreed && (acceptable || self.always)
-    }
-
     /// Whether this segment is of another kind than those before, which feedback tells apart.
-    pub(super) fn turns(&self, segment: &Segment) -> bool {
-        self.agreed && self.feedback == Feedback::PerSegment && self.on != (segment.ecn == Ecn::Ce)
+    pub(super) fn turns(self, segment: &Segment) -> bool {
+        self.feedback == Feedback::PerSegment && self.agreed && self.on != (segment.ecn == Ecn::Ce)
     }
 
-    /// Takes in what a data segment says.
+    /// Takes in what a segment says that brings data there is room for.
     pub(super) fn note(&mut self, segment: &Segment) {
         let marked = segment.ecn == Ecn::Ce;
-        match self.feedback {
-            Feedback::Classic => {
-                // A CWR packet that is itself marked starts a new echo.
-                self.on = marked || (self.on && !segment.flags.has(Flags::CWR));
-                self.since_ack |= marked;
-            }
-            Feedback::PerSegment => self.on = marked,
+        if !self.agreed {
+            return;
+        }
+        if self.feedback == Feedback::PerSegment {
+            self.on = marked;
+            return;
+        }
+        if segment.flags.has(Flags::CWR) {
+            self.on = false;
+        }
+        if marked {
+            // A CWR packet that is itself marked starts a new echo.
+            self.on = true;
+            self.since_ack = true;
+        }
+    }
+
+    /// The same for one that brings none; `probe`: whether it asks for the window.
+    pub(super) fn note_outside(&mut self, segment: &Segment, probe: bool) {
+        if probe || self.always {
+            self.note(segment);
         }
     }
 

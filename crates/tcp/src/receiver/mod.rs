@@ -28,6 +28,8 @@ pub struct Receiver {
     full: u16,
     /// For how many of them an ACK is.
     segments_per_ack: u32,
+    /// All of those but one, bytes.
+    ack_above: u64,
     ack_delay: Span,
     ack_due: Option<Time>,
     window: Window,
@@ -40,6 +42,9 @@ pub struct Receiver {
     /// The number of the sender's FIN, once one came.
     fin: Option<u64>,
     patience: Patience,
+    /// How often our FIN was sent again, and when it will be once more.
+    fin_again: u32,
+    fin_due: Time,
 }
 
 impl Receiver {
@@ -56,6 +61,7 @@ impl Receiver {
             arrived: Reassembly::new(most_blocks),
             acknowledged: 0,
             full: 0,
+            ack_above: 0,
             segments_per_ack: if profile.delayed_ack { profile.ack_every.max(1) } else { 1 },
             ack_delay: profile.ack_delay,
             ack_due: None,
@@ -68,6 +74,8 @@ impl Receiver {
             window_scaling: profile.window_scaling,
             fin: None,
             patience: Patience { first: profile.initial_rto, most: profile.max_rto },
+            fin_again: 0,
+            fin_due: Time::NEVER,
         }
     }
 
@@ -75,40 +83,18 @@ impl Receiver {
     ///
     /// Where two ACKs are to be sent, the other one is due at once.
     pub fn on_segment(&mut self, now: Time, segment: &Segment) -> Option<Segment> {
-        if segment.flags.has(Flags::SYN) {
-            return self.on_syn(now, segment);
-        }
-        if self.stage != Stage::Established && !self.moves_on(segment) {
-            return None;
-        }
-        if segment.end() == segment.seq {
-            return self.on_bare(now, segment);
-        }
-        if self.recent.agreed && !segment.flags.has(Flags::TIMESTAMP) {
-            // RFC 7323, section 3.2: once agreed on, timestamps are on every segment.
-            return None;
-        }
-        let end = segment.end();
-        let in_order = segment.seq == self.arrived.next
-            && self.arrived.has_no_gap()
-            && end <= self.window.edge
-            && !segment.flags.has(Flags::FIN)
-            && self.fin.is_none();
-        if in_order && !(self.recent.agreed && self.recent.outdates(now, segment)) {
-            self.on_next(now, segment)
-        } else {
-            Some(self.on_other(now, segment))
-        }
+        if self.is_next(now, segment) { self.on_next(now, segment) } else { self.on_unusual(now, segment) }
     }
 
     /// When something must be sent by itself.
     pub fn next_timeout(&self) -> Option<Time> {
+        let next = self.arrived.next;
         match self.stage {
-            Stage::LastAck { due, .. } => Some(due),
-            Stage::CloseWait => self.window.read_at(self.arrived.next, self.arrived.next),
-            _ => match (self.ack_due, self.window.wants_telling_at(self.arrived.next)) {
-                (Some(ack), Some(window)) => Some(ack.min(window)),
-                (ack, window) => ack.or(window),
+            Stage::LastAck => Some(self.fin_due),
+            Stage::CloseWait => self.window.read_at(next, next),
+            _ => match self.window.wants_telling_at(next) {
+                Some(window) => Some(self.ack_due.map_or(window, |ack| ack.min(window))),
+                None => self.ack_due,
             },
         }
     }
@@ -117,7 +103,7 @@ impl Receiver {
     pub fn on_timeout(&mut self, now: Time) -> Option<Segment> {
         self.next_timeout().filter(|due| *due <= now)?;
         match self.stage {
-            Stage::LastAck { again, .. } => self.repeat_fin(now, again),
+            Stage::LastAck => self.repeat_fin(now),
             Stage::CloseWait => Some(self.close(now)),
             _ => Some(self.acknowledge(now, None)),
         }
@@ -140,7 +126,9 @@ impl Receiver {
         self.window.read_more(now, next, bytes);
         match self.stage {
             Stage::CloseWait if self.window.read(now, next) == next => Some(self.close(now)),
-            Stage::Established if self.window.wants_telling(now, next) => Some(self.acknowledge(now, None)),
+            Stage::Established | Stage::Ending if self.window.wants_telling(now, next) => {
+                Some(self.acknowledge(now, None))
+            }
             _ => None,
         }
     }
@@ -148,10 +136,31 @@ impl Receiver {
 
 /// Segments as they come.
 impl Receiver {
-    fn on_syn(&mut self, now: Time, syn: &Segment) -> Option<Segment> {
+    #[cold]
+    fn on_unusual(&mut self, now: Time, segment: &Segment) -> Option<Segment> {
+        if segment.flags.has(Flags::SYN) {
+            return Some(self.on_syn(now, segment));
+        }
+        if !self.moves_on(segment) {
+            return None;
+        }
+        if segment.end() == segment.seq {
+            return self.on_bare(now, segment);
+        }
+        if self.recent.misses(segment) {
+            return None;
+        }
+        if self.is_next(now, segment) {
+            // The first data of all.
+            return self.on_next(now, segment);
+        }
+        Some(self.on_other(now, segment))
+    }
+
+    fn on_syn(&mut self, now: Time, syn: &Segment) -> Segment {
         if !matches!(self.stage, Stage::Listen | Stage::SynReceived) {
             // An old one: RFC 9293, section 3.10.7.4, fourth.
-            return Some(self.acknowledge(now, None));
+            return self.acknowledge(now, None);
         }
         self.stage = Stage::SynReceived;
         self.echo.agreed &= syn.flags.has(Flags::ECE | Flags::CWR);
@@ -164,15 +173,14 @@ impl Receiver {
             .with(Flags::SACK, self.sack)
             .with(Flags::TIMESTAMP, self.recent.agreed)
             .with(Flags::SCALE, scaled);
-        Some(Segment { flags, stamp: self.recent.stamp, window, scale, ..Segment::default() })
+        Segment { flags, stamp: self.recent.stamp, window, scale, ..Segment::default() }
     }
 
     /// What a segment means at the start and the end; says whether to look further.
-    #[cold]
     fn moves_on(&mut self, segment: &Segment) -> bool {
         match self.stage {
             Stage::SynReceived => self.stage = Stage::Established,
-            Stage::LastAck { .. } if segment.flags.has(Flags::ACK) && segment.ack == AFTER_FIN => {
+            Stage::LastAck if segment.flags.has(Flags::ACK) && segment.ack == AFTER_FIN => {
                 self.stage = Stage::Closed;
             }
             _ => {}
@@ -186,30 +194,64 @@ impl Receiver {
         (!in_place).then(|| self.acknowledge(now, None))
     }
 
-    /// The usual case: the data that were expected, and no gap behind them.
+    /// The usual case: whether these are the data that were expected, with no gap behind them, and nothing else.
+    fn is_next(&self, now: Time, segment: &Segment) -> bool {
+        segment.seq == self.arrived.next
+            && self.stage == Stage::Established
+            && self.arrived.has_no_gap()
+            && segment.len > 0
+            && segment.end() <= self.window.edge
+            && !(segment.flags.has(Flags::SYN) || segment.flags.has(Flags::FIN))
+            && !(self.recent.agreed && (self.recent.misses(segment) || self.recent.outdates(now, segment)))
+    }
+
     fn on_next(&mut self, now: Time, segment: &Segment) -> Option<Segment> {
-        let owed = self.arrived.next > self.acknowledged;
-        let turns = self.echo.turns(segment);
-        // RFC 8257, section 3.2: two ACKs, one for what came before, in its state.
-        let earlier = (turns && owed).then(|| self.acknowledge(now, None));
-        self.echo_and_stamp(now, segment);
-        self.window.settle(now, self.arrived.next);
-        self.arrived.next = segment.end();
-        self.full = self.full.max(segment.len);
-        if earlier.is_some() {
-            self.ack_due = Some(now);
-            return earlier;
+        if self.echo.turns(segment) {
+            return Some(self.on_turn(now, segment));
         }
+        self.take_next(now, segment);
         // RFC 5681, section 4.2: for every second full-sized segment. What is full-sized for the sender shows in what
         // it sends; where it sends less for want of data, an ACK comes for more than one such segment.
         let waiting = self.arrived.next - self.acknowledged;
-        let enough = waiting > u64::from(self.segments_per_ack - 1) * u64::from(self.full);
-        if enough || turns || self.window.wants_telling(now, self.arrived.next) {
+        if waiting > self.ack_above || self.window.wants_telling(now, self.arrived.next) {
             return Some(self.acknowledge(now, None));
         }
         // Within so much of the arrival of the first that is not acknowledged.
         self.ack_due.get_or_insert(now + self.ack_delay);
         None
+    }
+
+    fn take_next(&mut self, now: Time, segment: &Segment) {
+        self.take_in(now, segment);
+        self.arrived.next = segment.end();
+    }
+
+    /// What accepted data say beside themselves.
+    fn take_in(&mut self, now: Time, segment: &Segment) {
+        self.echo.note(segment);
+        if self.recent.agreed {
+            self.recent.note(now, segment, self.acknowledged);
+        }
+        self.window.settle(now, self.arrived.next);
+        if segment.len > self.full {
+            self.full = segment.len;
+            self.ack_above = u64::from(self.segments_per_ack - 1) * u64::from(self.full);
+        }
+    }
+
+    /// RFC 8257, section 3.2: where marking begins or ends, an ACK at once; and another one for what came before,
+    /// in its state, if one is owed.
+    #[cold]
+    fn on_turn(&mut self, now: Time, segment: &Segment) -> Segment {
+        let earlier = (self.arrived.next > self.acknowledged).then(|| self.acknowledge(now, None));
+        self.take_next(now, segment);
+        match earlier {
+            Some(earlier) => {
+                self.ack_due = Some(now);
+                earlier
+            }
+            None => self.acknowledge(now, None),
+        }
     }
 
     /// What is out of order, fills a gap, came before, finds no room or ends everything is acknowledged at once
@@ -220,14 +262,10 @@ impl Receiver {
         if !self.accepts(segment) || (self.recent.agreed && self.recent.outdates(now, segment)) {
             // RFC 3168, section 6.1.6: a mark on a window probe counts.
             let probe = segment.seq == self.expected() && segment.seq == self.window.edge;
-            if self.echo.heeds(probe) {
-                self.echo.note(segment);
-            }
+            self.echo.note_outside(segment, probe);
             return self.acknowledge(now, duplicate);
         }
-        self.echo_and_stamp(now, segment);
-        self.window.settle(now, self.arrived.next);
-        self.full = self.full.max(segment.len);
+        self.take_in(now, segment);
         let end = self.fin.unwrap_or(u64::MAX).min(self.window.edge);
         let to = end.min(segment.seq + u64::from(segment.len));
         if segment.flags.has(Flags::FIN) {
@@ -242,7 +280,7 @@ impl Receiver {
     /// Whether anything of a segment lies in the window (RFC 9293, section 3.10.7.4, table 6).
     fn accepts(&self, segment: &Segment) -> bool {
         let (next, edge) = (self.arrived.next, self.window.edge);
-        self.stage == Stage::Established && segment.seq < edge && next < edge.min(segment.end())
+        self.stage <= Stage::Ending && segment.seq < edge && next < edge.min(segment.end())
     }
 
     /// What of a segment came before; the first run of it.
@@ -253,23 +291,13 @@ impl Receiver {
         }
         self.arrived.held(from, from.saturating_add(u64::from(segment.len)))
     }
-
-    fn echo_and_stamp(&mut self, now: Time, segment: &Segment) {
-        if self.echo.heeds(true) {
-            self.echo.note(segment);
-        }
-        if self.recent.agreed {
-            self.recent.note(now, segment, self.acknowledged);
-        }
-    }
 }
 
 /// Acknowledgments.
 impl Receiver {
     /// The next number expected: the FIN has one, too.
     fn expected(&self) -> u64 {
-        let complete = matches!(self.stage, Stage::CloseWait | Stage::LastAck { .. } | Stage::Closed);
-        self.arrived.next + u64::from(complete)
+        self.arrived.next + u64::from(self.stage >= Stage::CloseWait)
     }
 
     /// An ACK for everything that came, with what the segment it answers brought a second time.
@@ -292,7 +320,7 @@ impl Receiver {
             ack.sack = self.arrived.report(next, duplicate);
             ack.flags = ack.flags.with(Flags::SACK, self.sack_takes_room);
         }
-        if matches!(self.stage, Stage::LastAck { .. } | Stage::Closed) {
+        if self.stage >= Stage::LastAck {
             ack.seq = AFTER_FIN;
         }
         ack

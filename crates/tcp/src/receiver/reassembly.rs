@@ -58,6 +58,9 @@ impl Reassembly {
             if let Some(last) = self.blocks.drain(..taken).next_back() {
                 self.next = self.next.max(last.to);
             }
+            if self.blocks.is_empty() {
+                self.blocks.shrink_to(KEPT);
+            }
             return;
         }
         self.changes += 1;
@@ -96,3 +99,6 @@ impl Reassembly {
         self.blocks.iter().filter(|block| block.touched < before).max_by_key(|block| block.touched)
     }
 }
+
+/// For so many blocks memory is kept while there are none.
+const KEPT: usize = 4;

@@ -1,4 +1,4 @@
-//! Timestamps: which one is echoed, and which segments they show to be old. RFC 7323, sections 4.3 and 5.
+//! Timestamps: which one is echoed, and which segments they show to be old. RFC 7323, sections 3.2, 4.3 and 5.
 
 use crate::segment::{Flags, Segment, Stamp};
 use sojourn_units::{Span, Time};
@@ -17,6 +17,11 @@ impl Recent {
     /// What a SYN asks for.
     pub(super) fn of_syn(now: Time, syn: &Segment) -> Recent {
         Recent { agreed: syn.flags.has(Flags::TIMESTAMP), stamp: syn.stamp, since: now }
+    }
+
+    /// Section 3.2: once agreed on, timestamps are on every segment.
+    pub(super) fn misses(&self, segment: &Segment) -> bool {
+        self.agreed && !segment.flags.has(Flags::TIMESTAMP)
     }
 
     /// Section 5.3, R1: whether this segment is older than what has been acknowledged.

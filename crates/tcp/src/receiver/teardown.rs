@@ -8,7 +8,7 @@ use crate::segment::{Flags, Segment};
 use sojourn_units::{Span, Time};
 
 /// Where in its life the connection is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 pub(super) enum Stage {
     /// Waits for a SYN.
     Listen,
@@ -16,10 +16,12 @@ pub(super) enum Stage {
     SynReceived,
     /// Data may come.
     Established,
+    /// A FIN came, and not everything before it.
+    Ending,
     /// Everything came, and some is still to be read.
     CloseWait,
-    /// Our FIN was sent, so many times again; when it will be once more.
-    LastAck { again: u32, due: Time },
+    /// Our FIN was sent.
+    LastAck,
     /// It is over.
     Closed,
 }
@@ -42,6 +44,7 @@ impl Receiver {
         let place = segment.end() - 1;
         if self.fin.is_none() && place >= self.arrived.highest() && place < self.window.edge {
             self.fin = Some(place);
+            self.stage = Stage::Ending;
         }
     }
 
@@ -54,23 +57,24 @@ impl Receiver {
     pub(super) fn close(&mut self, now: Time) -> Segment {
         self.stage = Stage::CloseWait;
         let end = self.arrived.next;
-        if self.window.read(now, end) == end { self.fin(now, 0) } else { self.acknowledge(now, None) }
+        if self.window.read(now, end) == end { self.fin(now) } else { self.acknowledge(now, None) }
     }
 
     /// No ACK came for our FIN: once more, or never again.
-    pub(super) fn repeat_fin(&mut self, now: Time, again: u32) -> Option<Segment> {
-        if again == MOST_AGAIN {
+    pub(super) fn repeat_fin(&mut self, now: Time) -> Option<Segment> {
+        if self.fin_again == MOST_AGAIN {
             self.stage = Stage::Closed;
             return None;
         }
-        Some(self.fin(now, again + 1))
+        self.fin_again += 1;
+        Some(self.fin(now))
     }
 
-    /// Our FIN, sent `again` times before; its number is the first of ours, as no data go this way.
-    fn fin(&mut self, now: Time, again: u32) -> Segment {
+    /// Our FIN; its number is the first of ours, as no data go this way.
+    fn fin(&mut self, now: Time) -> Segment {
         let ack = self.acknowledge(now, None);
-        let wait = self.patience.first.saturating_mul(1 << again).min(self.patience.most);
-        self.stage = Stage::LastAck { again, due: now + wait };
+        let wait = self.patience.first.saturating_mul(1 << self.fin_again).min(self.patience.most);
+        (self.stage, self.fin_due) = (Stage::LastAck, now + wait);
         Segment { seq: 0, flags: ack.flags | Flags::FIN, ..ack }
     }
 }

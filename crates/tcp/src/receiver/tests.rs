@@ -1,7 +1,9 @@
 use super::*;
+use crate::cc::{Choice, Feedback, Guest, Recovery};
 use crate::profile::Profile;
 use crate::segment::Stamp;
 use sojourn_units::{Ecn, Rate};
+use std::sync::Arc;
 
 const MSS: u64 = 1000;
 
@@ -20,6 +22,16 @@ fn config(change: impl Fn(&mut Config)) -> Config {
 
 fn eager(config: &mut Config) {
     config.profile.delayed_ack = false;
+}
+
+/// The congestion control wants to know which segments were marked.
+fn dctcp(config: &mut Config) {
+    config.cc = Choice::Guest(Guest {
+        name: "guest".into(),
+        recovery: Recovery::NewReno,
+        feedback: Feedback::PerSegment,
+        build: Arc::new(|_, _| unreachable!("a receiver has none")),
+    });
 }
 
 fn syn() -> Segment {
@@ -88,7 +100,7 @@ impl Exchange {
     }
 }
 
-/// A flow at rest is to be small: the sender has the rest of its kibibyte.
+/// A flow at rest is to be small: the receiver has less than a quarter of its kibibyte.
 #[test]
 fn a_receiver_is_small() {
     assert!(size_of::<Receiver>() <= 240, "{}", size_of::<Receiver>());
@@ -240,8 +252,10 @@ mod selective {
         assert_eq!(exchange.answer(data(0)).ack, 2000);
     }
 
-    /// The ACKs to segments of RFC 2883's figures: (from, to, ack, blocks).
-    fn figure(rows: &[(u64, u64, u64, &[(u64, u64)])]) {
+    /// A line of RFC 2883's figures: a segment from, to; its ACK, the blocks in that.
+    type Line = (u64, u64, u64, &'static [(u64, u64)]);
+
+    fn figure(rows: &[Line]) {
         let mut exchange = Exchange::new(eager);
         let first = rows[0].0;
         for from in (0..first).step_by(500) {
@@ -543,10 +557,6 @@ mod congestion {
         assert!(echoes(&mut exchange, marked(data(0))));
     }
 
-    fn dctcp(config: &mut Config) {
-        config.cc = "dctcp".into();
-    }
-
     /// RFC 8257, section 3.2: with every change two ACKs, each with the state of what it is for.
     #[test]
     fn feedback_tells_which_packets_were_marked() {
@@ -656,7 +666,7 @@ mod stamps {
     /// RFC 8257, section 3.2, and RFC 7323, section 4.3: each of the two ACKs echoes its own.
     #[test]
     fn two_acks_echo_two_stamps() {
-        let mut exchange = opened(|config| config.cc = "dctcp".into());
+        let mut exchange = opened(dctcp);
         exchange.waits(stamped(0, 1));
         assert_eq!(exchange.answer(marked(stamped(1, 2))).stamp, stamp(1));
         assert_eq!(exchange.sends_after(0).stamp, stamp(2));
@@ -837,12 +847,11 @@ mod model {
             let now = self.exchange.now;
             let answer = self.exchange.receiver.on_segment(now, &bytes(seq, len));
             assert_eq!(self.exchange.receiver.delivered(), self.next());
-            match answer {
-                Some(ack) => self.sees(&ack, &duplicate),
-                None => {
-                    assert!(duplicate.is_empty());
-                    self.owed_since.get_or_insert(now);
-                }
+            if let Some(ack) = answer {
+                self.sees(&ack, &duplicate);
+            } else {
+                assert!(duplicate.is_empty());
+                self.owed_since.get_or_insert(now);
             }
         }
 
@@ -903,6 +912,33 @@ mod model {
                     Step::Read { bytes } => model.reads(bytes),
                 }
                 model.check();
+            }
+        }
+
+        /// Numbers from anywhere: what was promised is kept, and nothing else is taken.
+        #[test]
+        fn no_number_upsets_it(
+            storm in prop::collection::vec((any::<u64>(), any::<u16>(), any::<u8>(), any::<u32>()), 1..100),
+        ) {
+            let mut exchange = Exchange::new(|config| config.profile.timestamps = true);
+            let mut before = 0;
+            for (seq, len, bits, micros) in storm {
+                exchange.now += Span::from_micros(u64::from(micros));
+                let seq = if bits & 1 == 0 { seq } else { before + seq % 12_000 };
+                let flags = [Flags::FIN, Flags::SYN, Flags::TIMESTAMP, Flags::CWR];
+                let flags = flags.into_iter().zip([2, 12, 16, 32]);
+                let flags = flags.fold(Flags::ACK, |all, (flag, set)| all.with(flag, bits & set == set));
+                let ecn = if bits & 64 == 0 { Ecn::Ce } else { Ecn::Ect0 };
+                let (ack, stamp) = (u64::from(bits & 128), Stamp::at(exchange.now));
+                let segment = Segment { seq, len, flags, ecn, ack, stamp, ..Segment::default() };
+                let answer = exchange.receiver.on_segment(exchange.now, &segment);
+                let delivered = exchange.receiver.delivered();
+                prop_assert!(delivered >= before && delivered - before <= 10_000);
+                prop_assert!(answer.is_none_or(|ack| ack.len == 0 && ack.ack - delivered <= 1));
+                before = delivered;
+                if exchange.receiver.next_timeout().is_some_and(|due| due <= exchange.now) {
+                    exchange.receiver.on_timeout(exchange.now);
+                }
             }
         }
 

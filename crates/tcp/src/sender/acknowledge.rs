@@ -51,7 +51,9 @@ impl Sender {
     /// RFC 9293, section 3.10.7.4: how far the receiver has room; says whether that is news.
     fn note_window(&mut self, segment: &Segment) -> bool {
         let edge = segment.ack.saturating_add(segment.window.into());
-        let moved = edge - segment.ack != self.edge.saturating_sub(self.una);
+        // The window on a SYN is not scaled: the first one after it is no news.
+        let moved = self.heard && edge - segment.ack != self.edge.saturating_sub(self.una);
+        self.heard = true;
         self.edge = edge;
         moved
     }
@@ -93,6 +95,7 @@ impl Sender {
         let before = self.flight();
         let rtt = self.measure(now, segment, None);
         self.advance_una(segment.ack);
+        self.notice_reneging();
         let undone = self.look_for_spurious(now, segment, &Heard::default(), acked, echo);
         let Effect { restart, grow } = match self.repair {
             None => Effect { restart: true, grow: !undone },
@@ -114,6 +117,7 @@ impl Sender {
     pub(super) fn advance_una(&mut self, ack: u64) {
         self.una = ack;
         self.nxt = self.nxt.max(ack);
+        self.resend = false;
         self.dup_acks = 0;
         self.beyond_window = 0;
         self.timed_out_at = None;
@@ -136,9 +140,9 @@ impl Sender {
         if self.ecn.agreed {
             self.cc.on_feedback(&ack);
         }
-        // A window that the receiver cannot use says nothing of the network.
-        if grow && self.window < self.edge.saturating_sub(self.una) {
-            if self.window_is_used(before) {
+        if grow {
+            // A window that the receiver cannot use says nothing of the network.
+            if self.window < self.edge.saturating_sub(self.una) && self.window_is_used(before) {
                 self.cc.on_ack(&ack);
             } else {
                 self.cc.on_unused(&ack);

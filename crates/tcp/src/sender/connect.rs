@@ -41,7 +41,7 @@ impl Sender {
 
     pub(super) fn establish(&mut self, now: Time, answer: &Segment, at: Time) -> Progress {
         self.handshake = Handshake::Established;
-        self.ecn.agreed = self.ecn.asked && answer.flags.has(Flags::ECE);
+        self.ecn.agreed = self.ecn.asked && answer.flags.has(Flags::ECE) && !answer.flags.has(Flags::CWR);
         self.timestamps &= answer.flags.has(Flags::TIMESTAMP);
         if self.recovery == Recovery::Sack && !answer.flags.has(Flags::SACK) {
             self.recovery = Recovery::NewReno;

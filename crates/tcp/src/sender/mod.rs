@@ -93,6 +93,8 @@ pub struct Sender {
     /// The other side's FIN is to be acknowledged.
     ack_due: bool,
     closing: bool,
+    /// Whether an ACK has come since the handshake.
+    heard: bool,
     dup_acks: u32,
     /// First byte not acknowledged.
     una: u64,
@@ -203,6 +205,7 @@ impl Sender {
             resend: false,
             ack_due: false,
             closing: false,
+            heard: false,
             dup_acks: 0,
             una: 0,
             nxt: 0,
@@ -248,7 +251,7 @@ impl Sender {
 
     /// No data beyond what has been sent already; FIN follows it where connections end so.
     pub fn stop(&mut self) {
-        self.supply = self.max;
+        self.supply = self.supply.min(self.max);
         if self.profile.teardown {
             self.close();
         }
@@ -319,6 +322,11 @@ impl Sender {
     /// The retransmission timeout in force.
     pub fn timeout(&self) -> Span {
         self.rtt.timeout()
+    }
+
+    /// The smoothed round-trip time; None before the first measurement.
+    pub fn smoothed(&self) -> Option<Span> {
+        self.rtt.smoothed_s().map(Span::from_seconds)
     }
 
     /// First byte not acknowledged.

@@ -213,7 +213,8 @@ impl Rack {
     }
 
     /// `RACK_detect_loss`: marks what is lost; when to look again.
-    fn detect(&mut self, now: Time, window: Span, history: &History, board: &Scoreboard, max: u64) -> Time {
+    fn detect(&mut self, now: Time, window: Span, places: &Places<'_>) -> Time {
+        self.frontier = self.frontier.max(places.una);
         let wait = self.rtt + window;
         let mut look_again = Time::NEVER;
         for again in &mut self.again {
@@ -227,8 +228,8 @@ impl Rack {
                 look_again = again.at + wait;
             }
         }
-        self.advance_frontier(now, wait, history, board, max);
-        let late = self.last_overtaken(history, board, max).map_or(Time::NEVER, |run| run.at + wait);
+        self.advance_frontier(now, wait, places);
+        let late = self.last_overtaken(places).map_or(Time::NEVER, |run| run.at + wait);
         match (look_again < Time::NEVER, late < Time::NEVER) {
             (true, true) => look_again.max(late),
             _ => look_again.min(late),
@@ -236,7 +237,8 @@ impl Rack {
     }
 
     /// What was sent once, was overtaken, and has not come in time is lost.
-    fn advance_frontier(&mut self, now: Time, wait: Span, history: &History, board: &Scoreboard, max: u64) {
+    fn advance_frontier(&mut self, now: Time, wait: Span, places: &Places<'_>) {
+        let &Places { history, board, max, .. } = places;
         let mut at = board.next_hole(self.frontier);
         while at < max
             && let Some(run) = history.run_of(at)
@@ -257,7 +259,8 @@ impl Rack {
     }
 
     /// The last run of which something was overtaken, and is still missing.
-    fn last_overtaken(&self, history: &History, board: &Scoreboard, max: u64) -> Option<Run> {
+    fn last_overtaken(&self, places: &Places<'_>) -> Option<Run> {
+        let &Places { history, board, max, .. } = places;
         let missing = |&(from, run): &(u64, Run)| {
             let from = board.next_hole(from.max(self.frontier));
             self.overtaken(run).is_some_and(|end| from < end.min(max) && !self.is_again(from))
@@ -285,7 +288,7 @@ impl Rack {
     }
 
     /// Section 6.3: at a timeout the first segment is lost, and all that was sent long ago.
-    fn lose_at_timeout(&mut self, now: Time, first: (u64, u64), window: Span, places: Places<'_>) {
+    fn lose_at_timeout(&mut self, now: Time, first: (u64, u64), window: Span, places: &Places<'_>) {
         let wait = self.rtt + window;
         for again in &mut self.again {
             if again.at + wait <= now || (again.from < first.1 && first.0 < again.to) {
@@ -293,7 +296,7 @@ impl Rack {
                 self.lost.insert(again.from, again.to);
             }
         }
-        let Places { history, board, max } = places;
+        let &Places { history, board, max, .. } = places;
         self.lose_first(first.0, first.1);
         let mut at = board.next_hole(self.frontier.max(first.1));
         while at < max
@@ -312,6 +315,7 @@ impl Rack {
 struct Places<'a> {
     history: &'a History,
     board: &'a Scoreboard,
+    una: u64,
     max: u64,
 }
 
@@ -393,7 +397,7 @@ impl Sender {
     }
 
     /// What was SACKed can only be acknowledged next if the receiver has thrown it away (RFC 2018, section 8).
-    fn notice_reneging(&mut self) {
+    pub(super) fn notice_reneging(&mut self) {
         if self.board.first().is_some_and(|(from, _)| from <= self.una) {
             self.board.clear();
             self.rack.frontier = self.una;
@@ -421,8 +425,9 @@ impl Sender {
             return;
         }
         let window = self.reordering_window();
-        let Sender { rack, history, board, max, .. } = self;
-        self.timers.reorder = rack.detect(now, window, history, board, *max);
+        let Sender { rack, history, board, una, max, .. } = self;
+        let places = Places { history, board, una: *una, max: *max };
+        self.timers.reorder = rack.detect(now, window, &places);
         if !self.rack.lost.is_empty() && self.repair.is_none() && self.loss_point.is_none() {
             self.start_rack_recovery(now);
         }
@@ -448,8 +453,8 @@ impl Sender {
     pub(super) fn lose_at_timeout(&mut self, now: Time) {
         let window = self.reordering_window();
         let first = (self.una, self.una + self.first_hole());
-        let Sender { rack, history, board, max, .. } = self;
-        rack.lose_at_timeout(now, first, window, Places { history, board, max: *max });
+        let Sender { rack, history, board, una, max, .. } = self;
+        rack.lose_at_timeout(now, first, window, &Places { history, board, una: *una, max: *max });
         self.timers.reorder = Time::NEVER;
         self.probe.forget();
         self.timers.probe = Time::NEVER;

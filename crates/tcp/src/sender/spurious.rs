@@ -140,10 +140,11 @@ impl Sender {
             Opinion::Wait => false,
             Opinion::Spurious => true,
             Opinion::Genuine(segments) => {
-                self.frto = None;
-                if self.scheme != Scheme::Rack {
+                // What was outstanding is sent again behind the first segment, which is on its way.
+                if self.scheme != Scheme::Rack && self.nxt == self.max {
                     self.nxt = self.una;
                 }
+                self.frto = None;
                 self.set_window(self.window.min(segments * self.mss));
                 false
             }
@@ -159,8 +160,9 @@ impl Sender {
         if segment.ack < resent || self.una >= self.max {
             return Opinion::Genuine(2);
         }
-        self.nxt = self.max;
+        let next = std::mem::replace(&mut self.nxt, self.max);
         if self.new_data() == 0 {
+            self.nxt = next;
             return Opinion::Genuine(2);
         }
         self.frto = Some(Frto::Second { credit: 2 * self.mss });
