@@ -244,6 +244,7 @@ impl Profile {
             tick: Span::from_millis(1),
             min_rto: Span::from_millis(200),
             max_rto: Span::from_secs(60),
+            most_doublings: 32,
             initial_rto: Span::from_secs(1),
             limited_transmit: LimitedTransmit::NewData,
             receive_window: 2896,
