@@ -1,7 +1,8 @@
 //! Senders against theory: what formulas and theorems of others say that they do.
 //!
 //! One flow runs over a path of fixed delay that loses what a test says. Figures are printed with
-//! `cargo test -p sojourn-tcp --test theory -- --nocapture`; add `--include-ignored` for the full ranges.
+//! `cargo test -p sojourn-tcp --test theory -- --nocapture`; add `--include-ignored` for more of them, and set
+//! `THEORY_EFFORT=10` for means over ten times as many losses.
 
 mod growth;
 mod path;

@@ -1,11 +1,14 @@
 //! A connection over a path that has a delay and loses segments, and nothing else.
 
-use sojourn_tcp::{Config, Profile, Receiver, Segment, Sender};
+use sojourn_tcp::{Config, Flags, Profile, Receiver, Segment, Sender};
 use sojourn_units::{Span, Stream, Time};
 use std::collections::VecDeque;
 
 /// Payload of a segment, bytes.
 pub(crate) const MSS: u32 = 1000;
+
+/// Between two segments at the least: no two are sent or arrive at once.
+const SPACING: Span = Span::from_micros(1);
 
 /// Says of each data segment, with its number from 1 on in the order of sending, whether it is lost.
 pub(crate) type Loss = Box<dyn FnMut(Time, u64) -> bool>;
@@ -54,7 +57,7 @@ pub(crate) struct Connection {
     loss: Loss,
     /// Data segments sent.
     pub(crate) sent: u64,
-    /// ACKs that have reached the sender.
+    /// ACKs that have reached the sender, its SYN's not counted.
     pub(crate) heard: u64,
     data: VecDeque<(Time, Segment)>,
     acks: VecDeque<(Time, Segment)>,
@@ -87,7 +90,8 @@ impl Connection {
             let data = segment.len > 0;
             self.sent += u64::from(data);
             if !(data && (self.loss)(now, self.sent)) {
-                self.data.push_back((now + self.one_way, segment));
+                let last = self.data.back().map_or(Time::ZERO, |(time, _)| *time);
+                self.data.push_back(((now + self.one_way).max(last + SPACING), segment));
             }
         }
     }
@@ -112,7 +116,7 @@ impl Connection {
         } else if ack == Some(now) {
             self.acks.pop_front().and_then(|(_, ack)| {
                 self.sender.on_segment(now, &ack);
-                self.heard += 1;
+                self.heard += u64::from(!ack.flags.has(Flags::SYN));
                 None
             })
         } else if receiver == Some(now) {

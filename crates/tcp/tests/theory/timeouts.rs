@@ -130,7 +130,7 @@ fn sack() -> Profile {
     }
 }
 
-const LOSSES: u64 = 3000;
+const LOSSES: u64 = 1500;
 
 /// One row of the table: the rate over the equation, and the model over it.
 fn compare(model: Model, sender: &Profile) -> (f64, f64) {
