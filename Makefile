@@ -1,6 +1,6 @@
 # Two verbs for a newcomer, and the few others. The work is done by ci.sh.
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench behaviour peers docs dist clean
+.PHONY: help demo test bench behaviour peers fuzz docs dist clean
 
 help:  ## list these targets
 	@sed -n 's/^\([a-z]*\):  *## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | awk -F '\t' '{ printf "  make %-9s %s\n", $$1, $$2 }'
@@ -19,6 +19,9 @@ behaviour:  ## run every law on three links and print how it behaves
 
 peers:  ## run the same scenarios in ns-2 and ns-3 and compare; ARGS="..." for any point (ARGS=--help)
 	@./ci.sh peers $(ARGS)
+
+fuzz:  ## look for what upsets a sender or a receiver, twenty minutes a target
+	@./ci.sh fuzz
 
 docs:  ## build the documentation; warnings are errors; the last line is the path of its first page
 	@./ci.sh docs

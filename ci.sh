@@ -22,8 +22,8 @@ main() {
   case $verb in
     help) usage ;;
     test) everything ;;
-    peers) peers "${@:2}" ;;
     setup | build | demo | bench | behaviour | compared | ordeal | docs | wheel | dist | lock | clean) "$verb" ;;
+    peers | fuzz | fuzz_keep) "$@" ;;
     rust_format | rust_lint | rust_test | generated | python_format | python_lint | python_types | stubs | python_test)
       "$verb" ;;
     *)
@@ -44,6 +44,8 @@ usage() {
   behaviour build, then run every law on three links and print how it behaves
   peers    build, install the peers that are missing where that may be done, then compare; with options, one point
   ordeal   a hundred million operations on every law, some ten minutes (ORDEAL_OPERATIONS sets another number)
+  fuzz [TARGET [SECONDS]]  look for what upsets a sender or a receiver: 20 minutes for each of sender, receiver, pair
+  fuzz_keep  what fuzz found on its way, minimised, into fuzz/corpus, which `test` plays
   docs     build, then the pages, warnings as errors: the last line is the path of the first one
   wheel    build, then dist/*.whl
   dist     wheel, then install it into a clean environment and run it
@@ -171,6 +173,35 @@ ordeal() {
   ORDEAL_OPERATIONS=${ORDEAL_OPERATIONS:-100000000} cargo test --locked --release -p sojourn-aqm --test ordeal
 }
 
+fuzz() {
+  local targets=${1:-sender receiver pair} seconds=${2:-1200} target
+  echo "make fuzz: looks for what upsets a sender or a receiver, $seconds seconds a target, with what the compiler can check built in."
+  has_fuzz
+  for target in $targets; do
+    mkdir -p "build/fuzz/$target" "fuzz/regressions/$target"
+    # What goes wrong lands where `test` plays it from now on; what only leads somewhere new, in build/fuzz.
+    cargo +nightly fuzz run --sanitizer none --target-dir target/fuzz "$target" "build/fuzz/$target" "fuzz/corpus/$target" -- \
+      -max_total_time="$seconds" -max_len=600 -timeout=10 -artifact_prefix="fuzz/regressions/$target/"
+  done
+}
+
+fuzz_keep() {
+  has_fuzz
+  local target
+  for target in sender receiver pair; do
+    mkdir -p "build/fuzz/$target" "build/fuzz/kept/$target"
+    cargo +nightly fuzz run --sanitizer none --target-dir target/fuzz "$target" "build/fuzz/kept/$target" "fuzz/corpus/$target" \
+      "build/fuzz/$target" -- -set_cover_merge=1 -max_len=600
+    rm -rf "fuzz/corpus/$target"
+    mv "build/fuzz/kept/$target" "fuzz/corpus/$target"
+  done
+}
+
+has_fuzz() {
+  cargo +nightly --version >/dev/null 2>&1 || skip "fuzzing" "no nightly Rust is installed: rustup toolchain install nightly"
+  cargo fuzz --version >/dev/null 2>&1 || skip "fuzzing" "cargo-fuzz is not installed: cargo install cargo-fuzz"
+}
+
 docs() {
   echo "make docs: builds Sojourn, then its pages, the law pages' pictures included; about half a minute once built."
   build
@@ -247,6 +278,7 @@ clean() {
 rust_format() {
   cargo fmt --version >/dev/null 2>&1 || skip "Rust format" "rustfmt is not installed: rustup component add rustfmt"
   cargo fmt --all --check
+  cargo fmt --manifest-path fuzz/Cargo.toml --check
 }
 
 rust_lint() {

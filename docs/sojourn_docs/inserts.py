@@ -6,7 +6,8 @@
     source LAW         where a law or congestion control is defined, from the catalogue
     run LAW            a picture and a table of a run under tail drop and under the law, made now
     behaviour LINK     what every law does on a link of scenarios/behaviour, run now
-    catalogue KIND     the table of all laws, discs, ccs or apps
+    catalogue KIND     the table of all laws, discs, ccs, apps or profiles
+    knobs              every knob of TCP, as it stands in each profile
     scenario           every key of a scenario file
     commands           every command's own help
     api                every public name of the package
@@ -30,7 +31,7 @@ from typer.testing import CliRunner
 
 import sojourn as sj
 from sojourn import catalogue
-from sojourn.laws_in_python import LawInPython
+from sojourn.laws_in_python import InPython
 from sojourn_docs import behaviour, runs
 
 _INSERT = re.compile(r"<!-- insert (\w+)(?: (\S+))? -->")
@@ -113,6 +114,23 @@ def scenario() -> str:
     return "\n\n".join(_keys(name, fields) for name, fields in tables.items())
 
 
+def knobs() -> str:
+    """Every knob of TCP, as it stands in each profile."""
+    profiles = [catalogue.explain(entry["name"]) for entry in catalogue.entries("profiles")]
+    rows = (
+        [
+            f"`{same[0]['key']}`",
+            *(_default(field["default"]) for field in same),
+            _joined(same[0]["kind"], same[0]["rule"]),
+            same[0]["about"],
+            same[0]["source"],
+        ]
+        for same in zip(*(profile["fields"] for profile in profiles), strict=True)
+    )
+    names = [f"in `{profile['name']}`" for profile in profiles]
+    return _table(["knob", *names, "legal", "meaning", "source"], rows)
+
+
 def commands() -> str:
     """The help of every command, as the command prints it."""
     from sojourn.cli import app
@@ -144,6 +162,7 @@ _WHAT: dict[str, Callable[..., str]] = {
     "behaviour": behaviour_of_all,
     "catalogue": entries,
     "scenario": scenario,
+    "knobs": knobs,
     "commands": commands,
     "api": api,
     "page": root_page,
@@ -156,7 +175,7 @@ def _keys(table: str, fields: Sequence[dict[str, Any]]) -> str:
             f"`{field['key'].rpartition('.')[2]}`",
             _default(field["default"]),
             _joined(field["kind"], field["rule"]),
-            field["about"],
+            f"{field['about']} ({field['source']})" if field["source"] else field["about"],
         ]
         for field in fields
     )
@@ -179,7 +198,7 @@ def _documented(title: str, names: Sequence[str]) -> str:
         if kind == "autoclass":
             # Scenarios and results are had from functions, not made by hand.
             parts[-1] += "\n   :members:\n   :exclude-members: __init__, parse, of_trace"
-            if issubclass(getattr(sj, name), LawInPython):
+            if issubclass(getattr(sj, name), InPython):
                 parts[-1] += "\n   :inherited-members: object"
     return f"## {title}\n\n```{{eval-rst}}\n" + "\n\n".join(parts) + "\n```"
 

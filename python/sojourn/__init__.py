@@ -14,15 +14,26 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sojourn import laws
-    from sojourn._core import Arrival, Departure, Observation, Site, Verdict, __version__
+    from sojourn._core import (
+        Acknowledged,
+        Arrival,
+        Departure,
+        Observation,
+        Signal,
+        Site,
+        Verdict,
+        __version__,
+    )
     from sojourn.errors import InputError, Interrupted, LawFailed, MissingError, RunFailed
-    from sojourn.laws_in_python import Controller, Law
+    from sojourn.laws_in_python import CongestionControl, Controller, Law
     from sojourn.result import Result
     from sojourn.scenario import Scenario, load
     from sojourn.simulate import run
 
 __all__ = [
+    "Acknowledged",
     "Arrival",
+    "CongestionControl",
     "Controller",
     "Departure",
     "InputError",
@@ -34,6 +45,7 @@ __all__ = [
     "Result",
     "RunFailed",
     "Scenario",
+    "Signal",
     "Site",
     "Verdict",
     "__version__",
@@ -44,6 +56,7 @@ __all__ = [
 
 # Every name is imported when it is first used: importing the package costs nothing.
 _HOMES = {
+    "CongestionControl": "sojourn.laws_in_python",
     "Controller": "sojourn.laws_in_python",
     "Law": "sojourn.laws_in_python",
     "InputError": "sojourn.errors",
@@ -55,9 +68,11 @@ _HOMES = {
     "Scenario": "sojourn.scenario",
     "load": "sojourn.scenario",
     "run": "sojourn.simulate",
+    "Acknowledged": "sojourn._core",
     "Arrival": "sojourn._core",
     "Departure": "sojourn._core",
     "Observation": "sojourn._core",
+    "Signal": "sojourn._core",
     "Site": "sojourn._core",
     "Verdict": "sojourn._core",
     "__version__": "sojourn._core",

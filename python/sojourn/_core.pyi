@@ -1,11 +1,13 @@
 """The compiled half of Sojourn: scenarios, the catalogue, the packet plant and single laws."""
 
+from collections.abc import Sequence
 from typing import ClassVar, Literal, final
 
 import numpy as np
 import numpy.typing as npt
 
 __all__ = [
+    "Acknowledged",
     "Arrival",
     "Cancelled",
     "Departure",
@@ -14,12 +16,14 @@ __all__ = [
     "Run",
     "Scenario",
     "ScenarioError",
+    "Signal",
     "Site",
     "Ticket",
     "TracedLaw",
     "Verdict",
     "__version__",
     "catalogue_json",
+    "check_cc",
     "check_law",
     "explain_json",
     "run",
@@ -213,6 +217,51 @@ class Observation:
     def __deepcopy__(self, _memo: object) -> Observation: ...
 
 @final
+class Acknowledged:
+    """An ACK of new data."""
+
+    @property
+    def time_s(self) -> float:
+        """The present, s since the start of the run."""
+    @property
+    def acked_bytes(self) -> int:
+        """Bytes newly acknowledged."""
+    @property
+    def flight_bytes(self) -> int:
+        """Bytes in flight after it."""
+    @property
+    def rtt_s(self) -> float | None:
+        """The round-trip time that this ACK shows, s; None where it shows none."""
+    @property
+    def smoothed_rtt_s(self) -> float | None:
+        """The smoothed round-trip time, s; None before the first measurement."""
+    @property
+    def acked_to(self) -> int:
+        """How far the data is acknowledged, bytes from its start."""
+    @property
+    def sent_to(self) -> int:
+        """How far it was sent: a round trip is over when `acked_to` has come to where this was before."""
+    @property
+    def marked(self) -> bool:
+        """Whether it echoes congestion."""
+    def __deepcopy__(self, _memo: object) -> Acknowledged: ...
+
+@final
+class Signal:
+    """Loss, an echo of congestion, or a timeout."""
+
+    @property
+    def kind(self) -> Literal["loss", "ecn", "timeout"]:
+        """Which of them it is."""
+    @property
+    def flight_bytes(self) -> int:
+        """Bytes that were outstanding."""
+    @property
+    def again(self) -> bool:
+        """Whether this timeout comes after another one, or after a reduction by ECN, of the same segment."""
+    def __deepcopy__(self, _memo: object) -> Signal: ...
+
+@final
 class Scenario:
     """A checked scenario. It cannot be changed; `with_disc` gives a new one."""
 
@@ -283,18 +332,28 @@ class Run:
     def conservation(self) -> dict[str, int]:
         """Packets offered to the disc, delivered, dropped and still held."""
 
-def run(scenario: Scenario, seed: int, ticket: Ticket, law: object | None = None) -> Run:
+def run(
+    scenario: Scenario,
+    seed: int,
+    ticket: Ticket,
+    law: object | None = None,
+    ccs: Sequence[tuple[int, object]] = (),
+) -> Run:
     """Run the packet plant once, without the interpreter's lock.
 
     `law` is a run's own `sojourn.Law` or `sojourn.Controller`, in the place of the scenario's; the lock is
-    taken when it is asked. Raises `Cancelled`, and `LawError` when the law fails.
+    taken when it is asked. `ccs` are templates, each a `sojourn.CongestionControl`, with the places of the
+    groups of flows whose own they replace. Raises `Cancelled`, and `LawError` when one of them fails.
     """
+
+def check_cc(cc: object) -> None:
+    """Raise `ValueError` with one line when what a run reads from a congestion control is not legal."""
 
 def check_law(law: object) -> None:
     """Raise `ValueError` with one line when what a run reads from a law written in Python is not legal."""
 
 def catalogue_json(kind: str) -> str:
-    """Everything of a kind (`laws`, `discs`, `ccs`, `apps`), as a JSON array."""
+    """Everything of a kind (`laws`, `discs`, `ccs`, `apps`, `profiles`, `knobs`), as a JSON array."""
 
 def explain_json(name: str) -> str | None:
     """One entry of the catalogue, or of `scenario`, as a JSON object; None when unknown."""

@@ -16,7 +16,7 @@ except ImportError as fault:
 
 __all__ = ["KINDS", "core_version", "entries", "explain"]
 
-KINDS = ("laws", "discs", "ccs", "apps")
+KINDS = ("laws", "discs", "ccs", "apps", "profiles", "knobs")
 
 
 def entries(kind: str) -> list[dict[str, Any]]:

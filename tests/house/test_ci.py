@@ -37,7 +37,7 @@ def bare(tmp_path: Path) -> Path:
 def test_every_target_of_make_is_a_verb_and_has_its_line(root: Path) -> None:
     makefile = (root / "Makefile").read_text()
     targets = re.findall(r"^([a-z]+):  ## \S", makefile, flags=re.MULTILINE)
-    assert {"help", "demo", "test", "bench", "behaviour", "peers", "docs", "dist", "clean"} == set(targets)
+    assert {"help", "demo", "test", "bench", "behaviour", "peers", "fuzz", "docs", "dist", "clean"} == set(targets)
     listed = ci(root, "help").stdout
     for target in set(targets) - {"help"}:
         assert re.search(rf"\./ci\.sh {target}( \$\(ARGS\))?$", makefile, flags=re.MULTILINE)
@@ -67,6 +67,12 @@ def test_missing_peers_are_skipped_by_name(root: Path, bare: Path, tmp_path: Pat
         "skipped: comparison with peers (neither ns-2 nor ns-3 is installed: make peers)"
     ]
     assert "comparison with peers" in (tmp_path / "skipped").read_text()
+
+
+def test_a_missing_nightly_is_skipped_by_name(root: Path, bare: Path, tmp_path: Path) -> None:
+    done = ci(root, "fuzz", "pair", "1", PATH=str(bare), SOJOURN_SKIPPED=str(tmp_path / "skipped"))
+    assert done.returncode == 3
+    assert "fuzzing (no nightly Rust is installed" in (tmp_path / "skipped").read_text()
 
 
 @pytest.mark.parametrize("verb", ["demo", "test"])

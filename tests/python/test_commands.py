@@ -232,7 +232,10 @@ def test_wrong_options_of_run_are_one_line(refused, flags, begins):
         (["run"], "sojourn run: FILE is missing; legal: see sojourn run --help"),
         (["report"], "sojourn report: DIR is missing; legal: see sojourn report --help"),
         (["--verbose"], "sojourn: --verbose: is not an option; see sojourn --help"),
-        (["list", "lwas"], 'sojourn list: "lwas" is not a list; legal: laws, discs, ccs, apps, scenarios'),
+        (
+            ["list", "lwas"],
+            'sojourn list: "lwas" is not a list; legal: laws, discs, ccs, apps, profiles, knobs, scenarios',
+        ),
         (["explain", "redd"], 'sojourn explain: "redd" is not known; nearest: red'),
         (["explain", "\u2603"], 'sojourn explain: "\u2603" is not known; legal: '),
         (["report", "nowhere"], "nowhere: there is no such folder; legal: "),
@@ -291,7 +294,7 @@ def test_a_fault_names_file_line_and_key(refused, folder, old, new, line, words)
 def test_list_is_text_or_json(sojourn):
     names = [line.split()[0] for line in sojourn("list", "laws").stdout.splitlines()]
     assert {"tail_drop", "red", "pi"} <= set(names)
-    for kind in ("laws", "discs", "ccs", "apps"):
+    for kind in ("laws", "discs", "ccs", "apps", "profiles", "knobs"):
         entries = json.loads(sojourn("list", kind, "--json").stdout)
         assert entries, kind
         assert all(entry["name"] and entry["summary"] for entry in entries)
@@ -369,7 +372,7 @@ def test_check_shows_the_gains_that_pi_is_designed_with(sojourn):
 
 
 def test_every_entry_of_the_catalogue_is_explained(sojourn):
-    for kind in ("laws", "discs", "ccs", "apps"):
+    for kind in ("laws", "discs", "ccs", "apps", "profiles", "knobs"):
         for entry in json.loads(sojourn("list", kind, "--json").stdout):
             done = sojourn("explain", entry["name"])
             assert done.returncode == 0, entry

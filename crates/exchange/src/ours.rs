@@ -224,11 +224,11 @@ impl Host for Ours {
             Quantity::Ssthresh => sender.ssthresh().get() as f64 / self.mss,
             Quantity::Flight => sender.flight() as f64 / self.mss,
             Quantity::Rto => millis(sender.timeout()),
-            Quantity::Srtt => return None,
+            Quantity::Srtt => millis(sender.smoothed()?),
         })
     }
 
-    fn slack(&self) -> Span {
+    fn slack(&self, _wait: Span) -> Span {
         Span::ZERO
     }
 }

@@ -25,8 +25,8 @@ pub trait Host {
     fn say(&mut self, until: Time) -> Result<Option<(Time, Packet)>, String>;
     /// A quantity; None where the host cannot tell.
     fn look(&self, quantity: Quantity) -> Option<f64>;
-    /// How far off a time may be: nothing where time is an argument.
-    fn slack(&self) -> Span;
+    /// How far off a time may be after so long a wait: nothing where time is an argument.
+    fn slack(&self, wait: Span) -> Span;
 }
 
 /// A segment that came or went.
@@ -135,7 +135,7 @@ impl Player<'_> {
 
     /// The host sends this, and now is when it does.
     fn expect(&mut self, pattern: &Packet, from: Time, to: Time) -> Result<Packet, Mismatch> {
-        let slack = self.host.slack();
+        let slack = self.host.slack(to.since(self.now));
         let expected = || {
             let time = if from == to { format!("at {from}") } else { format!("from {from} to {to}") };
             format!("{} {time}", pattern.text())
@@ -144,10 +144,11 @@ impl Player<'_> {
             return Err(Mismatch { expected: expected(), seen: format!("nothing up to {}", to + slack) });
         };
         self.passed.push(Passed { at, sent: true, packet: packet.clone() });
-        if at + slack < from || !pattern.allows(&packet) {
+        if at + slack < from || !pattern.allows(&packet, slack) {
             return Err(Mismatch { expected: expected(), seen: format!("{} at {at}", packet.text()) });
         }
-        self.now = if from == to { from } else { at };
+        // Where time is real, what comes next counts from what there was.
+        self.now = if from == to && slack == Span::ZERO { from } else { at.max(self.now) };
         Ok(packet)
     }
 
@@ -167,9 +168,28 @@ impl Player<'_> {
     fn check(&self, assertion: &Assertion) -> Result<(), Mismatch> {
         let expected = assertion.to_string();
         match self.host.look(assertion.quantity) {
-            Some(value) if holds(assertion, value, self.setup.mss) => Ok(()),
+            Some(value) if self.holds(assertion, value) => Ok(()),
             Some(value) => Err(Mismatch { expected, seen: value.to_string() }),
             None => Err(Mismatch { expected, seen: "a host that cannot tell".into() }),
+        }
+    }
+
+    /// Windows are whole bytes and times whole microseconds, or what the host's clock makes of them: what differs by
+    /// less is the same.
+    fn holds(&self, assertion: &Assertion, value: f64) -> bool {
+        let slack = self.host.slack(Span::ZERO).seconds() * 1000.0;
+        let fineness = match assertion.quantity {
+            Quantity::Cwnd | Quantity::Ssthresh | Quantity::Flight => 1.0 / f64::from(self.setup.mss),
+            Quantity::Rto | Quantity::Srtt => slack.max(0.001),
+        };
+        let same = (value - assertion.value).abs() <= fineness * 1.001;
+        match assertion.relation {
+            Relation::Equal => same,
+            Relation::Different => !same,
+            Relation::Less => value < assertion.value && !same,
+            Relation::AtMost => value < assertion.value || same,
+            Relation::More => value > assertion.value && !same,
+            Relation::AtLeast => value > assertion.value || same,
         }
     }
 
@@ -207,10 +227,12 @@ impl Player<'_> {
 }
 
 impl Packet {
-    /// Whether this pattern allows `seen`.
-    pub fn allows(&self, seen: &Packet) -> bool {
+    /// Whether this pattern allows `seen`, whose clock may be so far off.
+    pub fn allows(&self, seen: &Packet, slack: Span) -> bool {
+        let off = |one: u64, other: u64| one.abs_diff(other) <= slack.nanos() / NANOS_PER_MILLI;
         let stamps = |pattern: Stamps, seen: Stamps| {
-            agrees(pattern.value, seen.value) && agrees(pattern.echo, seen.echo)
+            pattern.value.is_none_or(|value| seen.value.is_some_and(|seen| off(value, seen)))
+                && agrees(pattern.echo, seen.echo)
         };
         // The segment size that is announced belongs to the path, not to the exchange.
         let offers = |pattern: Offer, seen: Offer| pattern.sack == seen.sack && pattern.scale == seen.scale;
@@ -279,25 +301,8 @@ impl Window {
 }
 
 /// Whether a pattern leaves it open, the host does not know, or the two are the same.
-fn agrees<T: PartialEq>(pattern: Option<T>, seen: Option<T>) -> bool {
+fn agrees<T: Copy + PartialEq>(pattern: Option<T>, seen: Option<T>) -> bool {
     pattern.is_none() || seen.is_none() || pattern == seen
-}
-
-/// Windows are whole bytes and times whole microseconds: what differs by less is the same.
-fn holds(assertion: &Assertion, value: f64, mss: u32) -> bool {
-    let fineness = match assertion.quantity {
-        Quantity::Cwnd | Quantity::Ssthresh | Quantity::Flight => 1.0 / f64::from(mss),
-        Quantity::Rto | Quantity::Srtt => 0.001,
-    };
-    let same = (value - assertion.value).abs() <= fineness * 1.001;
-    match assertion.relation {
-        Relation::Equal => same,
-        Relation::Different => !same,
-        Relation::Less => value < assertion.value && !same,
-        Relation::AtMost => value < assertion.value || same,
-        Relation::More => value > assertion.value && !same,
-        Relation::AtLeast => value > assertion.value || same,
-    }
 }
 
 /// The window scale of the script's side in the usual opening.

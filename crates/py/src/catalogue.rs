@@ -5,11 +5,12 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 use sojourn_aqm::catalogue as aqm;
 use sojourn_scenario::{App, json_of};
-use sojourn_tcp::catalogue as tcp;
+use sojourn_tcp::knobs::{KNOBS, Knob, PROFILE_PAGES, knob};
+use sojourn_tcp::{Profile, catalogue as tcp};
 use sojourn_units::Page;
-use sojourn_units::param::Field;
+use sojourn_units::param::{Field, Kind};
 
-/// Everything of a kind (`laws`, `discs`, `ccs`, `apps`) as a JSON array.
+/// Everything of a kind (`laws`, `discs`, `ccs`, `apps`, `profiles`, `knobs`) as a JSON array.
 #[pyfunction]
 pub(crate) fn catalogue_json(kind: &str) -> PyResult<String> {
     let pages: Vec<Value> = match kind {
@@ -17,9 +18,11 @@ pub(crate) fn catalogue_json(kind: &str) -> PyResult<String> {
         "discs" => aqm::DISCS.iter().map(|page| told("disc", page)).collect(),
         "ccs" => tcp::CCS.iter().map(|entry| told("cc", &entry.page)).collect(),
         "apps" => App::PAGES.iter().map(told_app).collect(),
+        "profiles" => PROFILE_PAGES.iter().map(told_profile).collect(),
+        "knobs" => KNOBS.iter().map(told_knob).collect(),
         other => {
             return Err(PyValueError::new_err(format!(
-                "\"{other}\" is no kind; legal: laws, discs, ccs, apps"
+                "\"{other}\" is no kind; legal: laws, discs, ccs, apps, profiles, knobs"
             )));
         }
     };
@@ -35,6 +38,8 @@ pub(crate) fn explain_json(name: &str) -> Option<String> {
     law.or_else(|| of("disc", aqm::DISCS))
         .or_else(|| tcp::cc(name).map(|entry| told("cc", &entry.page)))
         .or_else(|| App::PAGES.iter().find(|page| page.stem == name).map(told_app))
+        .or_else(|| PROFILE_PAGES.iter().find(|page| page.stem == name).map(told_profile))
+        .or_else(|| knob(name).map(told_knob))
         .or_else(scenario)
         .map(|page| page.to_string())
 }
@@ -64,6 +69,44 @@ fn told_app(page: &Page) -> Value {
     app
 }
 
+/// A profile is what its knobs stand at.
+fn told_profile(page: &Page) -> Value {
+    let profile = Profile::named(page.stem).unwrap_or_default();
+    let fields = KNOBS.iter().map(|knob| {
+        json!({
+            "key": knob.name,
+            "symbol": "",
+            "kind": (knob.kind)().to_string(),
+            "default": knob.told(&profile),
+            "rule": knob.range(),
+            "why": "",
+            "about": knob.about,
+            "source": knob.source,
+        })
+    });
+    let mut told = told("profile", page);
+    told["fields"] = fields.collect();
+    told
+}
+
+fn told_knob(knob: &Knob) -> Value {
+    let (kind, range) = ((knob.kind)(), knob.range());
+    let legal = match &kind {
+        Kind::Word(words) => words.join(", "),
+        _ if range.is_empty() => kind.to_string(),
+        _ => format!("{kind}, {range}"),
+    };
+    json!({
+        "kind": "knob",
+        "name": knob.name,
+        "summary": knob.about,
+        "idea": format!("A key of [flows.tcp]; legal: {legal}. Where it is not given: {}.", knob.by_profile()),
+        "equation": "",
+        "source": knob.source,
+        "fields": [],
+    })
+}
+
 fn scenario_page() -> Value {
     let keys = sojourn_scenario::explain().iter().map(|key| {
         json!({
@@ -74,6 +117,7 @@ fn scenario_page() -> Value {
             "rule": key.range(),
             "why": "",
             "about": key.about,
+            "source": key.source,
         })
     });
     json!({
@@ -81,7 +125,8 @@ fn scenario_page() -> Value {
         "name": "scenario",
         "summary": "a scenario file: one link, its disc, its flows, and what changes when",
         "idea": "A TOML file. Quantities are text with a unit. [bottleneck] is the congested link of a dumbbell; \
-                 each [[flows]] is a group of like flows, each [[at]] a change during the run. --set names one of \
+                 each [[flows]] is a group of like flows, each [[at]] a change during the run. What \
+                 implementations of TCP differ in stands in tcp = { KEY = VALUE }. --set names one of \
                  several by its place, counted from 0: --set flows[0].count=20, --set at[1].time=\"30 s\".",
         "equation": "",
         "source": "",

@@ -22,7 +22,9 @@ mod _core {
     #[pymodule_export]
     use crate::errors::{Cancelled, LawError, ScenarioError};
     #[pymodule_export]
-    use crate::guests::{Arrival, Departure, Observation, Site, Verdict, check_law};
+    use crate::guests::{
+        Acknowledged, Arrival, Departure, Observation, Signal, Site, Verdict, check_cc, check_law,
+    };
     #[pymodule_export]
     use crate::run::{Run, Ticket, run};
     #[pymodule_export]

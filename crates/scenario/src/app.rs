@@ -1,6 +1,6 @@
 //! What flows send.
 
-use crate::keys::{keys_of, word};
+use crate::keys::{SHORT, keys_of, word};
 use crate::read::TCP_KEYS;
 use sojourn_units::param::{Kind, Quantity};
 use sojourn_units::{Page, Rate, Value};
@@ -56,7 +56,7 @@ impl App {
         let is_tcp = name == "bulk";
         let own = keys_of("flows")
             .map(|key| key.name)
-            .filter(|key| !ANY_APP.contains(key) && *key != "rate" && (is_tcp || !TCP_KEYS.contains(key)));
+            .filter(|key| !ANY_APP.contains(key) && *key != "rate" && (is_tcp || !is_of_tcp(key)));
         let rate = (!is_tcp).then(|| "rate (required)".to_string());
         rate.into_iter().chain(own.map(String::from)).collect()
     }
@@ -82,6 +82,10 @@ impl App {
     pub fn is_tcp(self) -> bool {
         self.rate().is_none()
     }
+}
+
+fn is_of_tcp(key: &str) -> bool {
+    TCP_KEYS.contains(&key) || SHORT.contains(&key)
 }
 
 /// Keys of a group of flows that say nothing of what it sends.

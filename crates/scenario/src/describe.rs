@@ -168,7 +168,15 @@ fn tcp_in_words(group: &Flows) -> String {
         None => "",
     };
     let timestamps = if group.profile.timestamps { " with timestamps" } else { "" };
-    format!("{}{sack} {}, {} profile{timestamps}", group.cc, group.app.name(), group.profile.name)
+    let mut out =
+        format!("{}{sack} {}, {} profile{timestamps}", group.cc, group.app.name(), group.profile.name);
+    for knob in group.profile.knobs_set().filter(|knob| !["sack", "timestamps"].contains(&knob.name)) {
+        let _ = write!(out, ", {} = {}", knob.name, knob.told(&group.profile));
+    }
+    if let Some(rate) = group.reads {
+        let _ = write!(out, ", read at {rate}");
+    }
+    out
 }
 
 /// Letters before a fact.

@@ -1,13 +1,16 @@
 //! A scenario as JSON: the keys of a file, every default filled in.
 
 use crate::disc::DiscSpec;
+use crate::keys::SHORT;
 use crate::scenario::{Flows, Scenario};
 use serde_json::{Map, Value as Json, json};
+use sojourn_tcp::knobs::knob;
 use sojourn_units::Value;
 use sojourn_units::param::Quantity;
 
 impl Scenario {
-    /// All keys with their values as a file would have them, units included; null where nothing is set.
+    /// All keys with their values as a file would have them, units included; null where nothing is set. Of the knobs
+    /// of TCP there are those that stand otherwise than in the profile, and those of the group itself.
     ///
     /// Without the nulls it reads back as the same scenario.
     pub fn to_json(&self) -> Json {
@@ -34,14 +37,14 @@ impl Scenario {
 
 fn flows(flows: &Flows) -> Json {
     let tcp = |value: Json| if flows.app.is_tcp() { value } else { Json::Null };
-    json!({
+    let mut group = json!({
         "count": flows.count,
         "app": flows.app.name(),
         "rate": flows.app.rate().map(|rate| rate.to_string()),
         "cc": tcp(flows.cc.to_string().into()),
         "profile": tcp(flows.profile.name.into()),
-        "sack": flows.profile.sack.map(|sack| tcp(sack.into())),
-        "timestamps": tcp(flows.profile.timestamps.into()),
+        "tcp": tcp(knobs(flows)),
+        "reads": flows.reads.map(|rate| rate.to_string()),
         "ecn": flows.ecn,
         "segment": flows.segment.to_string(),
         "access": {
@@ -50,10 +53,19 @@ fn flows(flows: &Flows) -> Json {
         },
         "start": of_value(&flows.start.write()),
         "stop": flows.stop.map(|stop| stop.to_string()),
-        "initial_window": tcp(flows.profile.initial_window.into()),
-        "delayed_ack": tcp(flows.profile.delayed_ack.into()),
-        "min_rto": tcp(flows.profile.min_rto.to_string().into()),
-    })
+    });
+    for knob in SHORT.iter().filter_map(|name| knob(name)) {
+        group[knob.name] = tcp(of_value(&(knob.get)(&flows.profile)));
+    }
+    group
+}
+
+/// What is set otherwise than in the profile, beside the keys of the group itself; null where nothing is.
+fn knobs(flows: &Flows) -> Json {
+    let set = flows.profile.knobs_set().filter(|knob| !SHORT.contains(&knob.name));
+    let table: Map<String, Json> =
+        set.map(|knob| (knob.name.into(), of_value(&(knob.get)(&flows.profile)))).collect();
+    if table.is_empty() { Json::Null } else { table.into() }
 }
 
 fn disc(disc: &DiscSpec) -> Json {

@@ -1,14 +1,17 @@
 //! Every key of a scenario file, in one table.
 //!
-//! Reading, defaults, the JSON schema and the help all follow from [`KEYS`].
+//! Reading, defaults, the JSON schema and the help all follow from [`KEYS`]. Those of `[flows.tcp]` are the knobs of
+//! `sojourn_tcp`, which are told there.
 
 use crate::app::AppName;
 use crate::disc::DEFAULT_LAW;
 use crate::times::{Spread, Start};
 use sojourn_tcp::PROFILES;
+use sojourn_tcp::knobs::{KNOBS, Knob, knob};
 use sojourn_units::param::{Kind, Quantity};
 use sojourn_units::{Amount, Bytes, LinkRate, Span, Value, did_you_mean};
 use std::fmt;
+use std::sync::LazyLock;
 
 /// A key of a scenario file.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +26,8 @@ pub struct Key {
     pub rule: &'static str,
     /// What it means.
     pub about: &'static str,
+    /// Where that is defined; empty where it is Sojourn's own.
+    pub source: &'static str,
     /// The range of a whole number.
     pub(crate) bounds: Option<(i64, i64)>,
     kind: fn() -> Kind,
@@ -39,17 +44,17 @@ pub enum Preset {
     Text(&'static str),
     /// This whole number.
     Whole(i64),
-    /// True or false.
-    Flag(bool),
     /// Two times in a table under this word.
     Times(&'static str, [&'static str; 2]),
     /// Something that follows from other keys, or nothing; in words.
     Words(&'static str),
+    /// What the profile of TCP has.
+    Profile(&'static Knob),
 }
 
 /// All keys of a scenario file, in the order in which they are taught.
 pub fn explain() -> &'static [Key] {
-    KEYS
+    &KEYS
 }
 
 /// One row of the table: name, type, default; the legal range; the meaning.
@@ -61,6 +66,7 @@ macro_rules! key {
             preset: $preset,
             rule: $rule,
             about: $about,
+            source: "",
             bounds: None,
             kind: <$type as Quantity>::kind,
             legal: |value| {
@@ -85,9 +91,39 @@ macro_rules! whole {
     };
 }
 
-use Preset::{Flag, Required, Text, Times, Whole, Words};
+use Preset::{Required, Text, Times, Whole, Words};
 
-static KEYS: &[Key] = &[
+static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
+    let before = |table: &str| ROWS.iter().position(|key| key.table == table).unwrap_or(ROWS.len());
+    let (access, at) = (before("flows.access"), before("at"));
+    let mut keys = ROWS[..access].to_vec();
+    keys.extend(SHORT.iter().filter_map(|name| knob(name)).map(|knob| of_knob("flows", knob)));
+    keys.extend(&ROWS[access..at]);
+    keys.extend(KNOBS.iter().map(|knob| of_knob("flows.tcp", knob)));
+    keys.extend(&ROWS[at..]);
+    keys
+});
+
+/// The key of a knob of TCP.
+fn of_knob(table: &'static str, knob: &'static Knob) -> Key {
+    Key {
+        table,
+        name: knob.name,
+        preset: Preset::Profile(knob),
+        rule: knob.rule,
+        about: knob.about,
+        source: knob.source,
+        bounds: knob.bounds,
+        kind: knob.kind,
+        legal: knob.legal,
+    }
+}
+
+/// Knobs of TCP that may stand in the group of flows itself: those that people turn most.
+pub(crate) const SHORT: &[&str] = &["sack", "timestamps", "initial_window", "delayed_ack", "min_rto"];
+
+/// All keys but the knobs of TCP.
+static ROWS: &[Key] = &[
     key!("", "title": Title = Required, "one line, not empty, at most 200 letters" if |_| true,
         "what the scenario shows"),
     key!("", "duration": Span = Required, "more than 0" if |span| *span > Span::ZERO,
@@ -120,13 +156,14 @@ static KEYS: &[Key] = &[
         "the congestion control, with the recovery that its RFC pairs with it: { name = NAME, KEY = VALUE } \
          or \"NAME:KEY=VALUE,KEY=VALUE\"; see `sojourn list ccs`"),
     key!("flows", "profile": ProfileName = Text("default"),
-        "the implementation of TCP: default (delayed ACKs, initial window 10, clock of 1 ns) or ns2 \
-         (no delayed ACKs, initial window 2, clock tick 10 ms, recovery and receivers as ns-2's)"),
-    key!("flows", "sack": bool = Words("as the congestion control's RFC has it: with cubic, not with reno and newreno"),
-        "whether losses are repaired by selective acknowledgments (RFC 6675); false: cubic repairs as newreno does"),
-    key!("flows", "timestamps": bool = Words("as the profile: false"),
-        "whether every segment carries a timestamp, 12 B of it, and every ACK measures the round trip (RFC 7323)"),
-    key!("flows", "ecn": bool = Flag(false), "whether they negotiate ECN (RFC 3168); UDP datagrams are ECN-capable"),
+        "the implementation of TCP: default (the RFCs, with the values of deployed systems) or ns2 (as ns-2's); \
+         `sojourn explain default` shows its knobs"),
+    key!("flows", "tcp": Section = Words("as the profile"),
+        "knobs of TCP that stand otherwise than in the profile: tcp = { prr = false }"),
+    key!("flows", "reads": LinkRate = Words("what comes, at once"), "1 bit/s to 10 Tbit/s" if |_| true,
+        "how fast the application at each receiver reads, payload; where it is slow its window closes"),
+    key!("flows", "ecn": bool = Words("false; true with a congestion control that is made of marks, such as dctcp"),
+        "whether they negotiate ECN (RFC 3168); UDP datagrams are ECN-capable"),
     key!("flows", "segment": Bytes = Text("1500 B"),
         "100 B to 65535 B" if |size| (100..=65535).contains(&size.get()),
         "the IP packet on the wire, headers (40 B) and options included; ACKs have 40 B and their options"),
@@ -138,12 +175,6 @@ static KEYS: &[Key] = &[
          { random = [TIME, TIME] } at times drawn uniformly by the run's seed (the default, which ends \
          with the run where that is shorter)"),
     key!("flows", "stop": Span = Words("never"), "after every start" if |_| true, "when they stop sending"),
-    whole!("flows", "initial_window" = Words("as the profile"), 1 to 1000, "initial window, segments"),
-    key!("flows", "delayed_ack": bool = Words("as the profile"),
-        "whether receivers acknowledge every second segment only"),
-    key!("flows", "min_rto": Span = Words("as the profile"),
-        "more than 0, at most 60 s" if |span| *span > Span::ZERO && *span <= Span::from_secs(60),
-        "lower bound of the retransmission timeout"),
     key!("flows.access", "rate": LinkRate = Words("ten times the bottleneck's rate"),
         "1 bit/s to 10 Tbit/s" if |_| true, "rate of each access link"),
     key!("flows.access", "delay": Spread = Text("0 s"),
@@ -205,10 +236,9 @@ impl Preset {
     /// The value that stands in a file's stead; None where it takes more than that.
     pub fn value(&self) -> Option<Value> {
         match self {
-            Preset::Required | Preset::Words(_) => None,
+            Preset::Required | Preset::Words(_) | Preset::Profile(_) => None,
             Preset::Text(text) => Some(Value::Text((*text).into())),
             Preset::Whole(number) => Some(Value::Whole(*number)),
-            Preset::Flag(flag) => Some(Value::Flag(*flag)),
             Preset::Times(word, ends) => {
                 let ends = ends.iter().map(|end| Value::Text((*end).into())).collect();
                 Some(Value::Table(vec![((*word).into(), Value::List(ends))]))
@@ -221,6 +251,7 @@ impl fmt::Display for Preset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self, self.value()) {
             (Preset::Words(words), _) => f.write_str(words),
+            (Preset::Profile(knob), _) => write!(f, "as the profile: {}", knob.by_profile()),
             (_, Some(value)) => value.fmt(f),
             (_, None) => f.write_str("required"),
         }
@@ -321,7 +352,7 @@ mod tests {
 
     #[test]
     fn every_preset_is_a_legal_value() {
-        for key in KEYS {
+        for key in explain() {
             if let Some(value) = key.preset.value() {
                 assert_eq!(key.check(&value), Ok(()), "{}", key.path());
             }

@@ -18,6 +18,7 @@ mod keys;
 mod read;
 mod scenario;
 mod schema;
+mod tcp;
 mod times;
 mod tree;
 

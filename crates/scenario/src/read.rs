@@ -3,13 +3,14 @@
 use crate::app::{App, AppName};
 use crate::disc::DiscSpec;
 use crate::faults::{Flaw, MOST_LINES, Place};
-use crate::keys::{Key, Preset, ProfileName, Title, keys_of};
+use crate::keys::{Key, Preset, ProfileName, SHORT, Title, keys_of};
 use crate::scenario::{Access, Bottleneck, Change, Flows, Scenario, Setting};
+use crate::tcp::Tcp;
 use crate::times::{Spread, Start};
 use crate::tree::{Node, Tree};
 use sojourn_aqm::{Limit, Site};
 use sojourn_tcp::Profile;
-use sojourn_tcp::cc::Choice;
+use sojourn_tcp::cc::{Choice, Feedback};
 use sojourn_units::param::{Kind, Quantity};
 use sojourn_units::{Amount, Bytes, Fault, LinkRate, Rate, Span, Value};
 
@@ -146,20 +147,20 @@ impl Reader {
             self.refuse(group, "stop", &what);
         }
         let app = self.app(group, access);
-        let ProfileName(profile) = group.get("profile")?;
-        let mut profile = Profile::named(profile)?;
-        profile.initial_window = group.get("initial_window").unwrap_or(profile.initial_window);
-        profile.delayed_ack = group.get("delayed_ack").unwrap_or(profile.delayed_ack);
-        profile.min_rto = group.get("min_rto").unwrap_or(profile.min_rto);
-        profile.sack = group.get("sack");
-        profile.timestamps = group.get("timestamps").unwrap_or(profile.timestamps);
-        let cc = self.control(group);
+        let tcp = self.tcp(group, app, segment);
+        let Tcp { cc, profile, ecn, .. } = tcp?;
+        let reads = if group.given("reads") {
+            Some(self.rate(group, "reads", segment?.get() as f64, FASTEST_ACCESS)?)
+        } else {
+            None
+        };
         Some(Flows {
             count: group.get::<u64>("count")? as u32,
             app: app?,
-            cc: cc?,
+            cc,
             profile,
-            ecn: group.get("ecn")?,
+            ecn,
+            reads,
             segment: segment?,
             access: access?,
             start: start?,
@@ -181,7 +182,7 @@ impl Reader {
                 return Some(App::Bulk);
             }
         };
-        for key in TCP_KEYS.iter().filter(|key| group.given(key)) {
+        for key in TCP_KEYS.iter().chain(SHORT).filter(|key| group.given(key)) {
             let what = format!("is not for app = \"{name}\", which is not TCP; legal: leave it out");
             self.refuse(group, key, &what);
         }
@@ -198,6 +199,37 @@ impl Reader {
             return None;
         }
         Some(with_rate(rate))
+    }
+
+    /// How a group's TCP is set up. Knobs that contradict each other are refused.
+    fn tcp(&mut self, group: &Section<'_>, app: Option<App>, segment: Option<Bytes>) -> Option<Tcp> {
+        let nothing = Node { place: group.place.clone(), tree: Tree::Table(Vec::new()) };
+        let node = if group.given("tcp") { group.node("tcp")? } else { &nothing };
+        let knobs = self.section("flows.tcp", &group.path_of("tcp"), node)?;
+        for name in SHORT.iter().filter(|name| group.given(name) && knobs.given(name)) {
+            self.refuse(&knobs, name, "is given twice, here and in the group itself; legal: each key once");
+        }
+        let cc = self.control(group);
+        let ProfileName(profile) = group.get("profile")?;
+        let cc = cc?;
+        let ecn = if group.given("ecn") { group.get("ecn")? } else { cc.feedback() == Feedback::PerSegment };
+        let given = ["cc", "ecn"].into_iter().filter(|name| group.given(name)).collect();
+        let mut tcp = Tcp { cc, profile: Profile::named(profile)?, ecn, segment: segment?, given };
+        for section in [group, &knobs] {
+            for Entry { key, value, .. } in &section.given {
+                if let (Preset::Profile(knob), Some(value)) = (key.preset, value) {
+                    (knob.set)(&mut tcp.profile, value);
+                    tcp.given.push(knob.name);
+                }
+            }
+        }
+        if app?.is_tcp() {
+            for (name, what) in tcp.contradictions() {
+                let section = if knobs.given(name) { &knobs } else { group };
+                self.refuse(section, name, &what);
+            }
+        }
+        Some(tcp)
     }
 
     fn access(
@@ -506,9 +538,8 @@ fn somewhere() -> Site {
     }
 }
 
-/// Keys of a group of flows that speak of TCP.
-pub(crate) const TCP_KEYS: &[&str] =
-    &["cc", "profile", "sack", "timestamps", "initial_window", "delayed_ack", "min_rto"];
+/// Keys of a group of flows that speak of TCP; those of [`SHORT`] do too.
+pub(crate) const TCP_KEYS: &[&str] = &["cc", "profile", "tcp", "reads"];
 /// Flows of all groups.
 const MOST_FLOWS: u64 = 1_000_000;
 /// Packets of a buffer.

@@ -56,6 +56,8 @@ pub struct Flows {
     pub profile: Profile,
     /// Whether they negotiate ECN.
     pub ecn: bool,
+    /// How fast the applications at their receivers read, payload; None: what comes, at once.
+    pub reads: Option<Rate>,
     /// The IP packet on the wire, headers included.
     pub segment: Bytes,
     /// Their access links.

@@ -67,10 +67,11 @@ fn property(key: &Key) -> Json {
     let range = key.range();
     let legal = if range.is_empty() { range } else { format!("; legal: {range}") };
     let default = match key.preset {
-        Preset::Words(words) => format!("; default: {words}"),
+        Preset::Words(_) | Preset::Profile(_) => format!("; default: {}", key.preset),
         _ => String::new(),
     };
-    schema["description"] = format!("{}{legal}{default}", key.about).into();
+    let source = if key.source.is_empty() { String::new() } else { format!("; source: {}", key.source) };
+    schema["description"] = format!("{}{legal}{default}{source}", key.about).into();
     schema
 }
 

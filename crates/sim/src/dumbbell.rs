@@ -84,7 +84,7 @@ fn source(flows: &Flows) -> SourcePlan {
             cc: flows.cc.clone(),
             mss: flows.segment.get() as u32 - HEADER,
             ecn: flows.ecn,
-            reads: None,
+            reads: flows.reads,
         }),
         App::Cbr(rate) => datagrams(rate, Spacing::Even),
         App::Poisson(rate) => datagrams(rate, Spacing::Poisson),

@@ -8,6 +8,7 @@
 
 pub mod catalogue;
 pub mod cc;
+pub mod knobs;
 
 mod profile;
 mod ranges;

@@ -344,6 +344,19 @@ impl Quantity for u64 {
     }
 }
 
+impl Quantity for u32 {
+    fn kind() -> Kind {
+        Kind::Whole
+    }
+    fn read(value: &Value) -> Result<u32, String> {
+        u32::try_from(u64::read(value)?)
+            .map_err(|_| format!("{value} is too large; legal: at most {}", u32::MAX))
+    }
+    fn write(&self) -> Value {
+        Value::Whole(i64::from(*self))
+    }
+}
+
 impl Quantity for Vec<u64> {
     fn kind() -> Kind {
         Kind::Wholes

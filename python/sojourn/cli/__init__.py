@@ -108,6 +108,17 @@ Discs = Annotated[
         show_default=False,
     ),
 ]
+Controls = Annotated[
+    list[str],
+    typer.Option(
+        "--cc",
+        metavar="SPEC",
+        help="A congestion control in Python instead of the scenario's: FILE.py:CLASS for all flows, or "
+        "flows[N]=FILE.py:CLASS for one group of them. Give it again for other groups.",
+        default_factory=list,
+        show_default=False,
+    ),
+]
 Sets = Annotated[
     list[str],
     typer.Option(
@@ -130,6 +141,7 @@ def run(
     context: typer.Context,
     file: File,
     disc: Discs,
+    cc: Controls,
     assign: Sets,
     seed: Annotated[
         list[str],
@@ -171,6 +183,7 @@ def run(
     asked = options.Asked(
         file=file,
         discs=tuple(disc),
+        cc=options.controls(cc),
         overrides=options.overrides(assign),
         seeds=options.seeds(seed, seeds),
         plants=tuple(plant.split(",")),
@@ -222,7 +235,7 @@ def list_(
     ],
     as_json: Json = False,
 ) -> None:
-    """List laws, discs, ccs (congestion controls), apps or scenarios."""
+    """List laws, discs, ccs (congestion controls), apps, profiles and knobs of TCP, or scenarios."""
     entries = options.listed(kind)
     if as_json:
         printing.say(json.dumps(entries, indent=1, ensure_ascii=False))
@@ -240,7 +253,7 @@ def explain(
         typer.Argument(metavar="NAME", help="A name from 'sojourn list', or scenario.", show_default=False),
     ],
 ) -> None:
-    """Explain one law, disc, congestion control or app: idea, equation, parameters, source."""
+    """Explain one law, disc, congestion control, app, profile or knob of TCP, or the scenario file."""
     from sojourn import catalogue
 
     printing.say(printing.explanation(catalogue.explain(name)))
@@ -310,6 +323,7 @@ def _run(asked: options.Asked) -> None:
         jobs=asked.jobs,
         plants=asked.plants,
         command=["sojourn", *asked.command],
+        cc=asked.cc,
     )
     with _untorn() as settled:
         _run_and_deliver(request, asked, settled)

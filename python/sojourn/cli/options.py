@@ -13,7 +13,7 @@ from sojourn.cli import printing
 from sojourn.errors import BAD_INPUT, DONE, InputError
 
 #: What `sojourn list` lists.
-LISTS = ("laws", "discs", "ccs", "apps", "scenarios")
+LISTS = ("laws", "discs", "ccs", "apps", "profiles", "knobs", "scenarios")
 
 # The most seeds that --seeds may name.
 _MOST_SEEDS = 100_000
@@ -25,6 +25,7 @@ class Asked:
 
     file: str
     discs: tuple[str, ...]
+    cc: str | dict[int, str] | None
     overrides: dict[str, str]
     seeds: Sequence[int]
     plants: tuple[str, ...]
@@ -70,6 +71,22 @@ def overrides(given: Sequence[str]) -> dict[str, str]:
             raise InputError(f"--set: {key} is given twice; legal: each key once")
         found[key] = value.strip()
     return found
+
+
+def controls(given: Sequence[str]) -> str | dict[int, str] | None:
+    """The congestion controls of --cc: one for all flows, or by the places of groups."""
+    found: dict[int, str] = {}
+    for text in given:
+        group = re.fullmatch(r"\s*flows\[([0-9]{1,6})\]\s*=(.*)", text, flags=re.DOTALL)
+        if group is None:
+            if len(given) > 1 or text.lstrip().startswith("flows["):
+                raise InputError(f'--cc: "{text}" names no group of flows; legal: flows[0]=FILE.py:CLASS')
+            return text
+        place = int(group[1])
+        if place in found:
+            raise InputError(f"--cc: flows[{place}] is given twice; legal: each group once")
+        found[place] = group[2].strip()
+    return found or None
 
 
 def folder(text: str) -> Path:

@@ -155,15 +155,19 @@ def explanation(entry: dict[str, Any]) -> str:
     if entry.get("equation"):
         parts.append(textwrap.indent(entry["equation"].strip("\n"), "    "))
     if entry.get("fields"):
-        heading = "Keys" if entry["kind"] == "scenario" else "Parameters"
+        heading = _HEADINGS.get(entry["kind"], "Parameters")
         parts.append(f"{heading}\n" + "\n".join(_field(field) for field in entry["fields"]))
     elif entry.get("keys"):
         parts.append(_wrapped(f"Keys of its group: {', '.join(entry['keys'])}", ""))
-    elif entry["kind"] != "scenario":
+    elif entry["kind"] not in ("scenario", "knob"):
         parts.append("No parameters.")
     if entry.get("source"):
         parts.append(_wrapped(f"Source: {entry['source']}", ""))
     return "\n\n".join(parts)
+
+
+#: What the fields of an entry are called, where they are no parameters.
+_HEADINGS = {"scenario": "Keys", "profile": "Knobs, as they stand in it"}
 
 
 def _field(field: dict[str, Any]) -> str:
@@ -172,6 +176,8 @@ def _field(field: dict[str, Any]) -> str:
     about = [field.get("about"), f"Legal: {field['rule']}" if field.get("rule") else None]
     if field.get("why"):
         about.append(f"Why this default: {field['why']}")
+    if field.get("source"):
+        about.append(f"Source: {field['source']}")
     text = " ".join(part.rstrip(".") + "." for part in about if part)
     return head + ("\n" + _wrapped(text, "      ") if text else "")
 

@@ -1,4 +1,4 @@
-"""What all laws written in Python share: parameters, a name, a target, a place."""
+"""What is written in Python shares: parameters, a name; and laws a target, a place."""
 
 from __future__ import annotations
 
@@ -10,23 +10,31 @@ from sojourn.laws_in_python.parameters import defaults_of
 if TYPE_CHECKING:
     from sojourn._core import Site
 
-__all__ = ["LawInPython"]
+__all__ = ["InPython", "LawInPython"]
 
 
-class LawInPython:
-    """Base of `sojourn.Controller` and `sojourn.Law`."""
+class InPython:
+    """Base of what users write in Python: parameters by name, a copy of its own for each run or flow."""
 
-    #: The backlog that the law tries to hold, packets, for QACD, settling and overshoot; None: no target.
-    target_packets: float | None = None
-    #: The law's name in results; None: its class and the parameters that are not at their defaults.
+    #: The name in results; None: the class and the parameters that are not at their defaults.
     label: str | None = None
-    #: The link and its traffic, as the scenario tells them; a run's own copy has it, from `reset` on.
-    site: Site
 
     def __init__(self, **parameters: Any) -> None:
         refuse_unknown(type(self), parameters, defaults_of(type(self)))
         for name, value in parameters.items():
             setattr(self, name, value)
+
+    def reset(self) -> None:
+        """Set the state of a start."""
+
+
+class LawInPython(InPython):
+    """Base of `sojourn.Controller` and `sojourn.Law`."""
+
+    #: The backlog that the law tries to hold, packets, for QACD, settling and overshoot; None: no target.
+    target_packets: float | None = None
+    #: The link and its traffic, as the scenario tells them; a run's own copy has it, from `reset` on.
+    site: Site
 
     def reset(self) -> None:
         """Set the state of a run's start; called once for each run, on its own copy.

@@ -1,4 +1,4 @@
-"""Laws in files of their author's: ``FILE.py:CLASS`` or ``FILE.py:CLASS:KEY=VALUE,KEY=VALUE``."""
+"""Laws and congestion controls in files of their author's: ``FILE.py:CLASS:KEY=VALUE,KEY=VALUE``."""
 
 from __future__ import annotations
 
@@ -9,16 +9,25 @@ import sys
 import traceback
 from pathlib import Path
 from types import ModuleType
+from typing import TypeVar
 
 from sojourn.errors import InputError
-from sojourn.laws_in_python import BASES, LawInPython
+from sojourn.laws_in_python import BASES, CongestionControl, InPython, LawInPython
 from sojourn.laws_in_python.lines import said_by, shown
 from sojourn.laws_in_python.parameters import defaults_of
+from sojourn.laws_in_python.template import of_cc
 
-__all__ = ["law_of", "names_a_file"]
+__all__ = ["control_named", "law_of", "names_a_file"]
 
 _SPEC = re.compile(r"(?P<file>.+?\.py)(?::(?P<name>[^:]*)(?::(?P<list>.*))?)?", flags=re.DOTALL)
 _LEGAL = "legal: FILE.py:CLASS or FILE.py:CLASS:KEY=VALUE,KEY=VALUE"
+#: What a file is looked through for, and what its classes are made on.
+_WORDS: dict[type, tuple[str, str]] = {
+    LawInPython: ("law", "sojourn.Controller or sojourn.Law"),
+    CongestionControl: ("congestion control", "sojourn.CongestionControl"),
+}
+
+Kind = TypeVar("Kind", bound=InPython)
 
 
 def names_a_file(spec: str) -> bool:
@@ -31,11 +40,24 @@ def law_of(spec: str) -> LawInPython:
 
     Raises `InputError` with one line.
     """
+    return _object_of(spec, LawInPython)
+
+
+def control_named(spec: str) -> CongestionControl:
+    """The congestion control that a SPEC such as ``mycc.py:MyCc:gain=2`` names; runs the file.
+
+    Raises `InputError` with one line.
+    """
+    with of_cc():
+        return _object_of(spec, CongestionControl)
+
+
+def _object_of(spec: str, base: type[Kind]) -> Kind:
     found = _SPEC.fullmatch(spec.strip())
     if found is None:
         raise InputError(f'--disc: "{spec}" names no Python file; {_LEGAL}')
     module = _module(found["file"])
-    kind = _class(module, found["file"], found["name"] or "")
+    kind = _class(module, found["file"], found["name"] or "", base)
     parameters = _parameters(found["list"])
     try:
         return kind(**parameters)
@@ -82,23 +104,24 @@ def _place(file: str, fault: BaseException) -> str:
     return f"{file}:{lines[-1]}" if lines else file
 
 
-def _class(module: ModuleType, file: str, name: str) -> type[LawInPython]:
+def _class(module: ModuleType, file: str, name: str, base: type[Kind]) -> type[Kind]:
     found = vars(module).get(name)
-    if isinstance(found, type) and issubclass(found, LawInPython):
+    if isinstance(found, type) and issubclass(found, base):
         return found
     known = [
         name
         for name, value in vars(module).items()
-        if isinstance(value, type) and issubclass(value, LawInPython) and value not in BASES
+        if isinstance(value, type) and issubclass(value, base) and value not in BASES
     ]
+    what, bases = _WORDS[base]
     if not known:
-        raise InputError(f"--disc: {file}: holds no law; legal: a class on sojourn.Controller or sojourn.Law")
+        raise InputError(f"--disc: {file}: holds no {what}; legal: a class on {bases}")
     legal = f"(legal: {', '.join(known)})"
     if not name:
         raise InputError(f"--disc: {file} names no class of it; write {file}:{known[0]} {legal}")
     near = difflib.get_close_matches(name, known, n=1)
     hint = f'; did you mean "{near[0]}"?' if near else ""
-    raise InputError(f'--disc: {file}: "{name}" is not a law in it{hint} {legal}')
+    raise InputError(f'--disc: {file}: "{name}" is not a {what} in it{hint} {legal}')
 
 
 def _parameters(text: str | None) -> dict[str, object]:

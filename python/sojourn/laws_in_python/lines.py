@@ -8,7 +8,8 @@ import linecache
 import traceback
 from types import CodeType, FunctionType
 
-from sojourn.laws_in_python import BASES, LawInPython
+from sojourn.laws_in_python import BASES, InPython
+from sojourn.laws_in_python.congestion import CC_CALLS
 from sojourn.laws_in_python.law import CALLS
 
 __all__ = ["failure_of", "line_of", "said_by", "shown", "source_of"]
@@ -17,7 +18,7 @@ __all__ = ["failure_of", "line_of", "said_by", "shown", "source_of"]
 _LONGEST = 200
 
 
-def failure_of(law: LawInPython, fault: BaseException) -> str:
+def failure_of(law: InPython, fault: BaseException) -> str:
     """One line for a law that failed in a run: ``FILE:LINE: what, in "SOURCE", at TIME of the run``."""
     what, time_s, method, legal = fault.args
     if fault.__cause__ is not None:
@@ -27,7 +28,7 @@ def failure_of(law: LawInPython, fault: BaseException) -> str:
     return f"{said}, at {time_s:.9g} s of the run; legal: {legal}"
 
 
-def line_of(law: LawInPython, fault: BaseException, method: str) -> str:
+def line_of(law: InPython, fault: BaseException, method: str) -> str:
     """``FILE:LINE: KIND: what, in "SOURCE"`` of the last line in the law's own files that raised this."""
     text = said_by(fault)
     said = f"{type(fault).__name__}: {text}" if text else type(fault).__name__
@@ -40,7 +41,7 @@ def line_of(law: LawInPython, fault: BaseException, method: str) -> str:
     return _placed(code.co_filename, code.co_firstlineno, shown(said)) if code else shown(said)
 
 
-def source_of(law: LawInPython) -> str | None:
+def source_of(law: InPython) -> str | None:
     """The source of the law's class, as a result keeps it; None where Python does not have it."""
     try:
         return inspect.getsource(type(law))
@@ -68,7 +69,7 @@ def _placed(file: str, line: int, what: str) -> str:
     return f'{file}:{line}: {what}, in "{source}"' if source else f"{file}:{line}: {what}"
 
 
-def _code_of(law: LawInPython, method: str) -> CodeType | None:
+def _code_of(law: InPython, method: str) -> CodeType | None:
     """None where the method is no function of its author's in Python."""
     function = getattr(law, method, None)
     if getattr(function, "__func__", function) in [vars(base).get(method) for base in BASES]:
@@ -84,13 +85,13 @@ def _answering_line(code: CodeType) -> int:
     return line or code.co_firstlineno
 
 
-def _files_of(law: LawInPython) -> set[str]:
+def _files_of(law: InPython) -> set[str]:
     """The files in which the methods of the law and of its author's bases stand."""
     kinds = [kind for kind in type(law).__mro__ if kind not in BASES]
     values = [value for kind in kinds for value in vars(kind).values()]
     functions = [value.fget if isinstance(value, property) else value for value in values]
     codes = [function.__code__ for function in functions if isinstance(function, FunctionType)]
-    codes += [code for name in ("update", *CALLS) if (code := _code_of(law, name)) is not None]
+    codes += [code for name in ("update", *CALLS, *CC_CALLS) if (code := _code_of(law, name)) is not None]
     return {code.co_filename for code in codes}
 
 

@@ -1,4 +1,4 @@
-"""The parameters of a law written in Python: what its author and its user may set, and how that is told."""
+"""The parameters of what is written in Python: what its author and its user may set, and how that is told."""
 
 from __future__ import annotations
 
@@ -71,7 +71,8 @@ def defaults_of(kind: type) -> dict[str, object]:
         made = {field.name: field.default_factory for field in fields(kind)}
         found |= {name: factory() for name, factory in made.items() if factory is not MISSING}
     # Every controller has a period, also one whose class leaves it to its objects.
-    found.setdefault("period", MISSING)
+    if hasattr(kind, "update"):
+        found.setdefault("period", MISSING)
     return found
 
 

@@ -1,25 +1,30 @@
-"""Laws as templates: checked once, copied for every run."""
+"""Laws and congestion controls as templates: checked once, copied for every run and every flow."""
 
 from __future__ import annotations
 
 import copy
 import difflib
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import CoroutineType
+from typing import TypeVar
 
 from sojourn.errors import InputError, missing_core
-from sojourn.laws_in_python import BASES, Controller, Law, LawInPython
+from sojourn.laws_in_python import BASES, CongestionControl, Controller, InPython, Law, LawInPython
+from sojourn.laws_in_python.congestion import CC_CALLS
 from sojourn.laws_in_python.law import CALLS
 from sojourn.laws_in_python.lines import line_of, said_by, shown
 from sojourn.laws_in_python.parameters import data_of, label_of
 
 try:
-    from sojourn._core import LawError, Site, check_law
+    from sojourn._core import LawError, Site, check_cc, check_law
 except ImportError as fault:
     raise missing_core(fault) from fault
 
-__all__ = ["fresh", "own_copy", "template_of"]
+__all__ = ["control_of", "fresh", "of_cc", "own_control", "own_copy", "template_of"]
+
+Kind = TypeVar("Kind", bound=InPython)
 
 
 def template_of(law: LawInPython | type[LawInPython], site: Site) -> LawInPython:
@@ -31,24 +36,57 @@ def template_of(law: LawInPython | type[LawInPython], site: Site) -> LawInPython
     template = _copied(law)
     with _told(law):
         label = label_of(template)
-        _check(own_copy(template, site))
-    if not label.strip() or not label.isprintable():
-        name = type(law).__name__
-        raise InputError(f"--disc: {name}: label: {label!r} is not a name; legal: text on one line")
+        _check(own_copy(template, site), check_law)
+    _check_label(law, label)
     return template
 
 
 def own_copy(template: LawInPython, site: Site) -> LawInPython:
     """A run's own law, at the start of the run. Raises whatever the law's own code raises."""
+    return _own(template, {"site": site})
+
+
+def control_of(cc: CongestionControl) -> CongestionControl:
+    """A copy of the congestion control that nobody else holds. Raises `InputError` when it cannot run."""
+    with of_cc():
+        _check_control(cc)
+        template = _copied(cc)
+        with _told(cc):
+            label = label_of(template)
+            _check(template, check_cc)
+            # Any segment and any window will do to see whether it starts.
+            own_control(template, 1460, 14600.0)
+        _check_label(cc, label)
+    return template
+
+
+@contextmanager
+def of_cc() -> Iterator[None]:
+    """What is refused inside is a congestion control, and not a disc."""
+    try:
+        yield
+    except InputError as fault:
+        lines = (line.replace("--disc:", "--cc:", 1) for line in fault.lines)
+        raise InputError(*lines) from fault.__cause__
+
+
+def own_control(template: CongestionControl, mss: int, window: float) -> CongestionControl:
+    """A flow's own congestion control, at its start. Raises whatever its author's code raises."""
+    return _own(template, {"mss": mss, "cwnd": window, "ssthresh": math.inf})
+
+
+def _own(template: Kind, given: Mapping[str, object]) -> Kind:
+    """A copy with what is given to it, reset."""
     memo: dict[int, object] = {}
     own = copy.deepcopy(template, memo)
     for name, value in data_of(type(own)).items():
         if name not in vars(own):
             _own_value(own, name, value, memo)
-    # A frozen dataclass refuses setattr.
-    object.__setattr__(own, "site", site)
+    for name, value in given.items():
+        # A frozen dataclass refuses setattr.
+        object.__setattr__(own, name, value)
     # What is written as a generator or a coroutine would never be run, and nobody would be told.
-    answer: object = own.reset()  # type: ignore[func-returns-value]
+    answer: object = own.reset()
     if answer is not None:
         if isinstance(answer, CoroutineType):
             # One that is left open has Python warn on stderr that nobody awaited it.
@@ -94,7 +132,24 @@ def _check_calls(law: Law, name: str) -> None:
         raise InputError(f"--disc: {name} does nothing; {hint}{legal}")
 
 
-def _copied(law: LawInPython) -> LawInPython:
+def _check_control(cc: CongestionControl) -> None:
+    """Refuse a congestion control without a curve, and a method that would never be called."""
+    name = type(cc).__name__
+    for method in ("on_ack", "on_signal"):
+        given = getattr(cc, method, None)
+        if not callable(given) or getattr(given, "__func__", None) is getattr(CongestionControl, method):
+            raise InputError(f"--disc: {name} has no {method}; legal: def {method}(self, ...)")
+    own = {method for kind in type(cc).__mro__ if kind not in BASES for method in vars(kind)}
+    for method in sorted(own):
+        if method.startswith("on_") and method not in CC_CALLS and callable(getattr(cc, method, None)):
+            near = difflib.get_close_matches(method, CC_CALLS, n=1)
+            hint = f'; did you mean "{near[0]}"?' if near else ""
+            raise InputError(
+                f'--disc: {name}: "{method}" is never called{hint} (legal: {", ".join(CC_CALLS)})'
+            )
+
+
+def _copied(law: Kind) -> Kind:
     name = type(law).__name__
     try:
         copied = copy.deepcopy(law)
@@ -108,14 +163,20 @@ def _copied(law: LawInPython) -> LawInPython:
     return copied
 
 
-def _check(trial: LawInPython) -> None:
+def _check_label(law: InPython, label: str) -> None:
+    if not label.strip() or not label.isprintable():
+        name = type(law).__name__
+        raise InputError(f"--disc: {name}: label: {label!r} is not a name; legal: text on one line")
+
+
+def _check(trial: InPython, reads: Callable[[object], None]) -> None:
     try:
-        check_law(trial)
+        reads(trial)
     except ValueError as fault:
         raise InputError(f"--disc: {type(trial).__name__}: {fault}") from None
 
 
-def _own_value(own: LawInPython, name: str, value: object, memo: dict[int, object]) -> None:
+def _own_value(own: InPython, name: str, value: object, memo: dict[int, object]) -> None:
     """Give the copy its own of what its class would share among all runs, a list for example."""
     try:
         copied = copy.deepcopy(value, memo)
@@ -127,7 +188,7 @@ def _own_value(own: LawInPython, name: str, value: object, memo: dict[int, objec
 
 
 @contextmanager
-def _told(law: LawInPython) -> Iterator[None]:
+def _told(law: InPython) -> Iterator[None]:
     """What the law's own code raises becomes one line."""
     try:
         yield

@@ -37,10 +37,17 @@ def _group(group: dict[str, Any]) -> str:
         details.append("with timestamps")
     if group.get("profile") not in (None, "default"):
         details.append(f"{group['profile']} profile")
+    details += [f"{key} = {_value(value)}" for key, value in (group.get("tcp") or {}).items()]
+    if group.get("reads"):
+        details.append(f"read at {group['reads']}")
     details.append("with ECN" if group.get("ecn") else "without ECN")
     if group.get("segment"):
         details.append(f"packets of {group['segment']}")
     return f"{count} {kind} {'flow' if count == 1 else 'flows'} ({', '.join(details)})"
+
+
+def _value(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _link(link: dict[str, Any]) -> str:

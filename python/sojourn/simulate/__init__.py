@@ -10,27 +10,40 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 from sojourn._core import LawError
 from sojourn.errors import InputError, Interrupted, LawFailed, RunFailed
-from sojourn.laws_in_python import Controller, Law, LawInPython
-from sojourn.laws_in_python.files import law_of, names_a_file
+from sojourn.laws_in_python import CongestionControl, Controller, InPython, Law, LawInPython
+from sojourn.laws_in_python.files import control_named, law_of, names_a_file
 from sojourn.laws_in_python.lines import failure_of, source_of
 from sojourn.laws_in_python.parameters import label_of
-from sojourn.laws_in_python.template import template_of
+from sojourn.laws_in_python.template import control_of, template_of
 from sojourn.result import Result
 from sojourn.scenario import DiscSpec, Scenario, with_disc
 from sojourn.simulate.gather import Finished, Origin, gather
 from sojourn.simulate.pool import Job, Outcome, Watch, drive
 
-__all__ = ["MAX_RUNS", "PLANTS", "SEED_LIMIT", "Disc", "Request", "Watch", "carry_out", "check_plants", "run"]
+__all__ = [
+    "MAX_RUNS",
+    "PLANTS",
+    "SEED_LIMIT",
+    "Control",
+    "Disc",
+    "Request",
+    "Watch",
+    "carry_out",
+    "check_plants",
+    "run",
+]
 
 #: What names a disc: a text, parameters, or a law written in Python.
 Disc = str | DiscSpec | Law | Controller
+#: What names a congestion control in Python: one, or a text such as ``"mycc.py:MyCc"``.
+Control = CongestionControl | str
 
 #: The plants that exist.
 PLANTS = ("packet",)
@@ -47,7 +60,8 @@ class Request:
     `discs` are texts such as ``"red:min=50packets,max=150packets"`` or ``"mylaw.py:MyLaw"``, objects of
     `sojourn.laws`, or laws written in Python; none means the scenario's own disc. `seeds` are whole numbers
     from 0 to 2**64 - 1, each once. `jobs` is the number of worker threads, None for one a processor.
-    `command` is noted in the provenance.
+    `command` is noted in the provenance. `cc` is a congestion control in Python for all flows that use TCP,
+    or one for each of some groups of flows, by their places.
     """
 
     scenario: Scenario
@@ -56,6 +70,7 @@ class Request:
     jobs: int | None = None
     plants: Sequence[str] = PLANTS
     command: Sequence[str] = ()
+    cc: Control | Mapping[int, Control] | None = None
 
 
 def run(
@@ -63,16 +78,20 @@ def run(
     discs: Sequence[Disc] | Disc | None = None,
     seeds: Iterable[int] = (1,),
     jobs: int | None = None,
+    *,
+    cc: Control | Mapping[int, Control] | None = None,
 ) -> Result:
     """Run a scenario for every disc and seed.
 
     `discs` are texts such as ``"red:min=50packets,max=150packets"`` or ``"mylaw.py:MyLaw"``, objects of
     `sojourn.laws`, or laws written in Python (`sojourn.Law`, `sojourn.Controller`), or one such; None means
     the scenario's own disc. `seeds` are whole numbers from 0 to 2**64 - 1, each once. `jobs` is the number
-    of worker threads (default: one a processor); it never changes the result.
+    of worker threads (default: one a processor); it never changes the result. `cc` is a congestion control
+    written in Python (a `sojourn.CongestionControl`, or ``"mycc.py:MyCc"``) for all flows that use TCP, or
+    some by the places of groups of flows, as in ``{0: MyCc()}``.
 
-    Raises `InputError` for illegal input; `RunFailed` when a run fails (`LawFailed` where a law in Python
-    did) and `Interrupted` on Ctrl-C, with the finished runs as `.result`.
+    Raises `InputError` for illegal input; `RunFailed` when a run fails (`LawFailed` where what is written in
+    Python did) and `Interrupted` on Ctrl-C, with the finished runs as `.result`.
 
     >>> import sojourn as sj
     >>> sc = sj.load("scenarios/dumbbell.toml", {"duration": "41 s"})
@@ -82,7 +101,7 @@ def run(
     if discs is not None and not isinstance(discs, str | DiscSpec | LawInPython | type):
         discs = _listed(discs)
     try:
-        return carry_out(Request(scenario, () if discs is None else discs, seeds, jobs))
+        return carry_out(Request(scenario, () if discs is None else discs, seeds, jobs, cc=cc))
     except InputError as fault:
         raise InputError(*map(_in_python, fault.lines)) from fault.__cause__
 
@@ -99,7 +118,8 @@ def carry_out(
     discs = _placed_discs(request)
     seeds = _checked_seeds(request.seeds, MAX_RUNS // len(discs))
     workers = _workers(request.jobs)
-    tasks = [Job(one.scenario, one.label, seed, one.law) for one in discs for seed in seeds]
+    ccs = _controls(request)
+    tasks = [Job(one.scenario, one.label, seed, one.law, ccs) for one in discs for seed in seeds]
     started, clock = time.time(), time.monotonic()
     outcome = drive(tasks, min(workers, len(tasks)), watch, settled)
     origin = Origin(
@@ -110,8 +130,9 @@ def carry_out(
         workers=workers,
         interrupted=outcome.interrupted,
         laws={one.label: source_of(one.law) for one in discs if one.law is not None},
+        ccs={label_of(cc): source_of(cc) for _, cc in ccs},
     )
-    return _conclude(request.scenario, outcome, origin)
+    return _conclude(_as_run(request.scenario, ccs), outcome, origin)
 
 
 def check_plants(plants: Sequence[str]) -> None:
@@ -123,9 +144,13 @@ def check_plants(plants: Sequence[str]) -> None:
         raise InputError(f"--plant: each plant once; legal: {', '.join(PLANTS)}")
 
 
+#: The arguments of `run` by the options that stand for them on the command line.
+_OPTIONS = {"--disc:": "discs:", "--cc:": "cc:", "--seeds:": "seeds:", "--jobs:": "jobs:"}
+
+
 def _in_python(line: str) -> str:
     """A fault's line with the names of the arguments in place of those of the options."""
-    for option, argument in (("--disc:", "discs:"), ("--seeds:", "seeds:"), ("--jobs:", "jobs:")):
+    for option, argument in _OPTIONS.items():
         if line.startswith(option):
             return argument + line.removeprefix(option)
     return line
@@ -177,6 +202,45 @@ def _placed(scenario: Scenario, disc: Disc | LawInPython) -> _Placed:
     return _Placed(variant.disc, variant)
 
 
+def _controls(request: Request) -> list[tuple[int, CongestionControl]]:
+    """The congestion controls in Python with the places of their groups of flows."""
+    groups = json.loads(request.scenario.to_json())["flows"]
+    tcp = [place for place, group in enumerate(groups) if group["cc"] is not None]
+    given = request.cc
+    if given is None:
+        return []
+    if not isinstance(given, Mapping):
+        if not tcp:
+            raise InputError("--cc: no flows of the scenario use TCP; legal: a scenario with TCP flows")
+        return [(place, control) for control in [_control(given)] for place in tcp]
+    for place in given:
+        if isinstance(place, bool) or not isinstance(place, SupportsIndex) or index(place) not in tcp:
+            raise InputError(
+                f"--cc: {place!r} is no group of flows that use TCP; legal: {', '.join(map(str, tcp))}"
+            )
+    return [(index(place), _control(control)) for place, control in sorted(given.items())]
+
+
+def _control(given: Control) -> CongestionControl:
+    if isinstance(given, str) and names_a_file(given):
+        given = control_named(given)
+    if isinstance(given, CongestionControl):
+        return control_of(given)
+    legal = "legal: an object of a class on sojourn.CongestionControl, or FILE.py:CLASS"
+    if isinstance(given, type) and issubclass(given, CongestionControl):
+        raise InputError(f"--cc: {given.__name__} is a class; legal: an object of it, {given.__name__}()")
+    hint = f'; one of the catalogue is set as "flows[0].cc={given}"' if isinstance(given, str) else ""
+    raise InputError(f"--cc: {given!r} is no congestion control in Python; {legal}{hint}")
+
+
+def _as_run(scenario: Scenario, ccs: Sequence[tuple[int, CongestionControl]]) -> dict[str, Any]:
+    """The scenario as data, with the congestion controls in Python by their labels."""
+    data: dict[str, Any] = json.loads(scenario.to_json())
+    for place, cc in ccs:
+        data["flows"][place]["cc"] = label_of(cc)
+    return data
+
+
 def _workers(jobs: int | None) -> int:
     if jobs is None:
         return os.cpu_count() or 1
@@ -206,14 +270,14 @@ def _checked_seeds(seeds: Iterable[int], most: int) -> list[int]:
     return sorted(numbers)
 
 
-def _conclude(scenario: Scenario, outcome: Outcome, origin: Origin) -> Result:
+def _conclude(scenario: dict[str, Any], outcome: Outcome, origin: Origin) -> Result:
     """The result; or the error that ended the runs, with what had finished."""
     finished = [
         Finished("packet", job.disc, job.seed, run)
         for job, run in zip(outcome.jobs, outcome.runs, strict=True)
         if run is not None
     ]
-    result = gather(json.loads(scenario.to_json()), finished, origin) if finished else None
+    result = gather(scenario, finished, origin) if finished else None
     if outcome.fault is not None:
         raise _failed(*outcome.fault, result) from outcome.fault[1].__cause__
     if outcome.interrupted:
@@ -227,7 +291,8 @@ def _conclude(scenario: Scenario, outcome: Outcome, origin: Origin) -> Result:
 
 def _failed(job: Job, fault: BaseException, result: Result | None) -> RunFailed:
     run = f"{job.disc}, seed {job.seed}"
-    if job.law is not None and isinstance(fault, LawError):
-        return LawFailed(f"{run}: {failure_of(job.law, fault)}", result)
+    guest: InPython | None = getattr(fault, "guest", job.law)
+    if guest is not None and isinstance(fault, LawError):
+        return LawFailed(f"{run}: {failure_of(guest, fault)}", result)
     why = " ".join(str(fault).split()) or type(fault).__name__
     return RunFailed(f"{run}: the run failed: {why}", result)

@@ -41,6 +41,8 @@ class Origin:
     interrupted: bool = False
     #: The source of each law that was written in Python, by its label; None where there is none to be had.
     laws: dict[str, str | None] = field(default_factory=dict)
+    #: The same of the congestion controls.
+    ccs: dict[str, str | None] = field(default_factory=dict)
 
 
 def gather(scenario: dict[str, Any], finished: Sequence[Finished], origin: Origin) -> Result:
@@ -117,6 +119,7 @@ def _provenance(origin: Origin) -> dict[str, Any]:
         "wall_s": round(origin.wall_s, 3),
         "runs_asked": origin.asked,
         **({"laws": origin.laws} if origin.laws else {}),
+        **({"ccs": origin.ccs} if origin.ccs else {}),
         "interrupted": origin.interrupted,
         "versions": {
             "sojourn": _core.__version__,

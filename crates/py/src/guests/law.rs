@@ -227,7 +227,7 @@ fn next_of(answer: &Bound<'_, PyAny>, now: Time) -> Option<Next> {
 
 /// Refuses an answer where none is asked for: a verdict there has no effect, and a method that is written as a
 /// generator or a coroutine is never run.
-fn nothing(method: &str, answer: &Bound<'_, PyAny>, now: Time) -> PyResult<()> {
+pub(super) fn nothing(method: &str, answer: &Bound<'_, PyAny>, now: Time) -> PyResult<()> {
     if answer.is_none() { Ok(()) } else { Err(wrong_answer(method, answer, NOTHING, now)) }
 }
 

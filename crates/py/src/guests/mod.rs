@@ -12,11 +12,13 @@
 //! run is thrown away.
 
 mod attributes;
+mod congestion;
 mod controller;
 mod law;
 mod told;
 
-pub(crate) use told::{Arrival, Departure, Observation, Site, Verdict};
+pub(crate) use congestion::{check_cc, choice};
+pub(crate) use told::{Acknowledged, Arrival, Departure, Observation, Signal, Site, Verdict};
 
 use crate::errors::law_error;
 use controller::PythonController;
@@ -97,7 +99,7 @@ impl Guest {
             Ok(done) => Some(done),
             Err(error) => {
                 self.failed.set(true);
-                self.failure.leave(law_error(py, error, method, now.seconds()));
+                self.failure.leave(py, law_error(py, error, method, now.seconds()), &self.object);
                 None
             }
         })
@@ -124,7 +126,10 @@ impl Failure {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn leave(&self, error: PyErr) {
+    /// The error keeps the object as its `guest`: there may be others in the run.
+    fn leave(&self, py: Python<'_>, error: PyErr, object: &Py<PyAny>) {
+        // What cannot be noted is only told less well.
+        let _ = error.value(py).setattr(intern!(py, "guest"), object);
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
     }
 }

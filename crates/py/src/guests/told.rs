@@ -1,4 +1,4 @@
-//! What a law in Python is told. Nothing of it can be changed.
+//! What a law or a congestion control in Python is told. Nothing of it can be changed.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use sojourn_aqm as aqm;
 use sojourn_scenario::trace::Header;
+use sojourn_tcp::cc::{self as tcp, AckSample};
 use sojourn_units::{Ecn, Rate, Span};
 
 /// What becomes of a packet.
@@ -318,6 +319,87 @@ impl Observation {
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         shown("Observation", slf.as_any(), &OBSERVED)
+    }
+}
+
+/// An ACK of new data.
+#[pyclass(frozen, get_all, module = "sojourn._core")]
+pub(crate) struct Acknowledged {
+    /// The present, s since the start of the run.
+    time_s: f64,
+    /// Bytes newly acknowledged.
+    acked_bytes: u64,
+    /// Bytes in flight after it.
+    flight_bytes: u64,
+    /// The round-trip time that this ACK shows, s; None where it shows none.
+    rtt_s: Option<f64>,
+    /// The smoothed round-trip time, s; None before the first measurement.
+    smoothed_rtt_s: Option<f64>,
+    /// How far the data is acknowledged, bytes from its start.
+    acked_to: u64,
+    /// How far the data was sent: a round trip is over when `acked_to` has come to where this was at its start.
+    sent_to: u64,
+    /// Whether it echoes congestion.
+    marked: bool,
+}
+
+impl Acknowledged {
+    pub(super) fn of(ack: &AckSample<'_>) -> Acknowledged {
+        Acknowledged {
+            time_s: ack.now.seconds(),
+            acked_bytes: ack.acked,
+            flight_bytes: ack.flight,
+            rtt_s: ack.sample.map(Span::seconds),
+            smoothed_rtt_s: ack.rtt.smoothed_s(),
+            acked_to: ack.una,
+            sent_to: ack.sent,
+            marked: ack.marked,
+        }
+    }
+}
+
+#[pymethods]
+impl Acknowledged {
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        slf
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let names = ["time_s", "acked_bytes", "flight_bytes", "rtt_s", "smoothed_rtt_s"];
+        shown("Acknowledged", slf.as_any(), &[&names[..], &["acked_to", "sent_to", "marked"]].concat())
+    }
+}
+
+/// Loss, an echo of congestion, or a timeout.
+#[pyclass(frozen, get_all, module = "sojourn._core")]
+pub(crate) struct Signal {
+    /// "loss", "ecn" or "timeout".
+    kind: &'static str,
+    /// Bytes that were outstanding.
+    flight_bytes: u64,
+    /// Whether this timeout comes after another one, or after a reduction by ECN, of the same segment.
+    again: bool,
+}
+
+impl Signal {
+    pub(super) fn of(signal: &tcp::Signal) -> Signal {
+        let (kind, flight_bytes, again) = match *signal {
+            tcp::Signal::Loss { flight } => ("loss", flight, false),
+            tcp::Signal::EcnEcho { flight } => ("ecn", flight, false),
+            tcp::Signal::Timeout { flight, again } => ("timeout", flight, again),
+        };
+        Signal { kind, flight_bytes, again }
+    }
+}
+
+#[pymethods]
+impl Signal {
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        slf
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        shown("Signal", slf.as_any(), &["kind", "flight_bytes", "again"])
     }
 }
 

@@ -6,6 +6,7 @@ use sojourn_scenario::{
     App, Change, DiscSpec, Key, Preset, Scenario, Setting, Spread, Start, explain, schema,
 };
 use sojourn_tcp::Profile;
+use sojourn_tcp::knobs::KNOBS;
 use sojourn_units::{Bytes, Rate, Span};
 
 fn mbit(rate: f64) -> Rate {
@@ -70,6 +71,59 @@ fn options_of_tcp_are_read_and_told() {
     assert!(scenario.describe().contains("50 x cubic without SACK bulk, ns2 profile with timestamps, "));
     assert_eq!(parse(&as_toml(&scenario)).unwrap(), scenario);
     assert!(group(&[("sack", "true")]).describe().contains("50 x newreno with SACK bulk, ns2 profile, "));
+}
+
+/// Every knob is a key of `[flows.tcp]`, is read to its field, and is written and told where it is set.
+#[test]
+fn every_knob_of_tcp_is_a_key() {
+    // One profile's knobs set to the values of the other's.
+    let (from, to) = (Profile::named("default").unwrap(), Profile::named("ns2").unwrap());
+    for knob in KNOBS.iter().filter(|knob| (knob.get)(&from) != (knob.get)(&to)) {
+        let value = (knob.get)(&to);
+        // A choice of delayed ACKs or of ECN wants them, one of NewReno no SACK.
+        let text = format!("{LEAST}cc = \"cubic\"\necn = true\ntcp.{} = {value}\n", knob.name);
+        let scenario = parse(&text).unwrap_or_else(|faults| panic!("{faults}"));
+        let flows = &scenario.flows[0];
+        let mut expected = from.clone();
+        (knob.set)(&mut expected, &value);
+        assert_eq!(flows.profile, expected);
+        assert_eq!(flows.profile.knobs_set().collect::<Vec<_>>(), [knob]);
+        assert_eq!(parse(&as_toml(&scenario)), Ok(scenario.clone()));
+        let said = scenario.describe();
+        assert!(said.contains(&format!("default profile, {} = ", knob.name)), "{said}");
+    }
+}
+
+#[test]
+fn a_slow_reader_has_a_rate() {
+    let scenario = parse(&format!("{LEAST}reads = \"100 packets/s\"\n")).unwrap();
+    assert_eq!(scenario.flows[0].reads, Some(mbit(1.2)));
+    assert_eq!(parse(&as_toml(&scenario)), Ok(scenario.clone()));
+    assert!(scenario.describe().contains("newreno bulk, default profile, read at 1.2 Mbit/s, segments of"));
+}
+
+#[test]
+fn a_control_that_is_made_of_marks_turns_ecn_on() {
+    let dctcp = parse(&format!("{LEAST}cc = \"dctcp\"\n")).unwrap();
+    assert!(dctcp.flows[0].ecn);
+    assert_eq!(parse(&as_toml(&dctcp)), Ok(dctcp));
+    assert!(!parse(&format!("{LEAST}cc = \"cubic\"\n")).unwrap().flows[0].ecn);
+}
+
+#[test]
+fn five_knobs_may_stand_in_the_group_itself() {
+    let both =
+        |line: &str| parse(&format!("{LEAST}{line}\n")).map(|scenario| scenario.flows[0].profile.clone());
+    for line in
+        ["min_rto = \"1 s\"", "initial_window = 3", "sack = true", "timestamps = true", "delayed_ack = false"]
+    {
+        assert_eq!(both(line), both(&format!("tcp.{line}")), "{line}");
+        let twice = both(&format!("{line}\ntcp.{line}")).unwrap_err().to_string();
+        assert!(
+            twice.contains("is given twice, here and in the group itself; legal: each key once"),
+            "{twice}"
+        );
+    }
 }
 
 #[test]
@@ -187,7 +241,7 @@ fn the_json_reads_back_as_the_same_scenario() {
 #[test]
 fn the_json_has_every_key() {
     let json = parse(LEAST).unwrap().to_json();
-    for key in explain().iter().filter(|key| !matches!(key.table, "at" | "at.set")) {
+    for key in explain().iter().filter(|key| !matches!(key.table, "flows.tcp" | "at" | "at.set")) {
         let mut at = &json;
         for step in key.path().split('.') {
             let inner = if at.is_array() { &at[0] } else { at };
@@ -241,7 +295,8 @@ fn the_description_tells_what_would_run() {
         "50 sources --- 10 Mbit/s, 38 ms to 42 ms --+[ pi | 300 packets ]== 10 Mbit/s, 20 ms ==+-- 50 sinks\n",
         "target = 100 packets\n",
         "rate = 160 Hz (160 Hz, the example of Hollot et al. 2002, or",
-        "50 x newreno bulk, ns2 profile, segments of 1000 B, ECN, start evenly from 0 s to 5 s, stop at 50 s\n",
+        "50 x newreno bulk, ns2 profile, initial_window = 4, min_rto = 1 s, delayed_ack = true, segments of 1000 B, ECN, \
+         start evenly from 0 s to 5 s, stop at 50 s\n",
         "1 x reno bulk, default profile, segments of 1500 B, no ECN, start at random between 0 s and 1 s\n",
         "base RTT    40 ms to 208 ms, mean 196.862745 ms\n",
         "at 40 s: bottleneck.rate = 6 Mbit/s\n",

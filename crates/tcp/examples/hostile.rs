@@ -1,0 +1,28 @@
+//! Writes down what an input of a fuzz target means: `cargo run -p sojourn-tcp --example hostile -- pair FILE`.
+
+#[path = "../tests/hostile/world/mod.rs"]
+mod world;
+
+use std::process::ExitCode;
+use world::journal::Journal;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [world, file] = words.as_slice() else {
+        eprintln!("hostile: needs a world ({}) and a file", world::WORLDS.join(", "));
+        return ExitCode::from(2);
+    };
+    let bytes = match std::fs::read(file) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            eprintln!("hostile: {file}: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    // What was written until then is worth most where it goes wrong.
+    let mut journal = Journal::on();
+    let lived =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| world::live(world, &bytes, &mut journal)));
+    print!("{}", journal.text());
+    if lived.is_err() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}

@@ -1,0 +1,150 @@
+//! A connection over a path that has a delay and loses segments, and nothing else.
+
+use sojourn_tcp::{Config, Profile, Receiver, Segment, Sender};
+use sojourn_units::{Span, Stream, Time};
+use std::collections::VecDeque;
+
+/// Payload of a segment, bytes.
+pub(crate) const MSS: u32 = 1000;
+
+/// Says of each data segment, with its number from 1 on in the order of sending, whether it is lost.
+pub(crate) type Loss = Box<dyn FnMut(Time, u64) -> bool>;
+
+/// Each is lost with this probability, whatever became of the others.
+pub(crate) fn random(p: f64) -> Loss {
+    let mut draws = Stream::named(1, "losses");
+    Box::new(move |_, _| draws.uniform() < p)
+}
+
+/// One in so many is lost.
+pub(crate) fn periodic(every: u64) -> Loss {
+    Box::new(move |_, number| number.is_multiple_of(every))
+}
+
+/// Each is lost with this probability, and with it all that follow in its round of `rtt` (Padhye and others, 1998).
+pub(crate) fn tails_of_rounds(p: f64, rtt: Span) -> Loss {
+    let mut draws = Stream::named(1, "losses");
+    let (mut next_round, mut losing) = (Time::ZERO, false);
+    Box::new(move |now, _| {
+        if now >= next_round {
+            (next_round, losing) = (now + rtt, false);
+        }
+        losing |= draws.uniform() < p;
+        losing
+    })
+}
+
+/// A path that loses segments only because the test asks for it, and all the same has windows without end.
+pub(crate) fn profile() -> Profile {
+    Profile {
+        receive_window: 1 << 20,
+        fast_convergence: false,
+        delayed_ack: false,
+        // RFC 6298, (2.4): where the round-trip time never varies, less than this is no margin.
+        min_rto: Span::from_secs(1),
+        ..Profile::default()
+    }
+}
+
+/// A connection over such a path.
+pub(crate) struct Connection {
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+    one_way: Span,
+    loss: Loss,
+    /// Data segments sent.
+    pub(crate) sent: u64,
+    /// ACKs that have reached the sender.
+    pub(crate) heard: u64,
+    data: VecDeque<(Time, Segment)>,
+    acks: VecDeque<(Time, Segment)>,
+}
+
+impl Connection {
+    pub(crate) fn new(cc: &str, profile: Profile, rtt: Span, loss: Loss) -> Connection {
+        let config = Config { profile, cc: cc.into(), mss: MSS, ecn: false, reads: None };
+        let receiver = Receiver::new(&config);
+        let mut sender = Sender::new(config).unwrap();
+        sender.supply(u64::MAX / 2);
+        sender.open();
+        let mut connection = Connection {
+            sender,
+            receiver,
+            one_way: Span::from_nanos(rtt.nanos() / 2),
+            loss,
+            sent: 0,
+            heard: 0,
+            data: VecDeque::new(),
+            acks: VecDeque::new(),
+        };
+        connection.send(Time::ZERO);
+        connection
+    }
+
+    /// Sends what may be sent now.
+    fn send(&mut self, now: Time) {
+        while let Some(segment) = self.sender.poll_transmit(now) {
+            let data = segment.len > 0;
+            self.sent += u64::from(data);
+            if !(data && (self.loss)(now, self.sent)) {
+                self.data.push_back((now + self.one_way, segment));
+            }
+        }
+    }
+
+    /// When something happens next.
+    pub(crate) fn next(&self) -> Time {
+        self.due().into_iter().flatten().min().expect("something goes on")
+    }
+
+    fn due(&self) -> [Option<Time>; 4] {
+        let data = self.data.front().map(|(time, _)| *time);
+        let ack = self.acks.front().map(|(time, _)| *time);
+        [data, ack, self.receiver.next_timeout(), self.sender.next_timeout()]
+    }
+
+    /// Lets the next thing happen, and says when that was.
+    pub(crate) fn step(&mut self) -> Time {
+        let now = self.next();
+        let [data, ack, receiver, _] = self.due();
+        let answer = if data == Some(now) {
+            self.data.pop_front().and_then(|(_, segment)| self.receiver.on_segment(now, &segment))
+        } else if ack == Some(now) {
+            self.acks.pop_front().and_then(|(_, ack)| {
+                self.sender.on_segment(now, &ack);
+                self.heard += 1;
+                None
+            })
+        } else if receiver == Some(now) {
+            self.receiver.on_timeout(now)
+        } else {
+            self.sender.on_timeout(now);
+            None
+        };
+        self.acks.extend(answer.map(|ack| (now + self.one_way, ack)));
+        self.send(now);
+        now
+    }
+
+    /// Runs until so many segments have been delivered in all, and says when that was.
+    pub(crate) fn deliver(&mut self, segments: u64) -> Time {
+        loop {
+            let now = self.step();
+            if self.receiver.delivered() >= segments * u64::from(MSS) {
+                return now;
+            }
+        }
+    }
+
+    /// Lets everything happen that is due before `end`.
+    pub(crate) fn run_before(&mut self, end: Time) {
+        while self.next() < end {
+            self.step();
+        }
+    }
+
+    /// The congestion window, segments.
+    pub(crate) fn window(&self) -> f64 {
+        self.sender.window().get() as f64 / f64::from(MSS)
+    }
+}

@@ -1,0 +1,4 @@
+//! The worlds of the hostile tests, for the fuzz targets.
+
+#[path = "../../crates/tcp/tests/hostile/world/mod.rs"]
+pub mod world;

@@ -1,0 +1,278 @@
+"""Congestion controls written in Python: the same window as the built-in ones, copies, faults, files."""
+
+from __future__ import annotations
+
+import json
+from typing import ClassVar
+
+import pytest
+
+import sojourn as sj
+
+#: CUBIC beside Reno in the default profile; the windows of RFC 5681's equations, by ACKs and not by bytes.
+TWO_GROUPS = """
+title    = "two groups on 4 Mbit/s"
+duration = "12 s"
+warmup   = "2 s"
+
+[bottleneck]
+rate   = "4 Mbit/s"
+delay  = "10 ms"
+buffer = "25 packets"
+
+[[flows]]
+count = 3
+cc    = "newreno"
+tcp   = { byte_counting = 0 }
+
+[[flows]]
+cc    = "cubic"
+
+[[flows]]
+app   = "cbr"
+rate  = "200 kbit/s"
+"""
+
+
+# -- begin twenty lines
+class Reno(sj.CongestionControl):
+    """RFC 5681: slow start, congestion avoidance, half of the flight at a loss."""
+
+    recovery = "newreno"
+
+    def on_ack(self, ack):
+        if self.cwnd < self.ssthresh:
+            self.cwnd += min(ack.acked_bytes, self.mss)
+        else:
+            self.cwnd += self.mss * self.mss / self.cwnd
+
+    def on_signal(self, signal):
+        if not signal.again:
+            self.ssthresh = max(signal.flight_bytes / 2, 2 * self.mss)
+        self.cwnd = self.mss if signal.kind == "timeout" else self.ssthresh
+
+
+# -- end twenty lines
+
+
+@pytest.fixture
+def scenario(tmp_path):
+    def made(**overrides):
+        file = tmp_path / "two.toml"
+        file.write_text(TWO_GROUPS)
+        return sj.load(file, overrides)
+
+    return made
+
+
+def figures(result):
+    """All that a run measured, bit by bit."""
+    runs = [(run.disc, run.seed, run.metrics, run.conservation) for run in result.runs]
+    return runs, result.series.to_dicts()
+
+
+def test_reno_in_twenty_lines_is_the_built_in_newreno_to_the_last_bit(scenario):
+    sc = scenario()
+    built_in = sj.run(sc, seeds=range(1, 3))
+    ours = sj.run(sc, seeds=range(1, 3), cc={0: Reno()})
+    assert figures(ours) == figures(built_in)
+    assert ours.runs[0].conservation["dropped"] > 20
+    assert [group["cc"] for group in ours.scenario["flows"]] == ["Reno", "cubic", None]
+    assert "class Reno" in ours.provenance["ccs"]["Reno"]
+
+
+def test_the_number_of_workers_changes_nothing(scenario):
+    sc = scenario(duration="8 s")
+    one, two = (sj.run(sc, ["pi", "red"], range(1, 4), jobs, cc=Reno()) for jobs in (1, 2))
+    assert figures(one) == figures(two)
+    assert [group["cc"] for group in one.scenario["flows"]] == ["Reno", "Reno", None]
+
+
+class Counting(Reno):
+    """Counts its ACKs in a list of the class, which each flow must have for itself."""
+
+    seen: ClassVar[list[float]] = []
+    most = 10_000
+
+    def on_ack(self, ack):
+        super().on_ack(ack)
+        self.seen.append(ack.time_s)
+        assert self.seen == sorted(self.seen), "another flow's ACKs are among them"
+        assert ack.smoothed_rtt_s > 0
+        assert 0 < ack.acked_to <= ack.sent_to
+        assert len(self.seen) < self.most
+
+
+def test_each_flow_has_a_copy_of_its_own(scenario):
+    template = Counting()
+    sj.run(scenario(duration="6 s"), cc=template)
+    assert template.seen == []
+    assert Counting.seen == []
+    assert not hasattr(template, "cwnd")
+
+
+def test_parameters_are_set_by_name_and_told(scenario):
+    result = sj.run(scenario(duration="6 s"), cc={0: Counting(most=9000)})
+    assert result.scenario["flows"][0]["cc"] == "Counting:most=9000"
+    with pytest.raises(TypeError, match="Counting has no parameter mots; did you mean most"):
+        Counting(mots=1)
+
+
+def noting():
+    """A class that notes the kinds of its signals outside of its copies."""
+    heard = []
+
+    class Noting(Reno):
+        def on_signal(self, signal):
+            heard.append(signal.kind)
+            super().on_signal(signal)
+
+    return Noting, heard
+
+
+def test_marks_are_told_as_marks(scenario):
+    control, heard = noting()
+    sc = scenario(**{"duration": "8 s", "flows[0].ecn": True, "bottleneck.disc": "codel"})
+    sj.run(sc, cc={0: control()})
+    assert set(heard) <= {"ecn", "loss", "timeout"}
+    assert heard.count("ecn") > 3
+
+
+class Marked(Reno):
+    """Hears of marks segment by segment."""
+
+    feedback = "per_segment"
+
+    def reset(self):
+        self.told = 0
+
+    def on_feedback(self, ack):
+        self.told += 1
+        if ack.marked and self.told > 20:
+            raise RuntimeError("heard")
+
+
+def test_feedback_comes_where_ecn_was_agreed_on(scenario):
+    sj.run(scenario(duration="6 s"), cc={0: Marked()})
+    sc = scenario(**{"duration": "6 s", "flows[0].ecn": True, "bottleneck.disc": "codel"})
+    with pytest.raises(sj.LawFailed, match="RuntimeError: heard"):
+        sj.run(sc, cc={0: Marked()})
+
+
+class Falls(Reno):
+    def on_ack(self, _ack):
+        self.cwnd = 1 / (self.cwnd - self.cwnd)
+
+
+class Shrinks(Reno):
+    def on_ack(self, _ack):
+        self.cwnd = 10.5
+
+
+class Forgets(Reno):
+    def on_signal(self, _signal):
+        self.ssthresh = float("nan")
+
+
+class Answers(Reno):
+    def on_ack(self, _ack):
+        return self.cwnd
+
+
+class Unset(Reno):
+    def reset(self):
+        self.share = 1 / len(self.label or "")
+
+
+@pytest.mark.parametrize(
+    ("control", "told"),
+    [
+        (
+            Falls(),
+            'ZeroDivisionError: float division by zero, in "self.cwnd = 1 / (self.cwnd - self.cwnd)", at ',
+        ),
+        (Shrinks(), "on_ack left cwnd at 10.5"),
+        (Shrinks(), "; legal: a number of bytes, 1460 (one segment) or more"),
+        (Forgets(), "on_signal left ssthresh at nan"),
+        (Answers(), "on_ack gave 14600.0"),
+    ],
+)
+def test_what_goes_wrong_names_its_line(scenario, control, told):
+    with pytest.raises(sj.LawFailed) as caught:
+        sj.run(scenario(), seeds=[3], cc={0: control})
+    line = str(caught.value)
+    assert line.startswith(f"tail_drop, seed 3: {__file__}:")
+    assert told in line, line
+
+
+class NoCurve(sj.CongestionControl):
+    def on_ack(self, ack):
+        pass
+
+
+class Misnamed(Reno):
+    def on_signl(self, signal):
+        pass
+
+
+class Uncopied(Reno):
+    def __deepcopy__(self, memo):
+        raise ValueError("no")
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        (NoCurve(), "cc: NoCurve has no on_signal; legal: def on_signal(self, ...)"),
+        (Misnamed(), 'cc: Misnamed: "on_signl" is never called; did you mean'),
+        (Reno, "cc: Reno is a class; legal: an object of it, Reno()"),
+        (
+            Reno(recovery="tahoe"),
+            'cc: Reno: recovery: \'tahoe\' is none of the words; legal: "reno", "newreno", "sack"',
+        ),
+        (Reno(feedback=1), 'cc: Reno: feedback: 1 is none of the words; legal: "classic", "per_segment"'),
+        (
+            Uncopied(),
+            "cc: Uncopied cannot be copied for each run (ValueError: no); legal: what copy.deepcopy can copy",
+        ),
+        (Unset(), "cc: Unset cannot be set up for a run: "),
+        ({2: Reno()}, "cc: 2 is no group of flows that use TCP; legal: 0, 1"),
+        ("cubic", "cc: 'cubic' is no congestion control in Python; legal: an object of a class on "),
+        (7, "cc: 7 is no congestion control in Python; legal: "),
+        ("no.py:Cc", "cc: no.py: cannot be read (No such file or directory); legal: FILE.py:CLASS"),
+    ],
+)
+def test_what_cannot_run_is_refused_in_one_line(scenario, given, line):
+    with pytest.raises(sj.InputError) as caught:
+        sj.run(scenario(), cc=given)
+    assert str(caught.value).startswith(line)
+    assert len(caught.value.lines) == 1
+
+
+def test_a_file_on_the_command_line(sojourn, tmp_path):
+    (tmp_path / "mycc.py").write_text(
+        "import sojourn as sj\n\n\nclass Slow(sj.CongestionControl):\n    gain = 0.5\n\n"
+        "    def on_ack(self, ack):\n        self.cwnd += self.gain * self.mss * self.mss / self.cwnd\n\n"
+        "    def on_signal(self, signal):\n        self.cwnd = self.mss\n"
+    )
+    (tmp_path / "two.toml").write_text(TWO_GROUPS)
+    done = sojourn("run", "two.toml", "--cc", "mycc.py:Slow:gain=0.25", "--json", "--quiet", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    groups = json.loads(done.stdout)["scenario"]["flows"]
+    assert [group["cc"] for group in groups] == ["Slow:gain=0.25", "Slow:gain=0.25", None]
+    one = sojourn("run", "two.toml", "--cc", "flows[1]=mycc.py:Slow", "--json", "--quiet", cwd=tmp_path)
+    groups = json.loads(one.stdout)["scenario"]["flows"]
+    assert [group["cc"] for group in groups] == ["newreno", "Slow", None]
+    for spec, line in [
+        (
+            "mycc.py:Slwo",
+            'sojourn run: --cc: mycc.py: "Slwo" is not a congestion control in it; did you mean "Slow"',
+        ),
+        ("flows[2]=mycc.py:Slow", "sojourn run: --cc: 2 is no group of flows that use TCP; legal: 0, 1"),
+        ("flows[x]=mycc.py:Slow", "sojourn run: --cc: "),
+        ("cubic", "sojourn run: --cc: 'cubic' is no congestion control in Python; legal: "),
+    ]:
+        done = sojourn("run", "two.toml", "--cc", spec, cwd=tmp_path)
+        assert done.returncode == 2
+        assert done.stderr.startswith(line), done.stderr
+        assert len(done.stderr.splitlines()) == 1
