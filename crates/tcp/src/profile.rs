@@ -255,7 +255,7 @@ impl Profile {
             window_scaling: true,
             dsack: false,
             halving: Halving::FlightSize,
-            sack: Some(true),
+            sack: None,
             loss_detection: LossDetection::Dupacks,
             pipe: Pipe::Scoreboard,
             prr: true,
