@@ -61,3 +61,9 @@ def test_the_bounds_of_transports(metric: str, base: float, ours: float, agrees:
 def test_a_single_run_has_no_spread_and_binds() -> None:
     single = Sample.of([0.9])
     assert not verdict("utilization", Sample(10, 0.95, 0.2), single, events=0, bounds=TRANSPORTS).agrees
+
+
+def test_few_events_that_repeat_themselves_need_no_overlap() -> None:
+    exact = Sample(5, 1.5e-4, 2e-8)
+    assert verdict("drop_ratio", Sample(10, 1.52e-4, 2e-8), exact, events=2, bounds=TRANSPORTS).agrees
+    assert not verdict("drop_ratio", Sample(10, 3e-4, 2e-8), exact, events=2, bounds=TRANSPORTS).agrees

@@ -157,6 +157,7 @@ pub fn set(profile: &mut Profile, field: &str, value: &str) -> Result<(), String
         "sack_takes_room" => profile.sack_takes_room = switch(value)?,
         "timestamps" => profile.timestamps = switch(value)?,
         "fast_convergence" => profile.fast_convergence = switch(value)?,
+        "cubic_counts_segments" => profile.cubic_counts_segments = switch(value)?,
         "cautious_exit" => profile.cautious_exit = switch(value)?,
         "grow_on_exit" => profile.grow_on_exit = switch(value)?,
         "ecn_at_one" => {

@@ -139,6 +139,8 @@ pub static KNOBS: &[Knob] = &[
     knob!(grow_on_exit: bool, "whether the window grows on the ACK that ends recovery", "ns-2"),
     knob!(sack_takes_room: bool, "whether SACK blocks make an ACK longer on the wire", "RFC 2018, section 3"),
     knob!(fast_convergence: bool, "whether CUBIC gives way to newer flows", "RFC 9438, section 4.7"),
+    knob!(cubic_counts_segments: bool,
+        "whether CUBIC's window takes a step for each segment acknowledged, not for each ACK", "ns-3"),
     knob!(ect_on_retransmit: bool, "whether retransmissions are sent ECN-capable", "RFC 3168, section 6.1.5"),
     knob!(ecn_at_one: EcnAtOne,
         "what an echo of congestion does at a window of one segment: wait for the retransmission timer; back_off: go \
@@ -167,6 +169,16 @@ pub const PROFILE_PAGES: &[Page] = &[
                agents. Which habit shows in which packets: docs/deviations/ns2.md.",
         equation: "",
         source: "ns-2 2.35",
+        fields: Vec::new,
+    },
+    Page {
+        stem: "ns3",
+        summary: "what the TCP sockets of ns-3 3.44 do, seen in their traces, less their faults",
+        idea: "For comparisons with ns-3: timestamps, SACK and reductions in proportion without RACK, probes or undoing; \
+               windows that grow with ACKs, CUBIC's with segments. Which habit shows in which packets, and what is not \
+               copied: docs/deviations/ns3.md.",
+        equation: "",
+        source: "ns-3 3.44",
         fields: Vec::new,
     },
 ];
@@ -295,9 +307,9 @@ mod tests {
 
     #[test]
     fn values_are_told_profile_by_profile_where_they_differ() {
-        assert_eq!(knob("initial_window").unwrap().by_profile(), "default 10, ns2 2");
-        assert_eq!(knob("timestamps").unwrap().by_profile(), "false");
+        assert_eq!(knob("initial_window").unwrap().by_profile(), "default 10, ns2 2, ns3 10");
+        assert_eq!(knob("timestamps").unwrap().by_profile(), "default false, ns2 false, ns3 true");
         assert_eq!(knob("sack").unwrap().by_profile(), "as the congestion control's RFC has it");
-        assert_eq!(knob("halving").unwrap().by_profile(), "default flight_size, ns2 window");
+        assert_eq!(knob("halving").unwrap().by_profile(), "default flight_size, ns2 window, ns3 flight_size");
     }
 }

@@ -69,6 +69,8 @@ pub struct Profile {
     pub timestamps: bool,
     /// Whether CUBIC gives way to newer flows (RFC 9438, section 4.7).
     pub fast_convergence: bool,
+    /// Whether CUBIC's window takes a step for each segment acknowledged, and not for each ACK (RFC 9438, section 4.4).
+    pub cubic_counts_segments: bool,
     /// Whether NewReno leaves recovery with at most a segment more than is in flight (RFC 6582,
     /// section 3.2, step 3, first option).
     pub cautious_exit: bool,
@@ -182,6 +184,7 @@ impl Profile {
             sack_takes_room: true,
             timestamps: false,
             fast_convergence: true,
+            cubic_counts_segments: false,
             cautious_exit: true,
             grow_on_exit: false,
             ecn_at_one: EcnAtOne::WaitForTimer,
@@ -224,6 +227,7 @@ impl Profile {
             sack_takes_room: false,
             timestamps: false,
             fast_convergence: true,
+            cubic_counts_segments: false,
             cautious_exit: false,
             grow_on_exit: true,
             ecn_at_one: EcnAtOne::BackOff,
@@ -251,7 +255,7 @@ impl Profile {
             window_scaling: true,
             dsack: false,
             halving: Halving::FlightSize,
-            sack: Some(true),
+            sack: None,
             loss_detection: LossDetection::Dupacks,
             pipe: Pipe::Scoreboard,
             prr: true,
@@ -266,6 +270,7 @@ impl Profile {
             sack_takes_room: true,
             timestamps: true,
             fast_convergence: true,
+            cubic_counts_segments: true,
             cautious_exit: false,
             grow_on_exit: true,
             ecn_at_one: EcnAtOne::WaitForTimer,

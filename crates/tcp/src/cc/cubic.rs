@@ -66,6 +66,7 @@ pub struct Cubic {
     mss: f64,
     fast_convergence: bool,
     abe: bool,
+    counts_segments: bool,
     slow_start: SlowStart,
     /// `cwnd`.
     window: f64,
@@ -101,6 +102,7 @@ impl Cubic {
             mss: f64::from(mss),
             fast_convergence: profile.fast_convergence,
             abe: params.abe,
+            counts_segments: profile.cubic_counts_segments,
             slow_start: SlowStart::new(profile, hystart),
             window: profile.initial_window as f64,
             ssthresh: f64::INFINITY,
@@ -123,7 +125,7 @@ impl Cubic {
     /// Section 4.10.
     fn start_slowly(&mut self, ack: &AckSample<'_>) {
         let growth = self.slow_start.on_ack(ack, self.mss);
-        self.window += growth.bytes / self.mss;
+        self.window += if self.counts_segments { self.steps(ack) } else { growth.bytes / self.mss };
         if growth.ends {
             self.ssthresh = self.window;
             self.prior = self.window;
@@ -148,12 +150,17 @@ impl Cubic {
             } else {
                 let rtt = ack.rtt.smoothed_s().unwrap_or(0.0);
                 let target = stage.window_at(t + rtt).clamp(self.window, MOST_GROWTH * self.window);
-                self.window += (target - self.window) / self.window;
+                self.window += self.steps(ack) * (target - self.window) / self.window;
             }
         } else {
             stage.start += ack.now.since(self.last_ack);
         }
         self.stage = Some(stage);
+    }
+
+    /// For how many ACKs one counts: where segments count, for the two that a delayed ACK is for, at most.
+    fn steps(&self, ack: &AckSample<'_>) -> f64 {
+        if self.counts_segments { self.segments(ack.acked).min(2.0) } else { 1.0 }
     }
 
     /// Section 5.8: what was outstanding before this ACK left no room in the window for more.
