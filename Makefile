@@ -17,8 +17,8 @@ bench:  ## cost of each law, and of a simulated packet, beside ns-2's where it i
 behaviour:  ## run every law on three links and print how it behaves
 	@./ci.sh behaviour
 
-peers:  ## run the same scenarios in ns-2 and compare
-	@./ci.sh peers
+peers:  ## run the same scenarios in ns-2 and ns-3 and compare; ARGS="..." for any point (ARGS=--help)
+	@./ci.sh peers $(ARGS)
 
 fuzz:  ## look for what upsets a sender or a receiver, twenty minutes a target
 	@./ci.sh fuzz

@@ -22,8 +22,8 @@ main() {
   case $verb in
     help) usage ;;
     test) everything ;;
-    setup | build | demo | bench | behaviour | peers | ordeal | docs | wheel | dist | lock | clean) "$verb" ;;
-    fuzz | fuzz_keep) "$@" ;;
+    setup | build | demo | bench | behaviour | compared | ordeal | docs | wheel | dist | lock | clean) "$verb" ;;
+    peers | fuzz | fuzz_keep) "$@" ;;
     rust_format | rust_lint | rust_test | generated | python_format | python_lint | python_types | stubs | python_test)
       "$verb" ;;
     *)
@@ -42,7 +42,7 @@ usage() {
   test     build, then every check and test
   bench    build, then the cost of each law and of a simulated packet
   behaviour build, then run every law on three links and print how it behaves
-  peers    build, then the comparison with ns-2
+  peers    build, install the peers that are missing where that may be done, then compare; with options, one point
   ordeal   a hundred million operations on every law, some ten minutes (ORDEAL_OPERATIONS sets another number)
   fuzz [TARGET [SECONDS]]  look for what upsets a sender or a receiver: 20 minutes for each of sender, receiver, pair
   fuzz_keep  what fuzz found on its way, minimised, into fuzz/corpus, which `test` plays
@@ -77,7 +77,7 @@ TEXT
 everything() {
   cat <<'TEXT'
 make test: builds Sojourn, then runs every check and test: format, lints, Rust tests, generated files,
-Python types, the pages, the wheel, Python tests, and the comparison with ns-2 where it is installed.
+Python types, the pages, the wheel, Python tests, and the comparison with ns-2 and ns-3 where they are installed.
 It takes about 5 to 8 minutes on two cores, the longer time on a fresh machine.
 TEXT
   mkdir -p "$(dirname "$SKIPPED")"
@@ -94,7 +94,7 @@ TEXT
   attempt "pages" docs
   attempt "wheel" wheel
   attempt "Python tests" python_test
-  attempt "ns-2 comparison" peers
+  attempt "comparison with peers" compared
   closing
 }
 
@@ -114,10 +114,59 @@ behaviour() {
   PYTHONPATH=docs "$PY" -c 'from sojourn_docs.behaviour import main; main()'
 }
 
+# peers [OPTION...]: the fixed comparison, or the one point that the options name (peers/compare.py --help).
 peers() {
-  command -v ns >/dev/null || skip "ns-2 comparison" "ns2 is not installed: apt-get install ns2"
+  if [ "$#" -eq 0 ]; then
+    echo "make peers: builds Sojourn, installs ns-2 and ns-3 where that may be done (some 80 MB), then compares; about 5 minutes."
+  fi
+  install_peers
+  if [ "$#" -eq 0 ]; then
+    compared
+  else
+    build
+    "$PY" peers/compare.py "$@"
+  fi
+}
+
+# The comparison with the peers that are here.
+compared() {
+  if ! command -v ns >/dev/null && ! [ -x build/ns3/3.44/dumbbell ] && ! [ -x build/ns3/3.37/dumbbell ]; then
+    skip "comparison with peers" "neither ns-2 nor ns-3 is installed: make peers"
+  fi
   build
   run_pytest peers -m peers tests/peers
+}
+
+# What is missing of the peers, where this machine lets it be installed; the rest is named.
+install_peers() {
+  debian_package ns2 /usr/bin/ns
+  debian_package libns3-dev /usr/include/ns3/core-module.h
+  if ! [ -d build/ns3/wheel/ns3 ]; then
+    rm -rf build/ns3/wheel build/ns3/wheel.new
+    # Its Python is not used, so that one wheel serves every Python.
+    if setup && "$PY" -m pip install --quiet --no-deps --no-compile --require-hashes --only-binary :all: \
+      --implementation cp --python-version 3.11 --abi cp311 --platform manylinux_2_28_x86_64 \
+      --target build/ns3/wheel.new -r peers/ns3/requirements.txt; then
+      mv build/ns3/wheel.new build/ns3/wheel
+    else
+      echo "not installed: ns-3 3.44 (no wheel of the Python package ns3 for this machine)"
+    fi
+  fi
+  if command -v c++ >/dev/null; then
+    sh peers/ns3/build.sh build/ns3
+  else
+    echo "not built: ns-3's dumbbell (no C++ compiler: apt-get install g++)"
+  fi
+}
+
+# debian_package NAME FILE: install the package where FILE is missing.
+debian_package() {
+  [ -e "$2" ] && return
+  if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
+    echo "installing $1"
+    apt-get update -qq </dev/null && apt-get install -y -qq "$1" </dev/null >/dev/null && return
+  fi
+  echo "not installed: $1 (as root: apt-get install $1)"
 }
 
 ordeal() {

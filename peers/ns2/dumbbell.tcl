@@ -9,7 +9,7 @@
 array set is {
     flows 120  rate 8e6  delay 0.020  buffer 300  packet 1000
     access_rate 10e6  access_from 0.038  access_to 0.042
-    cc reno  ecn 1  law tail_drop  seed 1  duration 100  warmup 10  quiet 0
+    cc reno  ecn 1  law tail_drop  seed 1  duration 100  warmup 10  start 1  quiet 0
     min 50  max 150  weight 0.002  max_p 0.1  gentle 1  mark_below_p 0.1
     adaptive 0  target_delay 0.005
     target 100  a 1.822e-5  b 1.816e-5  hertz 160  virtual 0.98
@@ -90,7 +90,7 @@ for {set i 0} {$i < $is(flows)} {incr i} {
     $ns connect $tcp($i) $receiver
     set ftp [new Application/FTP]
     $ftp attach-agent $tcp($i)
-    $ns at [$draws uniform 0 1] "$ftp start"
+    $ns at [$draws uniform 0 $is(start)] "$ftp start"
 }
 
 set counters {parrivals_ pdepartures_ pdrops_ pmarks_ bdepartures_}
@@ -105,12 +105,13 @@ proc sample {} {
     $ns at [expr {[$ns now] + 0.01}] sample
 }
 proc start_measuring {} {
-    global monitor counters before
+    global is monitor counters before tcp acked_before
     foreach counter $counters { set before($counter) [$monitor set $counter] }
+    for {set i 0} {$i < $is(flows)} {incr i} { set acked_before($i) [$tcp($i) set ack_] }
     sample
 }
 proc finish {} {
-    global is monitor counters before n sum squares tcp
+    global is monitor counters before n sum squares tcp acked_before
     if {$is(quiet)} {
         # Packets that were acknowledged: the cheap count, for timing.
         set acked 0
@@ -127,6 +128,14 @@ proc finish {} {
     puts "utilization [expr {8.0 * $is(packet) * $got(pdepartures_) / ($is(rate) * $seconds)}]"
     puts "drop_ratio [expr {double($got(pdrops_)) / $got(parrivals_)}]"
     puts "mark_ratio [expr {double($got(pmarks_)) / $got(parrivals_)}]"
+    set acked 0.0; set acked_squares 0.0
+    for {set i 0} {$i < $is(flows)} {incr i} {
+        set packets [expr {[$tcp($i) set ack_] - $acked_before($i)}]
+        set acked [expr {$acked + $packets}]
+        set acked_squares [expr {$acked_squares + double($packets) * $packets}]
+    }
+    puts "goodput_bps [expr {8.0 * ($is(packet) - 40) * $acked / $seconds}]"
+    puts "jain_index [expr {$acked * $acked / ($is(flows) * $acked_squares)}]"
     puts "events [expr {$got(pdrops_) + $got(pmarks_)}]"
     exit 0
 }

@@ -13,6 +13,8 @@ from sojourn import catalogue
 
 LAWS = [entry["name"] for entry in catalogue.entries("laws")]
 OUTLINE = ("Idea", "Equation", "Parameters", "Model", "In a run", "Ours against the source", "References")
+CCS = [entry["name"] for entry in catalogue.entries("ccs")]
+OUTLINE_OF_CC = tuple(part for part in OUTLINE if part != "Model")
 # What a browser fetches by itself, as opposed to a link that a reader follows.
 FETCHED = {("link", "href"), ("script", "src"), ("img", "src"), ("source", "src"), ("iframe", "src")}
 
@@ -35,17 +37,41 @@ def test_the_page_of_the_how_to_is_such_a_page(root: Path) -> None:
 
 
 def check_page(text: str, law: str) -> None:
-    headings = re.findall(r"^## (.*)$", text, flags=re.MULTILINE)
-    missing = [part for part in OUTLINE if not any(heading.startswith(part) for heading in headings)]
-    assert not missing, f"the page of {law} has no section on: {', '.join(missing)}"
+    check_outline(text, law, OUTLINE)
     # Facts come from the catalogue and from a run, so that the page cannot be stale.
-    for insert in (f"parameters {law}", f"run {law}", f"source {law}"):
-        assert f"<!-- insert {insert} -->" in text, f"the page of {law} lacks <!-- insert {insert} -->"
+    check_inserts(text, law, ("parameters", "run", "source"))
 
 
-def test_no_page_is_left_of_a_law_that_is_gone(root: Path) -> None:
-    pages = {page.stem for page in (root / "docs" / "laws").glob("*.md")} - {"index"}
-    assert not pages - set(LAWS)
+def check_outline(text: str, name: str, outline: tuple[str, ...]) -> None:
+    headings = re.findall(r"^## (.*)$", text, flags=re.MULTILINE)
+    missing = [part for part in outline if not any(heading.startswith(part) for heading in headings)]
+    assert not missing, f"the page of {name} has no section on: {', '.join(missing)}"
+
+
+def check_inserts(text: str, name: str, inserts: tuple[str, ...]) -> None:
+    for insert in inserts:
+        wanted = f"<!-- insert {insert} {name} -->"
+        assert wanted in text, f"the page of {name} lacks {wanted}"
+
+
+@pytest.mark.parametrize("cc", CCS)
+def test_every_congestion_control_has_its_page_and_says_where_it_differs(root: Path, cc: str) -> None:
+    page = root / "docs" / "ccs" / f"{cc}.md"
+    assert page.is_file(), (
+        f"docs/ccs/{cc}.md is missing: docs/howto/add-a-congestion-control.md says what it holds"
+    )
+    text = page.read_text()
+    check_outline(text, cc, OUTLINE_OF_CC)
+    check_inserts(text, cc, ("parameters", "source"))
+    named = re.findall(r"\]\(/deviations/(\w+)\.md\)", text)
+    assert named, f"docs/ccs/{cc}.md links to no page of docs/deviations"
+    assert all((root / "docs" / "deviations" / f"{name}.md").is_file() for name in named)
+
+
+@pytest.mark.parametrize(("folder", "names"), [("laws", LAWS), ("ccs", CCS)])
+def test_no_page_is_left_of_what_is_gone(root: Path, folder: str, names: list[str]) -> None:
+    pages = {page.stem for page in (root / "docs" / folder).glob("*.md")} - {"index"}
+    assert not pages - set(names)
 
 
 class Page(HTMLParser):

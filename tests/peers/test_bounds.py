@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from bounds import Sample, verdict
+
+from bounds import LAWS, TRANSPORTS, Sample, verdict
 
 
 @pytest.mark.parametrize(
@@ -24,16 +25,39 @@ def test_a_binding_row(metric: str, ours: float, agrees: bool) -> None:
         metric
     ]
     peer = Sample(3, base, base * 0.01)
-    assert verdict(metric, Sample(10, ours * base, 0.001), peer, events=5000)[0] is agrees
+    assert verdict(metric, Sample(10, ours * base, 0.001), peer, events=5000, bounds=LAWS).agrees is agrees
 
 
 def test_a_noisy_row_asks_for_overlapping_intervals() -> None:
     noisy = Sample(3, 10.0, 4.0)
-    assert verdict("queue_mean_packets", Sample(10, 19.0, 1.0), noisy, events=0)[0]
-    assert not verdict("queue_mean_packets", Sample(10, 25.0, 1.0), noisy, events=0)[0]
+    assert verdict("queue_mean_packets", Sample(10, 19.0, 1.0), noisy, events=0, bounds=LAWS).agrees
+    assert not verdict("queue_mean_packets", Sample(10, 25.0, 1.0), noisy, events=0, bounds=LAWS).agrees
 
 
 def test_nothing_marked_means_nothing_marked() -> None:
     none = Sample(3, 0.0, 0.0)
-    assert verdict("mark_ratio", Sample(10, 0.0, 0.0), none, events=0)[0]
-    assert not verdict("mark_ratio", Sample(10, 1e-6, 0.0), none, events=0)[0]
+    assert verdict("mark_ratio", Sample(10, 0.0, 0.0), none, events=0, bounds=LAWS).agrees
+    assert not verdict("mark_ratio", Sample(10, 1e-6, 0.0), none, events=0, bounds=LAWS).agrees
+
+
+@pytest.mark.parametrize(
+    ("metric", "base", "ours", "agrees"),
+    [
+        ("utilization", 0.9, 0.914, True),
+        ("utilization", 0.9, 0.916, False),
+        ("queue_mean_packets", 4.0, 6.9, True),
+        ("queue_mean_packets", 4.0, 7.1, False),
+        ("queue_mean_packets", 100.0, 116.0, False),
+        ("drop_ratio", 0.04, 0.0499, True),
+        ("drop_ratio", 0.04, 0.0501, False),
+        ("jain_index", 0.99, 0.93, False),
+    ],
+)
+def test_the_bounds_of_transports(metric: str, base: float, ours: float, agrees: bool) -> None:
+    peer = Sample(5, base, base * 0.01)
+    assert verdict(metric, Sample(10, ours, 0.001), peer, events=5000, bounds=TRANSPORTS).agrees is agrees
+
+
+def test_a_single_run_has_no_spread_and_binds() -> None:
+    single = Sample.of([0.9])
+    assert not verdict("utilization", Sample(10, 0.95, 0.2), single, events=0, bounds=TRANSPORTS).agrees

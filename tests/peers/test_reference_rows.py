@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from bounds import TOLERANCES, Sample, verdict
 
 import sojourn as sj
+from bounds import LAWS, Sample, verdict
 
 ROOT = Path(__file__).resolve().parents[2]
 #: The parts of Sojourn whose rows these are.
@@ -68,10 +68,11 @@ def test_every_disc_of_the_rows_is_run() -> None:
     assert {(row["scenario"], row["disc"]) for row in rows()} == set(DISCS)
 
 
-@pytest.mark.parametrize("row", [marked(row) for row in rows() if row["metric"] in TOLERANCES])
+@pytest.mark.parametrize("row", [marked(row) for row in rows() if row["metric"] in LAWS])
 def test_row(row: dict[str, str]) -> None:
     metric, peer = row["metric"], Sample(int(row["n"]), float(row["mean"]), float(row["sd"]))
     values = [run.metrics[metric] for run in ours(row["scenario"], row["disc"], row["transport"]).runs]
-    agree, line = verdict(metric, Sample.of(values), peer, events=peer.mean * OFFERED[row["scenario"]])
-    print(line)
-    assert agree, line
+    events = peer.mean * OFFERED[row["scenario"]]
+    judged = verdict(metric, Sample.of(values), peer, events=events, bounds=LAWS)
+    print(judged.line())
+    assert judged.agrees, judged.line()

@@ -124,4 +124,4 @@ fn report(script: &Script, failure: &Failure) -> String {
 }
 
 /// How many exchanges the kernel plays at once.
-const AT_ONCE: usize = 4;
+const AT_ONCE: usize = 16;

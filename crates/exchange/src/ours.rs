@@ -224,7 +224,7 @@ impl Host for Ours {
             Quantity::Ssthresh => sender.ssthresh().get() as f64 / self.mss,
             Quantity::Flight => sender.flight() as f64 / self.mss,
             Quantity::Rto => millis(sender.timeout()),
-            Quantity::Srtt => return None,
+            Quantity::Srtt => millis(sender.smoothed()?),
         })
     }
 

@@ -231,7 +231,8 @@ impl Packet {
     pub fn allows(&self, seen: &Packet, slack: Span) -> bool {
         let off = |one: u64, other: u64| one.abs_diff(other) <= slack.nanos() / NANOS_PER_MILLI;
         let stamps = |pattern: Stamps, seen: Stamps| {
-            pattern.value.is_none_or(|value| seen.value.is_some_and(|seen| off(value, seen))) && agrees(pattern.echo, seen.echo)
+            pattern.value.is_none_or(|value| seen.value.is_some_and(|seen| off(value, seen)))
+                && agrees(pattern.echo, seen.echo)
         };
         // The segment size that is announced belongs to the path, not to the exchange.
         let offers = |pattern: Offer, seen: Offer| pattern.sack == seen.sack && pattern.scale == seen.scale;
@@ -300,7 +301,7 @@ impl Window {
 }
 
 /// Whether a pattern leaves it open, the host does not know, or the two are the same.
-fn agrees<T: PartialEq>(pattern: Option<T>, seen: Option<T>) -> bool {
+fn agrees<T: Copy + PartialEq>(pattern: Option<T>, seen: Option<T>) -> bool {
     pattern.is_none() || seen.is_none() || pattern == seen
 }
 

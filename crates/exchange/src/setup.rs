@@ -116,6 +116,7 @@ pub fn set(profile: &mut Profile, field: &str, value: &str) -> Result<(), String
         "min_rto" => profile.min_rto = Span::parse(value)?,
         "max_rto" => profile.max_rto = Span::parse(value)?,
         "initial_rto" => profile.initial_rto = Span::parse(value)?,
+        "most_doublings" => profile.most_doublings = number(value)?,
         "limited_transmit" => {
             profile.limited_transmit =
                 one_of(value, &[("new_data", LimitedTransmit::NewData), ("next", LimitedTransmit::Next)])?;

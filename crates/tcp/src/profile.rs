@@ -3,7 +3,7 @@
 use sojourn_units::Span;
 
 /// The names of the profiles.
-pub const PROFILES: &[&str] = &["default", "ns2"];
+pub const PROFILES: &[&str] = &["default", "ns2", "ns3"];
 
 /// The choices of one implementation.
 #[derive(Clone, Debug, PartialEq)]
@@ -144,6 +144,7 @@ impl Profile {
         match name {
             "default" => Some(Profile::standard()),
             "ns2" => Some(Profile::ns2()),
+            "ns3" => Some(Profile::ns3()),
             _ => None,
         }
     }
@@ -228,6 +229,48 @@ impl Profile {
             ecn_at_one: EcnAtOne::BackOff,
             ect_on_retransmit: true,
             ecn_after_timeout: true,
+        }
+    }
+
+    /// What the sockets of ns-3 3.44 do as packaged, seen in their traces
+    /// (`docs/deviations/ns3.md` lists the packets).
+    fn ns3() -> Profile {
+        Profile {
+            name: "ns3",
+            initial_window: 10,
+            delayed_ack: true,
+            ack_every: 2,
+            ack_delay: Span::from_millis(40),
+            tick: Span::from_millis(1),
+            min_rto: Span::from_millis(200),
+            max_rto: Span::from_secs(60),
+            most_doublings: 32,
+            initial_rto: Span::from_secs(1),
+            limited_transmit: LimitedTransmit::NewData,
+            receive_window: 2896,
+            window_scaling: true,
+            dsack: false,
+            halving: Halving::FlightSize,
+            sack: Some(true),
+            loss_detection: LossDetection::Dupacks,
+            pipe: Pipe::Scoreboard,
+            prr: true,
+            tail_loss_probe: false,
+            frto: false,
+            undo: false,
+            byte_counting: 0,
+            pacing: false,
+            unused_window: UnusedWindow::Keep,
+            teardown: true,
+            time_all: true,
+            sack_takes_room: true,
+            timestamps: true,
+            fast_convergence: true,
+            cautious_exit: false,
+            grow_on_exit: true,
+            ecn_at_one: EcnAtOne::WaitForTimer,
+            ect_on_retransmit: false,
+            ecn_after_timeout: false,
         }
     }
 }

@@ -48,7 +48,8 @@ fn eager() -> Choice {
 const MSS: u64 = 1000;
 
 fn connected() -> Sender {
-    let config = Config { profile: Profile::default(), cc: eager(), mss: MSS as u32, ecn: false, reads: None };
+    let config =
+        Config { profile: Profile::default(), cc: eager(), mss: MSS as u32, ecn: false, reads: None };
     let mut sender = Sender::new(config).unwrap();
     sender.supply(u64::MAX);
     sender.open();

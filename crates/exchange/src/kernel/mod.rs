@@ -24,7 +24,6 @@ use std::time::{Duration, Instant};
 use tun::Tun;
 use wire::{Options, Packet, Port};
 
-
 /// A kernel's TCP in a network of its own, which ends with the thread that made it.
 pub struct Kernel {
     tun: Tun,
@@ -148,8 +147,14 @@ impl Kernel {
     fn attend(&mut self) {
         // What goes wrong here shows in the segments.
         let mut bytes = [0; CHUNK];
-        if self.reads {
-            while self.stream().is_some_and(|mut stream| stream.read(&mut bytes).is_ok_and(|len| len > 0)) {}
+        while self.reads
+            && let Some(Ok(len)) = self.stream().map(|mut stream| stream.read(&mut bytes))
+        {
+            if len == 0 {
+                // The script's side is done, and so is this one.
+                self.reads = false;
+                let _ = self.stream().map(|stream| stream.shutdown(Shutdown::Write));
+            }
         }
         bytes.fill(0);
         // Whole segments: with no waiting for more, what is left of a write would be a small one.
@@ -157,7 +162,9 @@ impl Kernel {
         let bytes = &bytes[..whole];
         while self.owed > 0 {
             let part = self.owed.min(bytes.len() as u64) as usize;
-            let Some(Ok(written)) = self.stream().map(|mut stream| stream.write(&bytes[..part])) else { break };
+            let Some(Ok(written)) = self.stream().map(|mut stream| stream.write(&bytes[..part])) else {
+                break;
+            };
             self.owed -= written as u64;
         }
     }
@@ -167,7 +174,9 @@ impl Kernel {
     fn delay(&mut self, on: bool) {
         if self.role == Role::Receiver && (on || !self.delays) {
             let quick = i32::from(!on);
-            let _ = self.stream().map(|stream| sys::set_option(stream.as_fd(), libc::IPPROTO_TCP, libc::TCP_QUICKACK, quick));
+            let _ = self
+                .stream()
+                .map(|stream| sys::set_option(stream.as_fd(), libc::IPPROTO_TCP, libc::TCP_QUICKACK, quick));
         }
     }
 
@@ -298,10 +307,11 @@ impl Host for Kernel {
 
     fn hear(&mut self, now: Time, packet: &script::Packet) -> Result<(), String> {
         self.watch(now, false)?;
+        let usual = packet.window.is_none();
         let packet = self.incoming(packet);
         self.delay(true);
         self.tun.put(&packet).map_err(|error| error.to_string())?;
-        if packet.bits & (wire::SYN | wire::ACK) == wire::SYN | wire::ACK {
+        if usual && packet.bits & (wire::SYN | wire::ACK) == wire::SYN | wire::ACK {
             self.tun.put(&behind(packet)).map_err(|error| error.to_string())?;
         }
         self.attend();
@@ -310,7 +320,9 @@ impl Host for Kernel {
     }
 
     fn say(&mut self, until: Time) -> Result<Option<(Time, script::Packet)>, String> {
-        self.watch(until.min(Time::ZERO + LONGEST), true)?;
+        let now = self.now();
+        let until = if until.since(now) > LONGEST { now + SILENCE } else { until };
+        self.watch(until, true)?;
         let due = self.sent.front().is_some_and(|(at, _)| *at <= until);
         let sent = if due { self.sent.pop_front() } else { None };
         Ok(sent.map(|(at, packet)| (at, self.outgoing(&packet))))
@@ -433,5 +445,7 @@ const SLACK: Span = Span::from_millis(25);
 const WHEEL: u64 = 8;
 /// How often an exchange is tried on a busy machine.
 const TRIES: u32 = 3;
-/// No exchange takes longer.
-const LONGEST: Span = Span::from_secs(100);
+/// No segment is waited for longer;
+const LONGEST: Span = Span::from_secs(9);
+/// and where a script has nothing come for longer, it is believed after this time.
+const SILENCE: Span = Span::from_secs(2);

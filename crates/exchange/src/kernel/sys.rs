@@ -75,8 +75,9 @@ pub(super) fn tcp_info(socket: BorrowedFd<'_>) -> Result<libc::tcp_info> {
     let mut len = size_of_val(&info) as libc::socklen_t;
     let pointer = (&raw mut info).cast();
     // SAFETY: the kernel writes at most `len` bytes to where `info` is.
-    let answer =
-        unsafe { libc::getsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, pointer, &raw mut len) };
+    let answer = unsafe {
+        libc::getsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, pointer, &raw mut len)
+    };
     done(answer).map(|_| info)
 }
 

@@ -154,8 +154,10 @@ impl Options {
     }
 
     fn take(&mut self, kind: u8, value: &[u8]) {
-        let longs: Vec<u32> =
-            value.chunks_exact(4).map(|four| u32::from_be_bytes([four[0], four[1], four[2], four[3]])).collect();
+        let longs: Vec<u32> = value
+            .chunks_exact(4)
+            .map(|four| u32::from_be_bytes([four[0], four[1], four[2], four[3]]))
+            .collect();
         match (kind, value, &longs[..]) {
             (MSS, &[high, low], _) => self.mss = Some(u16::from_be_bytes([high, low])),
             (SACK_PERMITTED, [], _) => self.sack_permitted = true,

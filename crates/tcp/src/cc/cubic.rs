@@ -422,4 +422,126 @@ mod tests {
         near(cubic.window, before);
         assert_eq!(cubic.stage.unwrap().start, Time::ZERO + Span::from_secs(9));
     }
+
+    /// The same where the sender says so, as it does where the receiver has room for less.
+    #[test]
+    fn time_without_need_of_the_window_is_left_out() {
+        let mut cubic = after_loss(100.0);
+        acks(&mut cubic, 1000, ALL);
+        let rtt = RttEstimator::new(&Profile::default());
+        let now = Time::ZERO + Span::from_millis(3500);
+        let (acked, flight, sample) = (1000, 0, None);
+        cubic.on_unused(&AckSample { now, acked, flight, rtt: &rtt, sample, una: 0, sent: 0, marked: false });
+        assert_eq!(cubic.stage.unwrap().start, Time::ZERO + Span::from_millis(3500));
+    }
+
+    /// Nothing outstanding for nine seconds, then a whole window at once, acknowledged a round trip of 100 ms later.
+    #[test]
+    fn time_with_nothing_outstanding_is_left_out() {
+        let mut cubic = after_loss(100.0);
+        acks(&mut cubic, 1000, 99);
+        acks(&mut cubic, 1100, 99);
+        cubic.was_idle = true;
+        acks(&mut cubic, 10_200, 99);
+        assert_eq!(cubic.stage.unwrap().start, Time::ZERO + Span::from_secs(10));
+        // A flow that has one flight a round trip is never idle.
+        cubic.was_idle = true;
+        acks(&mut cubic, 10_300, 99);
+        assert_eq!(cubic.stage.unwrap().start, Time::ZERO + Span::from_secs(10));
+    }
+
+    /// Section 4.10: no W_max; K = 0 and cwnd_prior = cwnd.
+    #[test]
+    fn after_hystart_the_window_is_convex_from_where_it_stands() {
+        let mut cubic = Cubic::new(&Params::default(), &Profile::default(), MSS);
+        let rtt = RttEstimator::new(&Profile::default());
+        let mut una = 0;
+        for count in 0..55 {
+            una += 1000;
+            let sample = Some(Span::from_millis(if count < 10 { 50 } else { 100 }));
+            let (now, acked, flight, sent) = (Time::ZERO, 1000, 9000, una + 9000);
+            cubic.on_ack(&AckSample { now, acked, flight, rtt: &rtt, sample, una, sent, marked: false });
+        }
+        // As in Reno's test: 18 whole segments and 37 quarters.
+        near(cubic.window, 37.25);
+        assert_eq!((cubic.ssthresh, cubic.prior, cubic.plateau), (37.25, 37.25, None));
+        acks(&mut cubic, 1000, ALL);
+        let stage = cubic.stage.unwrap();
+        assert_eq!((stage.k, stage.plateau), (0.0, 37.25));
+        // alpha is 1 from the start: W_est has reached cwnd_prior. W_cubic(0) = 37.25 is less.
+        near(cubic.window, 37.25 + 1.0 / 37.25);
+    }
+
+    #[test]
+    fn hystart_is_as_given_or_else_where_bytes_are_counted() {
+        let first = |hystart, byte_counting| {
+            let profile = Profile { byte_counting, ..Profile::default() };
+            let mut cubic = Cubic::new(&Params { hystart, ..Params::default() }, &profile, MSS);
+            let rtt = RttEstimator::new(&profile);
+            let (now, sample) = (Time::ZERO, None);
+            let ack = AckSample {
+                now,
+                acked: 10_000,
+                flight: 0,
+                rtt: &rtt,
+                sample,
+                una: 0,
+                sent: 0,
+                marked: false,
+            };
+            cubic.on_ack(&ack);
+            cubic.window - 10.0
+        };
+        assert_eq!((first(None, 2), first(None, 0)), (8.0, 1.0));
+        assert_eq!((first(Some(false), 2), first(Some(true), 0)), (2.0, 8.0));
+    }
+
+    /// Section 4.9.2: a copy from before the loss has W_max, K, t_epoch and W_est as they were.
+    #[test]
+    fn a_copy_from_before_goes_on_where_it_was() {
+        let mut cubic = after_loss(100.0);
+        acks(&mut cubic, 1000, ALL);
+        acks(&mut cubic, 2000, ALL);
+        let (mut kept, stage) = (cubic.clone(), cubic.stage.unwrap());
+        cubic.on_signal(&Signal::Loss { flight: 70_000 });
+        // The sender says once more what the window is: no new stage.
+        kept.set_window(kept.window());
+        let again = kept.stage.unwrap();
+        assert_eq!(
+            (again.start, again.k, again.plateau, again.reno),
+            (stage.start, stage.k, 100.0, stage.reno)
+        );
+        acks(&mut kept, 2300, ALL);
+        assert!(kept.window > 70.25);
+        // Where it puts the window elsewhere, a stage starts there: K = cbrt((100 - 40) / 0.4).
+        kept.set_window(Bytes::new(40_000));
+        kept.set_ssthresh(Bytes::new(40_000));
+        acks(&mut kept, 2400, ALL);
+        near(kept.stage.unwrap().k, 5.313_293);
+    }
+
+    #[test]
+    fn abe_keeps_85_hundredths_at_an_echo_in_congestion_avoidance() {
+        let mut cubic = Cubic::new(&Params { abe: true, ..Params::default() }, &Profile::default(), MSS);
+        cubic.window = 100.0;
+        cubic.on_signal(&Signal::EcnEcho { flight: 100_000 });
+        near(cubic.window, 70.0);
+        cubic.on_signal(&Signal::EcnEcho { flight: 70_000 });
+        near(cubic.window, 59.5);
+        cubic.on_signal(&Signal::Loss { flight: 59_500 });
+        near(cubic.window, 41.65);
+    }
+
+    /// RFC 3465, section 2.3.
+    #[test]
+    fn slow_start_after_a_timeout_adds_one_segment_an_ack() {
+        let mut cubic = after_loss(100.0);
+        cubic.on_signal(&Signal::Timeout { flight: 70_000, again: false });
+        let rtt = RttEstimator::new(&Profile::default());
+        let (now, sample) = (Time::ZERO, None);
+        let ack =
+            AckSample { now, acked: 10_000, flight: 0, rtt: &rtt, sample, una: 0, sent: 0, marked: false };
+        cubic.on_ack(&ack);
+        near(cubic.window, 2.0);
+    }
 }

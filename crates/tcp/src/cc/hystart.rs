@@ -18,6 +18,8 @@ use sojourn_units::Span;
 /// HyStart++ in the first slow start.
 #[derive(Clone, Debug)]
 pub(super) struct HyStart {
+    /// `L`: segments that one ACK may add.
+    most: f64,
     /// `windowEnd`: the round ends when everything below this is acknowledged.
     window_end: Option<u64>,
     /// `lastRoundMinRTT`.
@@ -41,13 +43,14 @@ struct Conservative {
 
 impl HyStart {
     /// Before the first ACK.
-    pub(super) fn new() -> HyStart {
-        HyStart { window_end: None, last: None, current: None, samples: 0, css: None }
+    pub(super) fn new(pacing: bool) -> HyStart {
+        let most = if pacing { f64::INFINITY } else { MOST_SEGMENTS };
+        HyStart { most, window_end: None, last: None, current: None, samples: 0, css: None }
     }
 
-    /// By what share of slow start's the window grows with the next ACK.
-    pub(super) fn pace(&self) -> f64 {
-        if self.css.is_some() { 1.0 / CSS_GROWTH_DIVISOR } else { 1.0 }
+    /// Bytes that an ACK for `acked` bytes adds to the window.
+    pub(super) fn increase(&self, acked: f64, mss: f64) -> f64 {
+        acked.min(self.most * mss) / if self.css.is_some() { CSS_GROWTH_DIVISOR } else { 1.0 }
     }
 
     /// Takes in an ACK; whether slow start is over.
@@ -95,8 +98,8 @@ fn threshold(last: Span) -> Span {
 
 // The values that section 4.3 recommends.
 
-/// Segments that one ACK may add where the sender does not pace (`L`); where it does there is no limit.
-pub(super) const MOST_SEGMENTS: f64 = 8.0;
+/// `L` where the sender does not pace; where it does there is no limit.
+const MOST_SEGMENTS: f64 = 8.0;
 const MIN_RTT_THRESH: Span = Span::from_millis(4);
 const MAX_RTT_THRESH: Span = Span::from_millis(16);
 const MIN_RTT_DIVISOR: u64 = 8;
@@ -119,7 +122,7 @@ mod tests {
 
     impl Rounds {
         fn new() -> Rounds {
-            Rounds { hystart: HyStart::new(), una: 0 }
+            Rounds { hystart: HyStart::new(false), una: 0 }
         }
 
         /// So many ACKs of a segment each, a round-trip time of `millis` in each; whether slow start is over.
@@ -168,7 +171,7 @@ mod tests {
         assert!(!rounds.is_conservative());
         rounds.acks(1, 90);
         assert!(rounds.is_conservative());
-        assert_eq!(rounds.hystart.pace(), 0.25);
+        assert_eq!(rounds.hystart.increase(1000.0, 1000.0), 250.0);
     }
 
     #[test]
@@ -205,6 +208,6 @@ mod tests {
         assert!(rounds.is_conservative());
         rounds.acks(1, 94);
         assert!(!rounds.is_conservative());
-        assert_eq!(rounds.hystart.pace(), 1.0);
+        assert_eq!(rounds.hystart.increase(1000.0, 1000.0), 1000.0);
     }
 }

@@ -10,7 +10,7 @@
 //! After a timeout one ACK may be for much that arrived long before, and `L` is 1 (RFC 3465, section 2.3).
 
 use super::AckSample;
-use super::hystart::{self, HyStart};
+use super::hystart::HyStart;
 use crate::profile::Profile;
 
 /// Slow start.
@@ -19,10 +19,8 @@ pub(super) struct SlowStart {
     /// `L`, segments.
     most: f64,
     after_timeout: bool,
-    /// While the first slow start lasts.
-    hystart: Option<HyStart>,
-    /// `L` of the first slow start.
-    most_at_first: f64,
+    /// While the first slow start lasts; no part of what a flow holds for ever.
+    hystart: Option<Box<HyStart>>,
 }
 
 /// What an ACK does in slow start.
@@ -37,21 +35,15 @@ pub(super) struct Growth {
 impl SlowStart {
     /// Slow start, the first one by HyStart++ or not.
     pub(super) fn new(profile: &Profile, hystart: bool) -> SlowStart {
-        let most = f64::from(profile.byte_counting.max(1));
-        let most_at_first = match (hystart, profile.pacing) {
-            (false, _) => most,
-            (true, false) => hystart::MOST_SEGMENTS,
-            (true, true) => f64::INFINITY,
-        };
-        let hystart = hystart.then(HyStart::new);
-        SlowStart { most, after_timeout: false, hystart, most_at_first }
+        let hystart = hystart.then(|| Box::new(HyStart::new(profile.pacing)));
+        SlowStart { most: f64::from(profile.byte_counting.max(1)), after_timeout: false, hystart }
     }
 
     /// An ACK of new data, with segments of `mss` bytes.
     pub(super) fn on_ack(&mut self, ack: &AckSample<'_>, mss: f64) -> Growth {
         let acked = ack.acked as f64;
         if let Some(hystart) = &mut self.hystart {
-            let bytes = acked.min(self.most_at_first * mss) * hystart.pace();
+            let bytes = hystart.increase(acked, mss);
             return Growth { bytes, ends: hystart.is_over(ack) };
         }
         let most = if self.after_timeout { 1.0 } else { self.most };

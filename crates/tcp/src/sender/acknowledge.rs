@@ -95,6 +95,7 @@ impl Sender {
         let before = self.flight();
         let rtt = self.measure(now, segment, None);
         self.advance_una(segment.ack);
+        self.notice_reneging();
         let undone = self.look_for_spurious(now, segment, &Heard::default(), acked, echo);
         let Effect { restart, grow } = match self.repair {
             None => Effect { restart: true, grow: !undone },
@@ -116,6 +117,7 @@ impl Sender {
     pub(super) fn advance_una(&mut self, ack: u64) {
         self.una = ack;
         self.nxt = self.nxt.max(ack);
+        self.resend = false;
         self.dup_acks = 0;
         self.beyond_window = 0;
         self.timed_out_at = None;

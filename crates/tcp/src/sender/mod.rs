@@ -251,7 +251,7 @@ impl Sender {
 
     /// No data beyond what has been sent already; FIN follows it where connections end so.
     pub fn stop(&mut self) {
-        self.supply = self.max;
+        self.supply = self.supply.min(self.max);
         if self.profile.teardown {
             self.close();
         }
@@ -322,6 +322,11 @@ impl Sender {
     /// The retransmission timeout in force.
     pub fn timeout(&self) -> Span {
         self.rtt.timeout()
+    }
+
+    /// The smoothed round-trip time; None before the first measurement.
+    pub fn smoothed(&self) -> Option<Span> {
+        self.rtt.smoothed_s().map(Span::from_seconds)
     }
 
     /// First byte not acknowledged.

@@ -25,7 +25,8 @@ impl Sender {
         let Some(smoothed) = self.rtt.smoothed_s().filter(|_| self.profile.pacing) else { return };
         let factor = if self.window < self.cc.ssthresh().get() { IN_SLOW_START } else { AFTER };
         let gap = smoothed * f64::from(segment.len) / (factor * self.window as f64);
-        self.next_release = self.next_release.max(now) + Span::from_seconds(gap);
+        // Stamps may have been forged: it waits no longer than the timer would.
+        self.next_release = self.next_release.max(now) + Span::from_seconds(gap).min(self.rtt.timeout());
     }
 }
 

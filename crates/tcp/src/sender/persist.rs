@@ -22,9 +22,9 @@ pub(super) struct Persist {
 }
 
 impl Sender {
-    /// Starts the timer where data waits, nothing is under way, and the window is closed.
+    /// Starts the timer where data waits, nothing is under way, and the window is closed, or too small for what waits.
     pub(super) fn arm_persist(&mut self, now: Time) {
-        let blocked = self.una == self.max && self.end_of_stream() > self.max && self.edge <= self.max;
+        let blocked = self.una == self.max && self.end_of_stream() > self.max && self.new_data() == 0;
         if !blocked {
             self.timers.persist = Time::NEVER;
             if self.edge > self.max {
@@ -40,11 +40,14 @@ impl Sender {
         self.persist.due = true;
     }
 
-    /// One byte beyond the window.
+    /// One byte beyond the window, or what little there is room for (RFC 9293, section 3.8.6.2.1, rule 4).
     pub(super) fn probe_window(&mut self, now: Time) -> Option<Segment> {
         self.persist.due = false;
-        if self.edge > self.max || self.end_of_stream() == self.max {
+        if self.end_of_stream() == self.max || self.una < self.max || self.new_data() > 0 {
             return None;
+        }
+        if self.edge > self.max {
+            return Some(self.advance(now, self.edge - self.max));
         }
         let seq = self.max;
         let segment = self.segment(now, seq, 1, false);

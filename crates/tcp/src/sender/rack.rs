@@ -397,7 +397,7 @@ impl Sender {
     }
 
     /// What was SACKed can only be acknowledged next if the receiver has thrown it away (RFC 2018, section 8).
-    fn notice_reneging(&mut self) {
+    pub(super) fn notice_reneging(&mut self) {
         if self.board.first().is_some_and(|(from, _)| from <= self.una) {
             self.board.clear();
             self.rack.frontier = self.una;

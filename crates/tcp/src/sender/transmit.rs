@@ -39,16 +39,16 @@ impl Sender {
 
     /// The window says how far to go.
     pub(super) fn next_in_order(&mut self, now: Time) -> Option<Segment> {
-        let len = self.next_len();
-        if len == 0 || self.ecn.hold {
+        if self.nxt == self.end_of_stream() || self.ecn.hold {
             return None;
         }
-        let early = if self.dup_acks == 0 { 0 } else { self.limited_transmit() };
         self.look_at_window(now);
+        let len = self.next_len();
+        let early = if self.dup_acks == 0 { 0 } else { self.limited_transmit() };
         let end = self.nxt + len;
         // FIN alone is no data: the congestion window does not hold it back.
         let bare_fin = self.closing && self.nxt == self.supply;
-        if end > self.edge || (end - self.una > self.window + early && !bare_fin) {
+        if end > self.edge.max(self.max) || (end - self.una > self.window + early && !bare_fin) {
             // Data that waits for room alone waits for the receiver to say so.
             if self.una == self.max {
                 self.arm_persist(now);
@@ -90,16 +90,20 @@ impl Sender {
         self.mss.min(self.board.hole_end(self.una, self.max) - self.una)
     }
 
-    /// Sequence numbers of the next segment in order: a segment's worth, FIN on its back.
+    /// Sequence numbers of the next segment in order: a segment's worth, FIN on its back where that fits.
     pub(super) fn next_len(&self) -> u64 {
         let rest = self.end_of_stream() - self.nxt;
-        if self.closing && rest == self.mss + 1 { rest } else { self.mss.min(rest) }
+        let most = self.edge.min(self.una.saturating_add(self.window));
+        let fin_fits = self.closing && rest == self.mss + 1 && self.end_of_stream() <= most;
+        let len = if fin_fits { rest } else { self.mss.min(rest) };
+        // What was sent before needs no new room (RFC 9293, section 3.8.6): a piece ends where that ends.
+        if self.nxt < self.max && self.nxt + len > self.edge { len.min(self.max - self.nxt) } else { len }
     }
 
     /// The same where the receiver has room for it; 0 otherwise.
     pub(super) fn new_data(&self) -> u64 {
         let len = self.next_len();
-        if self.nxt + len <= self.edge { len } else { 0 }
+        if self.nxt + len <= self.edge.max(self.max) { len } else { 0 }
     }
 
     /// The next `len` sequence numbers in order.

@@ -30,7 +30,7 @@
 //! | what | |
 //! |---|---|
 //! | 4 | arrives in `n` + 1 pieces |
-//! | 5 | arrives without options |
+//! | 5 | arrives without SACK blocks; a SYN-ACK without leave to send them |
 //! | 6 | arrives with a forged SACK block, `n` mod 4 + 1 segments above it, of `n` / 4 + 1 |
 //! | 7 | arrives with an echo of congestion (`n` odd), or a window of `n` / 2 segments |
 //!
@@ -291,7 +291,8 @@ impl Life<'_> {
             4 => self.launches_pieces(at, &ack, n),
             5 => {
                 ack.sack = SackBlocks::default();
-                ack.flags = keep(ack.flags, &[Flags::SYN, Flags::ACK, Flags::ECE, Flags::FIN]);
+                let kept = [Flags::SYN, Flags::ACK, Flags::ECE, Flags::FIN, Flags::TIMESTAMP, Flags::SCALE];
+                ack.flags = keep(ack.flags, &kept);
             }
             6 => {
                 let from = ack.ack + (n % 4 + 1) * self.sender.mss();
@@ -357,7 +358,9 @@ fn patience(setup: &Setup, segments: u64, round: u64) -> Span {
     // RFC 3168, section 6.1.2: at a window of one segment an echo is answered by silence until the timer. CWR goes
     // with new data only, so that the echoes of what a timeout sends again do not end.
     let waits = profile.ecn_after_timeout && profile.ecn_at_one == EcnAtOne::WaitForTimer && setup.asks_ecn;
-    let timeouts = if waits { 20 + segments } else { 20 };
+    // A window of one segment that is half full waits for the timer, too.
+    let waits = u64::from(waits) + 2 * u64::from(profile.receive_window < 3);
+    let timeouts = 20 + waits * segments;
     let payload = Bytes::new(segments * u64::from(setup.mss));
     let reading = setup.reads.map_or(Span::ZERO, |rate| rate.time_for(payload));
     let round = round + profile.ack_delay.nanos();

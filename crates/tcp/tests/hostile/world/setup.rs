@@ -49,7 +49,7 @@ impl Setup {
         Setup {
             cc: congestion_control(CCS[bits(bytes[0], 0, 3)], bytes[9]),
             profile,
-            mss: [1000, 1460, 536, 1][bits(bytes[4], 6, 2)],
+            mss: [1000, 1460, 536, 16][bits(bytes[4], 6, 2)],
             asks_ecn: bits(bytes[0], 5, 1) == 1,
             agrees_ecn: bits(bytes[0], 6, 1) == 1,
             reads: megabits.map(|megabits| Rate::from_bits_per_second(megabits * 1e6)),

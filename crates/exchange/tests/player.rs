@@ -1,0 +1,85 @@
+//! The player finds what is wrong: scripts that do not hold, and where.
+
+use sojourn_exchange::ours::Ours;
+use sojourn_exchange::play::{Failure, play};
+use sojourn_exchange::script::Script;
+
+const HEAD: &str =
+    "// A sender\n// RFC 5681, section 3.1\n--set initial_window=4, byte_counting=0, frto=false\n";
+
+/// What becomes of a script with these events, which begin on line 4.
+fn played(events: &str) -> Result<(), Failure> {
+    let script = Script::read(&format!("{HEAD}{events}")).unwrap();
+    play(&script, &mut Ours::new(&script.setup).unwrap()).map(|_| ())
+}
+
+/// It fails on this line, having seen this.
+#[track_caller]
+fn fails(events: &str, line: usize, seen: &str) {
+    let failure = played(events).unwrap_err();
+    assert_eq!(failure.line, line, "{failure:?}");
+    assert!(failure.seen.contains(seen), "{failure:?}");
+}
+
+const OPEN: &str = "+0 connect rtt 100ms\n+0 write 5 segments\n";
+
+#[test]
+fn what_holds_passes() {
+    assert_eq!(
+        played(&format!("{OPEN}+0 > data 1..4\n+0.1 < ack 4\n+0 > data 5\n+0.1 < ack 5\n+9 nothing")),
+        Ok(())
+    );
+    assert_eq!(played(&format!("{OPEN}+0 > data 1..4\n* > data 1")), Ok(()));
+    assert_eq!(played(&format!("{OPEN}+0 > data 1..4\n0.35~0.45 > data 1\n+0.6 > data 1")), Ok(()));
+}
+
+#[test]
+fn what_is_not_sent_is_missed() {
+    fails(&format!("{OPEN}+0 > data 1..5"), 6, "nothing up to 100 ms");
+}
+
+#[test]
+fn what_is_not_expected_is_seen() {
+    fails(&format!("{OPEN}+0 > data 1..3\n+0.1 < ack 1"), 7, "3001:4001(1000)");
+    fails(&format!("{OPEN}+0 > data 1..3"), 6, "3001:4001(1000)");
+    fails(&format!("{OPEN}+0 > data 1..4\n+0.3 nothing"), 7, "1:1001(1000) ack 1 at 400 ms");
+}
+
+#[test]
+fn time_counts() {
+    fails(&format!("{OPEN}+0 > data 1..4\n+0.299 > data 1"), 7, "nothing up to 399 ms");
+    fails(&format!("{OPEN}+0 > data 1..4\n+0.301 > data 1"), 7, "at 400 ms");
+    fails(&format!("{OPEN}+0 > data 1..4\n0.05 < ack 1"), 7, "it is 100 ms already");
+}
+
+#[test]
+fn every_field_counts() {
+    fails(&format!("{OPEN}+0 > W data 1"), 6, "1:1001(1000) ack 1");
+    fails(&format!("{OPEN}+0 > [ect0] data 1"), 6, "[noecn]");
+    fails(&format!("{OPEN}+0 > . 1:1000(999) ack 1"), 6, "1:1001(1000)");
+    fails(&format!("{OPEN}+0 > . 1:1001(1000) ack 2"), 6, "ack 1");
+    fails(&format!("{OPEN}+0 > data 1 val 5"), 6, "ack 1");
+}
+
+#[test]
+fn assertions_say_what_there_was() {
+    fails(&format!("{OPEN}+0 > data 1..4\n%{{ assert cwnd == 4, rto_ms < 300 }}%"), 7, "300");
+    fails(&format!("{OPEN}+0 > data 1..4\n%{{ assert flight != 4 }}%"), 7, "4");
+}
+
+/// Of ACKs on one line the answers come behind, of ACKs on two each one's own.
+#[test]
+fn an_answer_belongs_to_its_line() {
+    let together = format!("{OPEN}+0 > data 1..4\n+0.1 < ack 1..2\n+0 > data 5");
+    assert_eq!(played(&together), Ok(()));
+    fails(&format!("{OPEN}+0 > data 1..4\n+0.1 < ack 1\n+0 < ack 2\n+0 > data 5"), 8, "4001:5001(1000)");
+}
+
+#[test]
+fn a_receiver_cannot_write() {
+    let script =
+        Script::read("// A receiver\n// RFC 5681, section 4.2\n--role=receiver\n+0 accept\n+0 write 3\n");
+    let script = script.unwrap();
+    let failure = play(&script, &mut Ours::new(&script.setup).unwrap()).unwrap_err();
+    assert!(failure.line == 5 && failure.seen.contains("Write"), "{failure:?}");
+}

@@ -1,0 +1,184 @@
+"""Compare Sojourn with a peer at one point: the same dumbbell in both, and a table of how they agree.
+
+    .venv/bin/python peers/compare.py --peer ns3 --cc cubic --disc codel --rate '10 Mbit/s'
+    make peers ARGS="--peer ns3 --cc cubic --disc codel --rtt 100ms --flows 10 --seeds 1..5"
+    make peers ARGS="--peer ns2 --scenario scenarios/peers/s1.toml --set flows.0.count=60"
+
+Exit codes: 0 all within bounds, 1 something outside, 2 a point that cannot be said, 3 no such peer here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import sojourn as sj
+from bounds import TRANSPORTS, Sample, Verdict, verdict
+from simulators import ROOT, Peer, Unsayable, Words, peers, rate, seconds, words
+from sojourn.errors import InputError
+
+AGREES, DISAGREES, UNSAYABLE, MISSING = range(4)
+#: The point from which options depart.
+PLAIN = ROOT / "scenarios/peers/s7.toml"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run what the command line asks for; return the exit code."""
+    asked = parser().parse_args(argv)
+    try:
+        peer = chosen(asked.peer)
+    except LookupError as fault:
+        print(f"compare: {fault.args[0]}", file=sys.stderr)
+        return MISSING
+    try:
+        scenario = point(asked, peer)
+        said = words(peer, scenario)
+    except (Unsayable, InputError) as fault:
+        print(f"compare: {fault}", file=sys.stderr)
+        return UNSAYABLE
+    print(f"{scenario.title}; {scenario.disc}; seeds {asked.seeds}\n{peer.name}: {spoken(said)}\n")
+    verdicts = compare(peer, scenario, said, seeds(asked.seeds))
+    print(table(verdicts, peer.name))
+    return AGREES if all(one.agrees for one in verdicts) else DISAGREES
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    about, _, example = (__doc__ or "").partition("\n\n")
+    made = argparse.ArgumentParser(
+        prog="compare",
+        description=about,
+        epilog=example,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument(
+        "--peer", default="ns3", help="ns2, ns3 (the newest that is here), ns3-3.44 or ns3-3.37"
+    )
+    made.add_argument("--scenario", help="a scenario file; without it, the dumbbell of the options below")
+    made.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="change one of its keys"
+    )
+    made.add_argument("--disc", help="such as codel, or red:min=5packets,max=15packets (default: red 5, 15)")
+    made.add_argument("--cc", help="newreno, cubic, reno, ... (default: newreno)")
+    made.add_argument("--flows", help="how many (default: 10)")
+    made.add_argument("--rate", help="of the bottleneck; access links have a hundred times as much")
+    made.add_argument("--rtt", help="without queues (default: 100 ms)")
+    made.add_argument("--buffer", help="such as '300 packets' (default: 1000)")
+    made.add_argument("--ecn", action="store_true", help="flows use ECN")
+    made.add_argument("--profile", help="of our flows (default: the peer's own)")
+    made.add_argument("--duration", help="such as 60s (default: 30 s)")
+    made.add_argument("--warmup", help="such as 20s (default: 10 s)")
+    made.add_argument("--seeds", default="1..5", help="A..B (default: 1..5)")
+    return made
+
+
+def chosen(name: str) -> Peer:
+    """The peer of that name. Raises `LookupError`."""
+    known = peers()
+    wanted = [peer for peer in known.values() if peer.name == name or peer.name.startswith(f"{name}-")]
+    if not wanted:
+        raise LookupError(
+            f'"{name}" is no peer; legal: {", ".join(known)}, or ns3 for the newest that is here'
+        )
+    here = [peer for peer in wanted if peer.command]
+    if not here:
+        raise LookupError(f"{wanted[0].name} is not installed here; to get it: {wanted[0].remedy}")
+    return here[0]
+
+
+def point(asked: argparse.Namespace, peer: Peer) -> sj.Scenario:
+    """The scenario that the options describe. Raises `InputError` and `Unsayable`."""
+    settings: dict[str, str] = {}
+    if not asked.scenario:
+        settings["flows.0.profile"] = peer.profile
+        if peer.name == "ns2":
+            # Its agents know neither.
+            settings |= {"flows.0.timestamps": "false", "flows.0.delayed_ack": "false"}
+    direct = {
+        "flows.0.cc": asked.cc,
+        "flows.0.count": asked.flows,
+        "flows.0.profile": asked.profile,
+        "bottleneck.buffer": asked.buffer,
+        "duration": asked.duration,
+        "warmup": asked.warmup,
+    }
+    settings |= {key: value for key, value in direct.items() if value}
+    if asked.ecn:
+        settings["flows.0.ecn"] = "true"
+    if asked.rate:
+        settings["bottleneck.rate"] = asked.rate
+        settings["flows.0.access.rate"] = f"{100 * rate(asked.rate):.0f} bit/s"
+    if asked.rtt:
+        quarter = seconds(asked.rtt) / 4
+        settings["bottleneck.delay"] = f"{quarter * 1e9:.0f} ns"
+        settings["flows.0.access.delay"] = f"{quarter / 2 * 1e9:.0f} ns"
+    for pair in asked.set:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise Unsayable(f'--set: "{pair}" is not KEY=VALUE')
+        settings[key] = value
+    if asked.disc:
+        # The file's own disc may have no part in this.
+        settings["bottleneck.disc"] = "tail_drop"
+    scenario = sj.load(asked.scenario or PLAIN, settings)
+    return sj.scenario.with_disc(scenario, asked.disc) if asked.disc else scenario
+
+
+def seeds(text: str) -> range:
+    """A..B, both included."""
+    first, dots, last = text.partition("..")
+    if not (dots and first.isdigit() and last.isdigit() and int(first) < int(last)):
+        raise SystemExit(
+            f'compare: --seeds: "{text}" is not a range of two or more; legal: A..B such as 1..5'
+        )
+    return range(int(first), int(last) + 1)
+
+
+def compare(peer: Peer, scenario: sj.Scenario, said: Words, numbers: Sequence[int]) -> list[Verdict]:
+    """Both sides at one point, judged metric by metric."""
+    ours = sj.run(scenario, seeds=numbers).runs
+    with ThreadPoolExecutor(2) as pool:
+        theirs = list(pool.map(lambda seed: peer.run(said, seed), numbers))
+    events = min(run["events"] for run in theirs)
+    return [
+        verdict(
+            metric,
+            Sample.of([run.metrics[metric] for run in ours]),
+            Sample.of([run[metric] for run in theirs]),
+            events=events,
+            bounds=TRANSPORTS,
+        )
+        for metric in TRANSPORTS
+    ]
+
+
+def spoken(said: Words) -> str:
+    """The point in the peer's own words."""
+    return " ".join(f"{key} {value}" for key, value in said.items())
+
+
+def table(verdicts: Sequence[Verdict], peer: str) -> str:
+    """One line a metric."""
+    head = ("metric", "ours", peer, "difference", "tolerance", "within")
+    body = [
+        (
+            one.metric,
+            f"{one.ours.mean:.5g} +- {one.ours.sd:.2g}",
+            f"{one.peer.mean:.5g} +- {one.peer.sd:.2g}",
+            f"{one.difference:+.3g}",
+            one.rule,
+            "yes" if one.agrees else "NO",
+        )
+        for one in verdicts
+    ]
+    widths = [max(len(row[i]) for row in [head, *body]) for i in range(len(head))]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in [head, *body]
+    ]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,226 @@
+"""The peers as installed here: where their programs are, what they can be asked, and a run of one.
+
+`words` says a scenario of Sojourn in a peer's words, the keys of `ns2/dumbbell.tcl` and of
+`ns3/dumbbell.cc`, or raises `Unsayable` with the reason.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import sojourn as sj
+
+ROOT = Path(__file__).resolve().parents[1]
+#: What ns3/build.sh builds.
+NS3 = ROOT / "build/ns3"
+#: The longest that one run of a peer may take, seconds.
+PATIENCE = 900
+
+Words = dict[str, object]
+
+
+class Unsayable(Exception):
+    """A scenario that the peer's dumbbell cannot be; the reason in one line."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A simulator beside Sojourn."""
+
+    name: str
+    #: The profile with which our flows behave as its do.
+    profile: str
+    remedy: str
+    command: tuple[str, ...] | None
+
+    def run(self, words: Mapping[str, object], seed: int) -> dict[str, float]:
+        """The metrics of one run."""
+        assert self.command is not None, f"{self.name} is not installed: {self.remedy}"
+        given = [str(word) for pair in {**words, "seed": seed}.items() for word in pair]
+        done = subprocess.run(
+            [*self.command, *given], capture_output=True, text=True, check=True, timeout=PATIENCE
+        )
+        return {name: float(value) for name, value in (line.split() for line in done.stdout.splitlines())}
+
+
+def peers() -> dict[str, Peer]:
+    """Every peer by its name, installed or not."""
+    ns = shutil.which("ns")
+    ns2 = (ns, str(ROOT / "peers/ns2/dumbbell.tcl")) if ns else None
+    found = [Peer("ns2", "ns2", "apt-get install ns2", ns2)]
+    for version, remedy in [("3.44", "make peers"), ("3.37", "apt-get install libns3-dev, then make peers")]:
+        program = NS3 / version / "dumbbell"
+        command = (str(program),) if program.is_file() else None
+        found.append(Peer(f"ns3-{version}", "ns3", remedy, command))
+    return {peer.name: peer for peer in found}
+
+
+# ---- A scenario in a peer's words ---------------------------------------------------------------
+
+
+def words(peer: Peer, scenario: sj.Scenario) -> Words:
+    """The dumbbell of `scenario` for the peer. Raises `Unsayable`."""
+    whole = json.loads(scenario.to_json())
+    if whole["at"]:
+        raise Unsayable("something changes on the way ([[at]])")
+    if len(whole["flows"]) != 1:
+        raise Unsayable("it has more than one group of flows")
+    [flows], bottleneck = whole["flows"], whole["bottleneck"]
+    if flows["app"] != "bulk" or flows["rate"] or flows["stop"]:
+        raise Unsayable("its flows are not all greedy ones without an end")
+    common: Words = {
+        "flows": flows["count"],
+        "packet": whole_number(flows["segment"], "B"),
+        "ecn": int(bool(flows["ecn"])),
+        "rate": rate(bottleneck["rate"]),
+        "delay": seconds(bottleneck["delay"]),
+        "buffer": whole_number(bottleneck["buffer"], "packets"),
+        "duration": seconds(whole["duration"]),
+        "warmup": seconds(whole["warmup"]),
+        "start": start(flows["start"]),
+        **access(flows["access"]),
+    }
+    return {**common, **(ns2 if peer.name == "ns2" else ns3)(flows, bottleneck["disc"], common)}
+
+
+def ns2(flows: dict[str, Any], disc: dict[str, Any], common: Words) -> Words:
+    """What ns-2 is asked in words of its own."""
+    kinds = {"reno": "reno", "newreno": "newreno"}
+    if flows["cc"] not in kinds:
+        raise Unsayable(f"ns-2's script has no {flows['cc']}")
+    if flows["delayed_ack"] or flows["timestamps"]:
+        raise Unsayable("ns-2's receivers here acknowledge every packet, without timestamps")
+    cc = "sack" if flows["sack"] else kinds[flows["cc"]]
+    # Its drop-tail queue holds one packet less than its limit (docs/deviations/ns2.md).
+    more = {"buffer": int(str(common["buffer"])) + 1} if disc["law"] == "tail_drop" else {}
+    return {"cc": cc, **law(disc, NS2_LAWS, "ns-2"), **more}
+
+
+def ns3(flows: dict[str, Any], disc: dict[str, Any], _: Words) -> Words:
+    """What ns-3 is asked in words of its own."""
+    known = {"reno", "newreno", "cubic", "dctcp", "scalable"}
+    if flows["cc"] not in known:
+        raise Unsayable(f"ns-3's program has no {flows['cc']}")
+    return {
+        "cc": flows["cc"],
+        "sack": int(flows["sack"] is not False),
+        "timestamps": int(bool(flows["timestamps"])),
+        "ack_every": 2 if flows["delayed_ack"] else 1,
+        "ack_delay": 0.04,
+        "min_rto": seconds(flows["min_rto"]),
+        "initial_window": flows["initial_window"],
+        **law(disc, NS3_LAWS, "ns-3"),
+    }
+
+
+#: law -> our parameter -> (the peer's key, how its value is written).
+Laws = Mapping[str, Mapping[str, tuple[str, str]]]
+RED = {
+    "min": ("min", "packets"),
+    "max": ("max", "packets"),
+    "weight": ("weight", ""),
+    "max_p": ("max_p", ""),
+    "gentle": ("gentle", ""),
+}
+NS2_LAWS: Laws = {
+    "tail_drop": {},
+    "red": {**RED, "mark_below_p": ("mark_below_p", "")},
+    "pi": {"target": ("target", "packets"), "a": ("a", ""), "b": ("b", ""), "rate": ("hertz", "Hz")},
+    "rem": {
+        "target": ("target", "packets"),
+        "gamma": ("gamma", ""),
+        "phi": ("phi", ""),
+        "period": ("period", "s"),
+    },
+    "avq": {},
+}
+NS3_LAWS: Laws = {
+    "tail_drop": {},
+    "codel": {"target": ("target", "s"), "interval": ("interval", "s")},
+    "pie": {"target": ("target", "s")},
+    "red": RED,
+}
+#: What a peer's script has by default where ours has something else.
+DEFAULTS: Mapping[str, Words] = {"red": {"mark_below_p": 1.1}}
+
+
+def law(disc: dict[str, Any], laws: Laws, peer: str) -> Words:
+    """The disc in the peer's words."""
+    name = disc["law"]
+    if name not in laws:
+        raise Unsayable(f"{peer} has no {name} (it has {', '.join(laws)})")
+    said: Words = {"law": name}
+    if peer == "ns-2":
+        said |= DEFAULTS.get(name, {})
+    for parameter, value in disc.items():
+        if parameter == "law":
+            continue
+        if parameter not in laws[name]:
+            raise Unsayable(f"{peer}'s {name} has no {parameter}")
+        key, unit = laws[name][parameter]
+        said[key] = plain(value, unit)
+    return said
+
+
+def plain(value: object, unit: str) -> float:
+    """A parameter as a number."""
+    if unit == "s":
+        return seconds(str(value))
+    if isinstance(value, bool | int | float):
+        return float(value)
+    return float(amount(str(value), {unit: 1.0, unit.rstrip("s"): 1.0}))
+
+
+def access(link: dict[str, Any] | None) -> Words:
+    """The private links."""
+    if not link or not link.get("rate"):
+        raise Unsayable("its access links have no rate, and every link of the peer has one")
+    delay = link["delay"]
+    ends = delay["spread"] if isinstance(delay, dict) and "spread" in delay else [delay, delay]
+    if not all(isinstance(end, str) for end in ends):
+        raise Unsayable("the delays of its access links are random")
+    return {
+        "access_rate": rate(link["rate"]),
+        "access_from": seconds(ends[0]),
+        "access_to": seconds(ends[1]),
+    }
+
+
+def start(when: object) -> float:
+    """Within what time flows start."""
+    if isinstance(when, dict) and "random" in when and seconds(when["random"][0]) == 0:
+        return seconds(when["random"][1])
+    if isinstance(when, str) and seconds(when) == 0:
+        return 0.0
+    raise Unsayable("its flows do not start at random from time 0 on")
+
+
+def seconds(text: str) -> float:
+    """A time."""
+    return amount(text, {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0})
+
+
+def rate(text: str) -> float:
+    """A rate, bit/s."""
+    return amount(text, {"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9})
+
+
+def whole_number(text: object, unit: str) -> int:
+    """A count of `unit`."""
+    return round(amount(str(text), {unit: 1.0, unit.rstrip("s"): 1.0}))
+
+
+def amount(text: str, units: Mapping[str, float]) -> float:
+    """A number with one of the units."""
+    found = re.fullmatch(r"([-+.\deE]+)\s*(\S*)", text.strip())
+    if not found or found[2] not in units:
+        raise Unsayable(f'"{text}" is in no unit of {", ".join(units)}')
+    # Rounded: a peer shall see 0.0125, not 0.012500000000000001.
+    return float(f"{float(found[1]) * units[found[2]]:.12g}")
