@@ -89,9 +89,9 @@ def test_a_law_of_a_file_is_the_same_law_in_python(folder, monkeypatch):
 def test_a_file_that_was_edited_is_read_anew(folder, monkeypatch):
     monkeypatch.chdir(folder)
     scenario = sj.load("small.toml")
-    before = MY_LAW.replace("1e-3", "1e-4")
+    before, after = MY_LAW.replace("1e-3", "1e-4"), MY_LAW.replace("1e-3", "1e-2")
     queues = []
-    for text in (before, MY_LAW, before):
+    for text in (before, after, before):
         in_the_users_folder(folder, text)
         queues.append(sj.run(scenario, "mylaw.py:MyLaw").runs[0].metrics["queue_mean_packets"])
     assert queues[0] == queues[2] > queues[1]
