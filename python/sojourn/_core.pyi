@@ -337,7 +337,7 @@ def run(
     seed: int,
     ticket: Ticket,
     law: object | None = None,
-    ccs: Sequence[tuple[int, object]] = (),
+    ccs: Sequence[tuple[int, object]] = ...,
 ) -> Run:
     """Run the packet plant once, without the interpreter's lock.
 

@@ -2,7 +2,7 @@
 //!
 //! crates/aqm/tests/choke.rs holds the law against the theory of Tang, Wang and Low with traffic that meets
 //! its assumptions. Here are TCP flows, which live on losses and so are few enough to meet themselves now and
-//! then; the theory stays near.
+//! then; the theory stays near. It knows no bursts (a packet of one mostly meets the others of it), so they pace.
 
 use sojourn_scenario::Scenario;
 use sojourn_sim::{Probe, Simulation, dumbbell};
@@ -22,6 +22,7 @@ count   = 100
 cc      = "newreno"
 sack    = true
 segment = "1000 B"
+tcp     = { pacing = true }
 access  = { rate = "100 Mbit/s", delay = { spread = ["5 ms", "45 ms"] } }
 [[flows]]
 app     = "poisson"

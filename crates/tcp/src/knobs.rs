@@ -89,6 +89,8 @@ pub static KNOBS: &[Knob] = &[
         "lower bound of the retransmission timeout", "RFC 6298, section 2.4"),
     knob!(max_rto: Span, "more than 0, at most 1 h" if |span| *span > Span::ZERO && *span <= Span::from_secs(3600),
         "upper bound of the retransmission timeout, back-off included", "RFC 6298, sections 2.5 and 5.5"),
+    knob!(most_doublings: u32, "0 to 32" if |doublings| *doublings <= 32,
+        "doublings of the timeout by back-off, at most", "RFC 6298, section 5.5"),
     knob!(initial_rto: Span, "more than 0, at most 60 s" if |span| *span > Span::ZERO && *span <= Span::from_secs(60),
         "retransmission timeout before the first measurement", "RFC 6298, section 2.1"),
     knob!(tick: Span, "more than 0, at most 1 s" if |span| *span > Span::ZERO && *span <= Span::from_secs(1),
@@ -281,7 +283,9 @@ mod tests {
             let profile = Profile::named(name).unwrap();
             for other in PROFILES {
                 let mut made = Profile { name: profile.name, ..Profile::named(other).unwrap() };
-                KNOBS.iter().for_each(|knob| (knob.set)(&mut made, &(knob.get)(&profile)));
+                for knob in KNOBS {
+                    (knob.set)(&mut made, &(knob.get)(&profile));
+                }
                 assert_eq!(Profile { sack: profile.sack, ..made }, profile);
             }
         }

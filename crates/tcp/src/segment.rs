@@ -221,7 +221,9 @@ mod tests {
     fn the_first_block_may_tell_of_what_came_twice() {
         let blocks = |blocks: &[(u64, u64)]| {
             let mut sack = SackBlocks::default();
-            blocks.iter().for_each(|&(from, to)| assert!(sack.push(4000, from, to)));
+            for &(from, to) in blocks {
+                assert!(sack.push(4000, from, to));
+            }
             sack.duplicate(4000)
         };
         assert_eq!(blocks(&[(3000, 3500)]), Some((3000, 3500)));

@@ -389,7 +389,7 @@ fn unknown_words_are_told_with_the_list() {
         14,
         "profile = \"ns4\"",
         &[
-            "f.toml:14: flows[0].profile: \"ns4\" is no known profile; did you mean \"ns2\"? (legal: default, ns2)",
+            "f.toml:14: flows[0].profile: \"ns4\" is no known profile; did you mean \"ns2\"? (legal: default, ns2, ns3)",
         ],
     );
 }

@@ -930,7 +930,7 @@ mod model {
                 let flags = flags.fold(Flags::ACK, |all, (flag, set)| all.with(flag, bits & set == set));
                 let ecn = if bits & 64 == 0 { Ecn::Ce } else { Ecn::Ect0 };
                 let (ack, stamp) = (u64::from(bits & 128), Stamp::at(exchange.now));
-                let segment = Segment { seq, len, flags, ecn, ack, stamp, ..Segment::default() };
+                let segment = Segment { seq, ack, stamp, len, flags, ecn, ..Segment::default() };
                 let answer = exchange.receiver.on_segment(exchange.now, &segment);
                 let delivered = exchange.receiver.delivered();
                 prop_assert!(delivered >= before && delivered - before <= 10_000);

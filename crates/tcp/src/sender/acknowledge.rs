@@ -105,7 +105,7 @@ impl Sender {
             Some(Repair::Rack(_)) => Effect { restart: true, grow: false },
         };
         if self.ecn.agreed || (grow && !echo) {
-            self.tell_of_ack(AckNews { now, acked, sample: rtt, marked: echo, before }, grow && !echo);
+            self.tell_of_ack(&AckNews { now, acked, sample: rtt, marked: echo, before }, grow && !echo);
         }
         if restart || self.una == self.max {
             self.restart_timer(now);
@@ -130,8 +130,8 @@ impl Sender {
     }
 
     /// Tells the congestion control of an ACK of new data.
-    pub(super) fn tell_of_ack(&mut self, news: AckNews, grow: bool) {
-        let AckNews { now, acked, sample, marked, before } = news;
+    pub(super) fn tell_of_ack(&mut self, news: &AckNews, grow: bool) {
+        let AckNews { now, acked, sample, marked, before } = *news;
         if grow && self.usage.is_some() {
             self.note_usage(now);
         }

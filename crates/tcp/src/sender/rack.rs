@@ -374,7 +374,7 @@ impl Sender {
                 marked: echo,
                 before,
             };
-            self.tell_of_ack(news, !recovering && !undone && !echo);
+            self.tell_of_ack(&news, !recovering && !undone && !echo);
             self.restart_timer(now);
         }
         self.look_for_losses(now);
@@ -493,13 +493,11 @@ impl Sender {
         if len == 0 || !self.rack_allows(len) {
             return None;
         }
-        Some(match hole {
-            Some((from, _)) => self.resend(now, from, len),
-            None => {
-                self.note_in_prr(len);
-                self.advance(now, len)
-            }
-        })
+        if let Some((from, _)) = hole {
+            return Some(self.resend(now, from, len));
+        }
+        self.note_in_prr(len);
+        Some(self.advance(now, len))
     }
 
     fn rack_allows(&self, len: u64) -> bool {

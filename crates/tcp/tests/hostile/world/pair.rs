@@ -330,7 +330,7 @@ impl Life<'_> {
                 let (end, ack) = (segment.end(), segment.ack);
                 match towards {
                     Towards::Receiver => {
-                        self.journal.notes(format_args!("lost: {}:{}", segment.seq + 1, end + 1))
+                        self.journal.notes(format_args!("lost: {}:{}", segment.seq + 1, end + 1));
                     }
                     Towards::Sender => self.journal.notes(format_args!("lost: ack {}", ack + 1)),
                 }
