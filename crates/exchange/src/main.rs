@@ -223,7 +223,7 @@ fn close(line: &str, failures: usize) -> ExitCode {
 /// The input is wrong: a line for each fault.
 fn wrong(faults: &[String]) -> ExitCode {
     for fault in faults {
-        eprintln!("exchange: {fault}");
+        eprintln!("{fault}");
     }
     ExitCode::from(2)
 }

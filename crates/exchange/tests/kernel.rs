@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Scripts that are replayed, at least.
-const LEAST: usize = 100;
+const LEAST: usize = 120;
 
 /// A process of its own, since only one with a single thread may have networks of its own.
 #[test]

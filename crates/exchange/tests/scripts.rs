@@ -30,6 +30,14 @@ fn there_are_enough_of_them() {
     assert!(scripts.len() >= LEAST, "{} scripts, {LEAST} are promised", scripts.len());
 }
 
+/// A script is for the kernel, or says why it is not.
+#[test]
+fn every_script_says_whether_it_is_for_the_kernel() {
+    let silent = |(name, text): (String, String)| (!text.contains("\n--kernel=")).then_some(name);
+    let silent: Vec<_> = all().into_iter().filter_map(silent).collect();
+    assert!(silent.is_empty(), "{}", silent.join(", "));
+}
+
 /// All scripts, pending or not, can be read: what they cite is checked there.
 #[test]
 fn every_script_can_be_read() {
