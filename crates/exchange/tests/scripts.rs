@@ -47,6 +47,34 @@ fn every_script_can_be_read() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
+/// The page on the kernel names each script that it does not play as ours does, and says how many there are.
+#[test]
+fn what_differs_on_the_kernel_is_explained() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/deviations/linux.md");
+    let page = fs::read_to_string(page).unwrap();
+    let scripts = all();
+    let begins = |text: &str, starts: &[&str]| {
+        text.lines().any(|line| starts.iter().any(|start| line.starts_with(start)))
+    };
+    let played = scripts.iter().filter(|(_, text)| begins(text, &["--kernel=yes"]));
+    let same = played.clone().filter(|(_, text)| !begins(text, &["ours:", "kernel:"]));
+    let counts = format!(
+        "Of {} scripts {} are played to it, {} of them without such a line.",
+        scripts.len(),
+        played.count(),
+        same.count()
+    );
+    assert!(page.contains(&counts), "{counts}");
+    for (name, text) in &scripts {
+        let differs = begins(text, &["--kernel=no", "ours:", "kernel:"]);
+        assert!(!differs || page.contains(&format!("`{name}`")), "{name} is not in docs/deviations/linux.md");
+        let told = page.lines().any(|line| {
+            line.split("not played:").nth(1).is_some_and(|rest| rest.contains(&format!("`{name}`")))
+        });
+        assert!(!told || begins(text, &["--kernel=no"]), "{name} is played");
+    }
+}
+
 /// Whether a script that is pending is kept nevertheless.
 fn outcome(text: &str) -> Result<bool, String> {
     let script = Script::read(text).map_err(|fault| fault.to_string())?;

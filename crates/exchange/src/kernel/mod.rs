@@ -430,9 +430,13 @@ pub struct Replay {
 /// On a busy machine the script's side itself may be late, or the kernel's timers. What fails then is played again, a few
 /// times; a wrong segment in an exchange that was on time is final.
 pub fn replay(script: &Script) -> Replay {
+    let began = Instant::now();
     for tries in 1.. {
         let outcome = try_once(script);
-        if tries == TRIES || outcome.as_ref().err().and_then(|failure| failure.late).is_none() {
+        if tries == TRIES
+            || began.elapsed() > PATIENCE
+            || outcome.as_ref().err().and_then(|failure| failure.late).is_none()
+        {
             return Replay { tries, outcome };
         }
     }
@@ -453,6 +457,7 @@ fn try_once(script: &Script) -> Result<Vec<Passed>, Failure> {
 
 /// Takes what right to networks of its own this process has; what it lacks, if something. Before any other thread.
 pub fn prepare() -> Result<(), String> {
+    sys::end_when_interrupted();
     sys::hurry();
     namespace::enter().map_err(|error| error.to_string())?;
     std::thread::spawn(|| Kernel::new(&Setup::default()).map(drop).map_err(|error| error.to_string()))
@@ -517,6 +522,8 @@ const SLACK: Span = Span::from_millis(25);
 const WHEEL: u64 = 8;
 /// How often an exchange is tried on a busy machine.
 const TRIES: u32 = 3;
+/// What has taken longer is not tried again.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// What comes later than this makes a timeout of three round trips or a variation of four another one than the script's.
 const TOO_LATE: Span = Span::from_millis(5);
 /// No exchange takes longer.

@@ -111,7 +111,7 @@ fn counted_ack(flags: Flags, words: &[&str], mss: u64) -> Result<Vec<Packet>, St
     while let Some(word) = rest.next() {
         let mut value = || rest.next().ok_or_else(|| format!("{word} N")).and_then(number);
         match word {
-            "times" => times = value()?.min(MOST_SEGMENTS),
+            "times" => times = value()?,
             "win" => packet.window = Some(Window::Field(value()?)),
             "room" => packet.window = Some(Window::Room(value()?.saturating_mul(mss))),
             "ecr" => packet.stamp = Some(Stamps { value: None, echo: Some(value()?) }),
@@ -124,8 +124,8 @@ fn counted_ack(flags: Flags, words: &[&str], mss: u64) -> Result<Vec<Packet>, St
             _ => return Err(format!("\"{word}\" does not go with ack")),
         }
     }
-    if (through - from).saturating_mul(times) > MOST_SEGMENTS {
-        return Err("that is too many segments".into());
+    if (through - from + 1).saturating_mul(times) > MOST_SEGMENTS {
+        return Err(format!("that is too many segments; {MOST_SEGMENTS} are the most"));
     }
     let acks = (from..=through).flat_map(|last| (0..times).map(move |_| last * mss + 1));
     Ok(acks.map(|ack| Packet { ack, ..packet.clone() }).collect())
