@@ -67,22 +67,15 @@ fn shares(cc: &str, ecn: bool, disc: &str, n: u32, seed: u64) -> (f64, f64) {
 
 #[test]
 fn like_flows_get_like_shares_under_laws() {
-    for (disc, ecn, ns) in [
-        ("red", true, &[2, 10, 50][..]),
-        ("red", false, &[10]),
-        ("pie", true, &[2, 10]),
-        ("codel", true, &[2, 10]),
-    ] {
-        for cc in ["reno", "newreno", "cubic"] {
-            for n in ns {
-                let (jain, _) = shares(cc, ecn, disc, *n, 1);
-                assert!(jain > 0.99, "{n} {cc}, {disc}, ECN {ecn}: {jain}");
-            }
+    for (disc, ecn) in [("red", true), ("red", false), ("pie", true), ("codel", true)] {
+        for (cc, n) in [("reno", 2), ("reno", 10), ("newreno", 10), ("cubic", 2), ("cubic", 10)] {
+            let (jain, _) = shares(cc, ecn, disc, n, 1);
+            assert!(jain > 0.99, "{n} {cc}, {disc}, ECN {ecn}: {jain}");
         }
     }
-    for disc in ["pie", "codel"] {
-        let (jain, utilization) = shares("cubic", true, disc, 50, 1);
-        assert!(jain > 0.99 && utilization > 0.99, "50 cubic, {disc}: {jain} {utilization}");
+    for (cc, disc) in [("reno", "red"), ("cubic", "red"), ("cubic", "pie"), ("reno", "codel")] {
+        let (jain, utilization) = shares(cc, true, disc, 50, 1);
+        assert!(jain > 0.99 && utilization > 0.99, "50 {cc}, {disc}: {jain} {utilization}");
     }
 }
 
@@ -140,7 +133,7 @@ fn like_flows_get_like_shares_at_a_tail_drop_queue_where_phases_are_free() {
         ("reno", 50, 300),
         ("cubic", 2, 900),
         ("cubic", 10, 900),
-        ("cubic", 50, 600),
+        ("cubic", 50, 500),
     ] {
         let jain = tail_drop(cc, n, seconds, Phases::AckDelayBetween, 1);
         assert!(jain > 0.99, "{n} {cc}: {jain}");
@@ -152,10 +145,10 @@ fn like_flows_get_like_shares_at_a_tail_drop_queue_where_phases_are_free() {
 fn phases_keep_like_flows_apart_and_chance_brings_them_together() {
     let short_of_1 = |seconds, phases| 1.0 - tail_drop("newreno", 10, seconds, phases, 3);
     let (early, late) =
-        (short_of_1(300, Phases::AckDelayOfWholePackets), short_of_1(1200, Phases::AckDelayOfWholePackets));
+        (short_of_1(200, Phases::AckDelayOfWholePackets), short_of_1(900, Phases::AckDelayOfWholePackets));
     assert!(late > 0.8 * early && late > 0.005, "locked: {early} {late}");
     for phases in [Phases::AckDelayBetween, Phases::PacketsAtRandom] {
-        let (early, late) = (short_of_1(300, phases), short_of_1(1200, phases));
+        let (early, late) = (short_of_1(200, phases), short_of_1(900, phases));
         assert!(late < 0.5 * early && late < 0.002, "{phases:?}: {early} {late}");
     }
 }
