@@ -9,8 +9,8 @@ const PATH: f64 = 200.0;
 const RTT: f64 = 0.2;
 const ONE_FLOW: &str = r#"
 title = "One flow and a buffer"
-duration = "300 s"
-warmup = "80 s"
+duration = "240 s"
+warmup = "60 s"
 [bottleneck]
 rate = "8 Mbit/s"
 delay = "99.4 ms"
