@@ -1,4 +1,4 @@
-//! A closed window: RFC 9293, section 3.8.6.1.
+//! A closed window: RFC 9293, section 3.8.6.1; and one that opens a little (section 3.8.6.2.1).
 //!
 //! Window updates are not acknowledged and may get lost. So while the receiver
 //! has no room, one byte more is sent now and then; its ACK says how things
@@ -19,6 +19,17 @@ pub(super) struct Persist {
     pub(super) due: bool,
     /// What the receiver may have taken: the end of the last probe.
     pub(super) taken: Option<u64>,
+    /// `Max(SND.WND)`, bytes: about the receiver's buffer.
+    pub(super) widest: u64,
+}
+
+impl Persist {
+    /// What goes into the usable window `room`, where `len` does not fit: all of it where it is half of the receiver's
+    /// buffer, for a receiver that never has room for a segment (RFC 9293, section 3.8.6.2.1, rule 3); else nothing
+    /// less than `len`, which waits.
+    pub(super) fn worth_filling(&self, room: u64, len: u64) -> u64 {
+        if room > 0 && 2 * room >= self.widest { room } else { len }
+    }
 }
 
 impl Sender {
@@ -28,7 +39,7 @@ impl Sender {
         if !blocked {
             self.timers.persist = Time::NEVER;
             if self.edge > self.max {
-                self.persist = Persist { taken: self.persist.taken, ..Persist::default() };
+                self.persist = Persist { sent: 0, due: false, ..self.persist };
             }
         } else if self.timers.persist == Time::NEVER && !self.persist.due {
             let interval = self.rtt.timeout().saturating_mul(1 << self.persist.sent.min(MOST_DOUBLINGS));

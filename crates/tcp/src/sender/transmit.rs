@@ -96,8 +96,20 @@ impl Sender {
         let most = self.edge.min(self.una.saturating_add(self.window));
         let fin_fits = self.closing && rest == self.mss + 1 && self.end_of_stream() <= most;
         let len = if fin_fits { rest } else { self.mss.min(rest) };
+        if self.nxt + len <= self.edge {
+            return len;
+        }
         // What was sent before needs no new room (RFC 9293, section 3.8.6): a piece ends where that ends.
-        if self.nxt < self.max && self.nxt + len > self.edge { len.min(self.max - self.nxt) } else { len }
+        if self.nxt < self.max {
+            len.min(self.max - self.nxt)
+        } else {
+            self.persist.worth_filling(self.room(), len)
+        }
+    }
+
+    /// The usable window.
+    fn room(&self) -> u64 {
+        self.edge.saturating_sub(self.nxt)
     }
 
     /// The same where the receiver has room for it; 0 otherwise.
