@@ -3,6 +3,7 @@
 use super::rack::Heard;
 use super::{Progress, Repair, Scheme, Sender};
 use crate::cc::{AckSample, CongestionControl, Signal};
+use crate::mark::Mark;
 use crate::segment::{Flags, Segment, Stamp};
 use sojourn_units::{Bytes, Span, Time};
 
@@ -72,22 +73,25 @@ impl Sender {
 
     /// With SACK, but without RACK.
     fn on_ack_with_blocks(&mut self, now: Time, segment: &Segment, echo: bool) -> Option<Span> {
-        let sacked = self.board.bytes();
+        let before = self.arrived();
         let news = self.note_sack(segment);
-        let arrived = self.board.bytes() - sacked;
         let duplicate = segment.ack == self.una && self.una < self.max;
         let mut rtt = None;
-        // What the receiver had above is below the number now.
-        let moved = (segment.ack - self.una) - self.board.bytes_below(segment.ack);
         if segment.ack > self.una {
             rtt = self.on_new_ack(now, segment, echo);
         } else if duplicate && news {
             self.look_for_spurious(now, segment, &Heard::default(), 0, echo);
         }
         if news || self.repair.is_some() {
-            self.on_sack(now, news, duplicate, moved + arrived);
+            self.on_sack(now, news, duplicate, self.arrived() - before);
         }
         rtt
+    }
+
+    /// Bytes that have arrived. What an ACK adds is `DeliveredData` of RFC 6937: where the receiver has thrown away
+    /// what it had SACKed, less than nothing.
+    pub(super) fn arrived(&self) -> i64 {
+        (self.una + self.board.bytes()) as i64
     }
 
     fn on_new_ack(&mut self, now: Time, segment: &Segment, echo: bool) -> Option<Span> {
@@ -120,8 +124,8 @@ impl Sender {
         self.resend = false;
         self.dup_acks = 0;
         self.beyond_window = 0;
-        self.timed_out_at = None;
-        if self.profile.time_all {
+        self.timed_out_at = Mark::NONE;
+        if self.times_all {
             self.history.forget_below(ack);
         }
         if !self.board.is_empty() {
@@ -167,7 +171,7 @@ impl Sender {
     pub(super) fn reduce_for_loss(&mut self) {
         // A window that ECN has reduced already is not reduced again for a loss in it. The segment
         // that starts at the point carries CWR: its loss is a new instance (RFC 3168, section 6.1.2).
-        if self.ecn.point.is_none_or(|point| self.una >= point) {
+        if self.ecn.point.get().is_none_or(|point| self.una >= point) {
             self.save_for_undo(false);
             // RFC 5681, section 3.2, step 2: without what limited transmit sent.
             let flight = match self.scheme {
@@ -179,9 +183,9 @@ impl Sender {
             self.ecn.cwr_due = self.ecn.agreed;
             self.ecn.timeout_last = false;
         }
-        self.loss_point = Some(self.max);
+        self.loss_point = Mark::at(self.max);
         self.resend = true;
-        self.timed = None;
+        self.timed = Mark::NONE;
     }
 
     /// The round-trip time that an ACK shows; `heard`: what RACK made of it.
@@ -189,7 +193,7 @@ impl Sender {
         if self.timestamps {
             return self.measure_by_stamp(now, segment);
         }
-        if self.profile.time_all {
+        if self.times_all {
             let oldest = match heard {
                 Some(heard) => heard.oldest.filter(|_| !heard.again),
                 // Karn: the ACK of a segment sent twice could be for either.
@@ -201,9 +205,10 @@ impl Sender {
             return Some(rtt);
         }
         // RFC 6298, section 3: one segment is timed at a time, never one that was sent twice (Karn).
-        let (_, sent) = self.timed.take_if(|(end, _)| *end <= segment.ack)?;
-        let rtt = now.since(sent);
-        self.rtt.sample(rtt);
+        self.timed.get().filter(|end| *end <= segment.ack)?;
+        self.timed = Mark::NONE;
+        let rtt = now.since(self.timed_at);
+        self.rtt.sample(&self.config.profile, rtt);
         self.adapt_after_spike(segment.ack, rtt);
         Some(rtt)
     }
@@ -221,7 +226,7 @@ impl Sender {
     /// One of many samples in a round trip (RFC 7323, appendix G).
     fn take_sample(&mut self, ack: u64, rtt: Span) {
         let expected = self.flight().div_ceil(2 * self.mss).max(1);
-        self.rtt.sample_one_of(expected as f64, rtt);
+        self.rtt.sample_one_of(expected as f64, &self.config.profile, rtt);
         self.probe.measured();
         self.adapt_after_spike(ack, rtt);
     }
@@ -233,8 +238,8 @@ impl Sender {
 
     /// RFC 6298, (5.4) to (5.6), and RFC 5681, section 3.1: start again from one segment.
     pub(super) fn retransmit_all(&mut self, now: Time) {
-        let reduced = self.ecn.point.is_some_and(|point| self.una < point) && !self.ecn.timeout_last;
-        let again = self.timed_out_at == Some(self.una) || reduced;
+        let reduced = self.ecn.point.get().is_some_and(|point| self.una < point) && !self.ecn.timeout_last;
+        let again = self.timed_out_at == Mark::at(self.una) || reduced;
         self.start_frto();
         if self.repair.is_some() {
             self.forget_undo();
@@ -249,19 +254,19 @@ impl Sender {
         self.ecn.cwr_due = self.ecn.agreed;
         self.ecn.hold = false;
         self.ecn.timeout_last = true;
-        self.timed_out_at = Some(self.una);
-        self.loss_point = Some(self.max);
+        self.timed_out_at = Mark::at(self.una);
+        self.loss_point = Mark::at(self.max);
         self.repair = None;
         self.dup_acks = 0;
         self.beyond_window = 0;
-        self.timed = None;
+        self.timed = Mark::NONE;
         if self.scheme == Scheme::Rack {
             self.lose_at_timeout(now);
         } else {
             self.board.clear();
             self.nxt = self.una;
         }
-        self.rtt.back_off();
+        self.rtt.back_off(&self.config.profile);
         self.timers.retransmit = now + self.rtt.timeout();
     }
 }

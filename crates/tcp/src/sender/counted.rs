@@ -31,11 +31,11 @@ impl Sender {
             return;
         }
         // What was under way at a timeout says nothing of what the timeout sent.
-        if self.timed_out_at.is_some() {
+        if !self.timed_out_at.is_none() {
             return;
         }
         self.dup_acks += 1;
-        if self.dup_acks == DUP_THRESHOLD && self.loss_point.is_none_or(|point| self.una > point) {
+        if self.dup_acks == DUP_THRESHOLD && self.loss_point.get().is_none_or(|point| self.una > point) {
             self.start_counted_recovery(now);
         }
     }

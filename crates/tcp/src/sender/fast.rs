@@ -27,7 +27,8 @@ impl Sender {
         self.dup_acks += 1;
         if let Some(Repair::Fast(fast)) = &mut self.repair {
             fast.inflation += self.mss as i64;
-        } else if self.dup_acks == DUP_THRESHOLD && self.loss_point.is_none_or(|point| self.una > point) {
+        } else if self.dup_acks == DUP_THRESHOLD && self.loss_point.get().is_none_or(|point| self.una > point)
+        {
             self.fast_retransmit(now);
         }
     }
@@ -50,12 +51,12 @@ impl Sender {
         }
         self.repair = None;
         self.settle_after_recovery();
-        if self.profile.cautious_exit && newreno {
+        if self.config.profile.cautious_exit && newreno {
             // Section 3.2, step 3, first option: no burst when little is in flight.
             let most = self.flight().max(self.mss) + self.mss;
             self.set_window(self.window.min(most));
         }
-        Effect { restart: true, grow: self.profile.grow_on_exit }
+        Effect { restart: true, grow: self.config.profile.grow_on_exit }
     }
 
     /// RFC 6582, section 3.2, step 3, partial acknowledgment.
@@ -77,7 +78,7 @@ impl Sender {
 
     /// RFC 3042: what each of the first two duplicate ACKs lets out, bytes.
     pub(super) fn limited_transmit(&self) -> u64 {
-        let allowed = match self.profile.limited_transmit {
+        let allowed = match self.config.profile.limited_transmit {
             LimitedTransmit::NewData => self.nxt == self.max,
             LimitedTransmit::Next => true,
         };

@@ -1,6 +1,7 @@
 //! Sending: which bytes go next, and the segment that carries them.
 
 use super::{Repair, Scheme, Sender};
+use crate::mark::Mark;
 use crate::profile::Pipe;
 use crate::segment::{Flags, Segment, Stamp};
 use sojourn_units::{Ecn, Time};
@@ -69,7 +70,7 @@ impl Sender {
             Some(Repair::Fast(fast)) => self.next_in_fast_recovery(now, fast),
             Some(Repair::Sack(sack)) => self.next_in_sack_recovery(now, sack),
             Some(Repair::Counted(counted)) => self.next_in_counted_recovery(now, counted),
-            None if self.profile.pipe == Pipe::Counted => self.next_in_order(now),
+            None if self.config.profile.pipe == Pipe::Counted => self.next_in_order(now),
             _ => self.next_around_sacked(now),
         }
     }
@@ -121,7 +122,9 @@ impl Sender {
             self.note_new(now, seq, end);
         } else {
             // Karn: the ACK of a segment sent twice could be for either.
-            self.timed.take_if(|(timed, _)| *timed > seq && *timed <= end);
+            if self.timed.get().is_some_and(|timed| timed > seq && timed <= end) {
+                self.timed = Mark::NONE;
+            }
             self.resent_below = self.resent_below.max(end);
             self.note_sent_again(now);
             self.note_repaired(len);
@@ -142,10 +145,10 @@ impl Sender {
         self.max = end;
         self.last_segment = seq;
         self.last_sent = now;
-        if self.profile.time_all {
+        if self.times_all {
             self.history.push(end, now);
         } else if self.timed.is_none() {
-            self.timed = Some((end, now));
+            (self.timed, self.timed_at) = (Mark::at(end), now);
         }
     }
 
@@ -170,7 +173,7 @@ impl Sender {
             return (Flags::ACK, Ecn::NotEct);
         }
         let cwr = new && std::mem::take(&mut self.ecn.cwr_due);
-        let capable = new || self.profile.ect_on_retransmit;
+        let capable = new || self.config.profile.ect_on_retransmit;
         (Flags::ACK.with(Flags::CWR, cwr), if capable { Ecn::Ect0 } else { Ecn::NotEct })
     }
 }
