@@ -86,7 +86,9 @@ impl<P: Probe> Simulation<P> {
                 events.push(stop, Event::new(Kind::Stop, number as u32));
             }
         }
-        let flows = network.flows.into_iter().zip(first).enumerate();
+        let mut flows = Vec::with_capacity(network.flows.len());
+        let plans = network.flows.into_iter().zip(first).enumerate();
+        flows.extend(plans.map(|(number, (plan, first))| Flow::new(plan, first, (seed, number))));
         let mut simulation = Simulation {
             now: Time::ZERO,
             events,
@@ -95,7 +97,7 @@ impl<P: Probe> Simulation<P> {
             private,
             speeds,
             legs,
-            flows: flows.map(|(number, (plan, first))| Flow::new(plan, first, (seed, number))).collect(),
+            flows,
             pool: Pool::default(),
             changes: network.changes,
             stepwise,
@@ -308,8 +310,9 @@ impl<P: Probe> Simulation<P> {
 impl<P: Probe> Simulation<P> {
     /// A packet enters its leg.
     fn travel(&mut self, mut at: Time, packet: Packet) {
-        let leg = self.legs[packet.leg as usize];
-        for link in &mut self.private[leg.private()] {
+        let place = packet.leg as usize;
+        let (leg, next) = (self.legs[place], self.legs[place + 1]);
+        for link in &mut self.private[leg.from as usize..next.from as usize] {
             at = link.send(at, packet.size(), &mut self.speeds);
         }
         match leg.end {

@@ -15,14 +15,12 @@ use crate::link::{Link, Private, Speed};
 use crate::network::{FlowPlan, LinkPlan, Network};
 use sojourn_units::{Rate, Span};
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 /// A stretch of a flow's route.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Leg {
-    /// Its links, among the private ones.
-    from: u32,
-    to: u32,
+    /// The first of its links, among the private ones; the next leg's come behind.
+    pub(crate) from: u32,
     pub(crate) end: End,
 }
 
@@ -45,15 +43,10 @@ pub(crate) struct Layout {
     pub(crate) private: Vec<Private>,
     /// Their speeds.
     pub(crate) speeds: Vec<Speed>,
+    /// And one more, where the last one's links end.
     pub(crate) legs: Vec<Leg>,
     /// Each flow's first legs, forward and reverse.
     pub(crate) first: Vec<[u32; 2]>,
-}
-
-impl Leg {
-    pub(crate) fn private(&self) -> Range<usize> {
-        self.from as usize..self.to as usize
-    }
 }
 
 impl Layout {
@@ -100,6 +93,8 @@ impl Layout {
             });
             layout.first.push(first);
         }
+        // Behind the last leg's.
+        layout.add_leg(layout.private.len() as u32, End::Sender);
         layout.legs.shrink_to_fit();
         layout
     }
@@ -112,9 +107,8 @@ impl Layout {
 
     /// Adds the leg over the private links from number `from` on; gives the next number.
     fn add_leg(&mut self, from: u32, end: End) -> u32 {
-        let to = self.private.len() as u32;
-        self.legs.push(Leg { from, to, end });
-        to
+        self.legs.push(Leg { from, end });
+        self.private.len() as u32
     }
 }
 

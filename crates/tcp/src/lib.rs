@@ -10,6 +10,7 @@ pub mod catalogue;
 pub mod cc;
 pub mod knobs;
 
+mod kept;
 mod mark;
 mod profile;
 mod ranges;

@@ -10,7 +10,8 @@ use sojourn_units::Span;
 /// bounds are the profile's, which whoever has an estimator has, too.
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
-    smoothed: Option<f64>,
+    /// 0 before the first measurement, which is a tick at least.
+    smoothed: f64,
     variation: f64,
     /// The timeout without back-off.
     plain: Span,
@@ -24,7 +25,7 @@ impl RttEstimator {
     /// Nothing measured yet.
     pub fn new(profile: &Profile) -> RttEstimator {
         let mut estimator = RttEstimator {
-            smoothed: None,
+            smoothed: 0.0,
             variation: 0.0,
             plain: profile.initial_rto,
             backoff: 0,
@@ -44,20 +45,19 @@ impl RttEstimator {
     /// It also ends the back-off (RFC 6298, end of section 5).
     pub(crate) fn sample_one_of(&mut self, count: f64, profile: &Profile, rtt: Span) {
         let rtt = in_ticks(profile, rtt);
-        match self.smoothed {
+        match self.smoothed_s() {
             // (2.2)
             None => {
                 self.variation = rtt / 2.0;
-                self.smoothed = Some(rtt);
+                self.smoothed = rtt;
             }
             // (2.3)
             Some(smoothed) => {
                 self.variation += BETA / count * ((smoothed - rtt).abs() - self.variation);
-                self.smoothed = Some(smoothed + ALPHA / count * (rtt - smoothed));
+                self.smoothed = smoothed + ALPHA / count * (rtt - smoothed);
             }
         }
-        let smoothed = self.smoothed.unwrap_or(rtt);
-        let timeout = smoothed + (K * self.variation).max(profile.tick.seconds());
+        let timeout = self.smoothed + (K * self.variation).max(profile.tick.seconds());
         self.plain = whole_ticks(profile, timeout);
         self.backoff = 0;
         self.set_timeout(profile);
@@ -66,9 +66,9 @@ impl RttEstimator {
     /// After a spurious timeout the times are at least those of `sample` (RFC 4015, section 3.1, step 11).
     pub(crate) fn widen(&mut self, profile: &Profile, sample: Span) {
         let rtt = in_ticks(profile, sample);
-        let before = self.smoothed.unwrap_or(rtt) + 2.0 * profile.tick.seconds();
+        let before = self.smoothed_s().unwrap_or(rtt) + 2.0 * profile.tick.seconds();
         let smoothed = before.max(rtt);
-        self.smoothed = Some(smoothed);
+        self.smoothed = smoothed;
         self.variation = self.variation.max(rtt / 2.0);
         self.plain = whole_ticks(profile, smoothed + (K * self.variation).max(profile.tick.seconds()));
         self.set_timeout(profile);
@@ -79,7 +79,7 @@ impl RttEstimator {
         self.backoff = (self.backoff + 1).min(profile.most_doublings.min(32));
         // The old measurements are likely bogus after several timeouts; the next one starts afresh.
         if self.backoff > DOUBLINGS_KEPT {
-            self.smoothed = None;
+            self.smoothed = 0.0;
         }
         self.set_timeout(profile);
     }
@@ -98,7 +98,7 @@ impl RttEstimator {
 
     /// The smoothed round-trip time, seconds.
     pub fn smoothed_s(&self) -> Option<f64> {
-        self.smoothed
+        (self.smoothed > 0.0).then_some(self.smoothed)
     }
 
     fn set_timeout(&mut self, profile: &Profile) {

@@ -55,10 +55,9 @@ impl Receiver {
         let profile = &config.profile;
         let mss = config.payload();
         let buffer = profile.receive_window.saturating_mul(u64::from(mss));
-        let most_blocks = usize::try_from(profile.receive_window).unwrap_or(usize::MAX);
         Receiver {
             stage: Stage::Listen,
-            arrived: Reassembly::new(most_blocks),
+            arrived: Reassembly::new(),
             acknowledged: 0,
             full: 0,
             echo: Echo::new(config.ecn, config.cc.feedback(), profile.ect_on_retransmit),
@@ -267,7 +266,7 @@ impl Receiver {
             self.note_fin(segment);
         }
         if segment.seq < to {
-            self.arrived.insert(segment.seq, to);
+            self.arrived.insert(segment.seq, to, self.config.profile.receive_window);
         }
         if self.is_complete() { self.close(now) } else { self.acknowledge(now, duplicate) }
     }

@@ -51,6 +51,7 @@ impl Receiver {
     /// The answer where everything has come: with our FIN once the application has read it.
     pub(super) fn close(&mut self, now: Time) -> Segment {
         self.stage = Stage::CloseWait;
+        self.arrived.close();
         let end = self.arrived.next;
         if self.window.read(now, end) == end { self.fin(now) } else { self.acknowledge(now, None) }
     }

@@ -46,7 +46,24 @@ impl Sender {
             Scheme::Fast => self.on_plain_ack(now, segment, echo, same_window),
         };
         self.arm_persist(now);
+        if self.una == self.end_of_stream() {
+            self.rest();
+        }
         Progress { acked, rtt }
+    }
+
+    /// All that there is has arrived: what is held on the heap for the next loss is given up.
+    #[cold]
+    fn rest(&mut self) {
+        self.history.trim();
+        self.board.trim();
+        self.rack.trim();
+        self.repair.trim();
+        if self.closing {
+            // No window matters any more.
+            self.undo.clear();
+        }
+        self.undo.trim();
     }
 
     /// RFC 9293, section 3.10.7.4: how far the receiver has room; says whether that is news.
@@ -101,11 +118,11 @@ impl Sender {
         self.advance_una(segment.ack);
         self.notice_reneging();
         let undone = self.look_for_spurious(now, segment, &Heard::default(), acked, echo);
-        let Effect { restart, grow } = match self.repair {
+        let Effect { restart, grow } = match self.repair.get() {
             None => Effect { restart: true, grow: !undone },
-            Some(Repair::Fast(fast)) => self.new_ack_in_fast_recovery(fast, acked),
-            Some(Repair::Sack(sack)) => self.new_ack_in_sack_recovery(sack),
-            Some(Repair::Counted(counted)) => self.new_ack_in_counted_recovery(counted),
+            Some(&Repair::Fast(fast)) => self.new_ack_in_fast_recovery(fast, acked),
+            Some(&Repair::Sack(sack)) => self.new_ack_in_sack_recovery(sack),
+            Some(&Repair::Counted(counted)) => self.new_ack_in_counted_recovery(counted),
             Some(Repair::Rack(_)) => Effect { restart: true, grow: false },
         };
         if self.ecn.agreed || (grow && !echo) {
@@ -242,7 +259,8 @@ impl Sender {
         let again = self.timed_out_at == Mark::at(self.una) || reduced;
         self.start_frto();
         if self.repair.is_some() {
-            self.forget_undo();
+            // Nothing may be taken back any more.
+            self.undo.clear();
         } else if !again {
             self.save_for_undo(true);
         }
@@ -256,7 +274,7 @@ impl Sender {
         self.ecn.timeout_last = true;
         self.timed_out_at = Mark::at(self.una);
         self.loss_point = Mark::at(self.max);
-        self.repair = None;
+        self.repair.clear();
         self.dup_acks = 0;
         self.beyond_window = 0;
         self.timed = Mark::NONE;

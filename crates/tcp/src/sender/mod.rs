@@ -27,6 +27,7 @@ mod transmit;
 mod unused;
 
 use crate::cc::{Choice, CongestionControl, Curve, Recovery, Signal};
+use crate::kept::Kept;
 use crate::mark::Mark;
 use crate::profile::{LossDetection, Pipe, Profile, UnusedWindow};
 use crate::rtt::RttEstimator;
@@ -135,7 +136,7 @@ pub struct Sender {
     last_segment: u64,
 
     /// Recovery from loss under way.
-    repair: Option<Repair>,
+    repair: Kept<Repair>,
     /// What the receiver has above `una`; empty without SACK.
     board: Scoreboard,
     rack: Rack,
@@ -150,7 +151,8 @@ pub struct Sender {
     /// What was sent twice ends here, or before.
     resent_below: u64,
 
-    undo: Option<Box<Undo>>,
+    /// What a reduction of the window may have to be taken back to.
+    undo: Kept<Undo>,
     frto: Option<Frto>,
     /// `RecoveryPoint` of RFC 5682, section 3.1.
     frto_recover: u64,
@@ -239,7 +241,7 @@ impl Sender {
             rtt: RttEstimator::new(profile),
             last_sent: Time::ZERO,
             last_segment: 0,
-            repair: None,
+            repair: Kept::NONE,
             board: Scoreboard::default(),
             rack: Rack::new(),
             probe: Probe::default(),
@@ -248,7 +250,7 @@ impl Sender {
             loss_point: Mark::NONE,
             timed_out_at: Mark::NONE,
             resent_below: 0,
-            undo: None,
+            undo: Kept::NONE,
             frto: None,
             frto_recover: 0,
             seen_dsack: false,

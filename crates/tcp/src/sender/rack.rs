@@ -203,6 +203,12 @@ impl Rack {
         }
     }
 
+    /// Gives up the memory of lists that are empty.
+    pub(super) fn trim(&mut self) {
+        self.again.shrink_to_fit();
+        self.lost.trim();
+    }
+
     /// Nothing was lost after all.
     pub(super) fn forget_losses(&mut self, una: u64) {
         self.lost.clear();
@@ -381,7 +387,7 @@ impl Sender {
         }
         self.look_for_losses(now);
         let (delivered, pipe) = (self.arrived() - arrived, self.pipe());
-        if let Some(Repair::Rack(RackRecovery { prr: Some(prr), .. })) = &mut self.repair {
+        if let Some(Repair::Rack(RackRecovery { prr: Some(prr), .. })) = self.repair.get_mut() {
             prr.on_ack(delivered, pipe, self.mss);
         }
         self.arm_probe(now, acked > 0);
@@ -422,10 +428,10 @@ impl Sender {
     }
 
     fn end_rack_recovery(&mut self) {
-        let fast = matches!(self.repair, Some(Repair::Rack(rack)) if self.una >= rack.until);
+        let fast = matches!(self.repair.get(), Some(Repair::Rack(rack)) if self.una >= rack.until);
         let slow = self.repair.is_none() && self.loss_point.get().is_some_and(|point| self.una >= point);
         if fast {
-            self.repair = None;
+            self.repair.clear();
             self.settle_after_recovery();
         }
         if fast || slow {
@@ -459,7 +465,7 @@ impl Sender {
         let flight = self.flight();
         self.reduce_for_loss();
         let prr = self.config.profile.prr.then(|| Prr::new(self.window, flight));
-        self.repair = Some(Repair::Rack(RackRecovery { until: self.max, prr }));
+        self.repair.set(Repair::Rack(RackRecovery { until: self.max, prr }));
         self.probe.forget();
         self.timers.probe = Time::NEVER;
         self.timers.retransmit = now + self.rtt.timeout();
@@ -503,14 +509,14 @@ impl Sender {
     }
 
     fn rack_allows(&self, len: u64) -> bool {
-        match self.repair {
+        match self.repair.get() {
             Some(Repair::Rack(RackRecovery { prr: Some(prr), .. })) => prr.allows(len),
             _ => self.pipe() + len <= self.window,
         }
     }
 
     fn note_in_prr(&mut self, len: u64) {
-        if let Some(Repair::Rack(RackRecovery { prr: Some(prr), .. })) = &mut self.repair {
+        if let Some(Repair::Rack(RackRecovery { prr: Some(prr), .. })) = self.repair.get_mut() {
             prr.sent(len);
         }
     }

@@ -60,7 +60,7 @@ impl Sender {
             if news && duplicate {
                 self.on_counted_duplicate(now);
             }
-        } else if let Some(Repair::Sack(sack)) = &mut self.repair {
+        } else if let Some(Repair::Sack(sack)) = self.repair.get_mut() {
             sack.pipe = self.board.pipe(self.una, self.max, sack.retransmitted, self.mss);
             if let Some(prr) = &mut sack.prr {
                 prr.on_ack(delivered, sack.pipe, self.mss);
@@ -88,7 +88,7 @@ impl Sender {
             prr
         });
         let until = self.max;
-        self.repair = Some(Repair::Sack(SackRecovery { until, retransmitted, rescued, pipe, prr }));
+        self.repair.set(Repair::Sack(SackRecovery { until, retransmitted, rescued, pipe, prr }));
         self.timers.retransmit = now + self.rtt.timeout();
     }
 
@@ -96,7 +96,7 @@ impl Sender {
     pub(super) fn new_ack_in_sack_recovery(&mut self, sack: SackRecovery) -> Effect {
         let ends = self.una >= sack.until;
         if ends {
-            self.repair = None;
+            self.repair.clear();
             self.settle_after_recovery();
         }
         Effect { restart: true, grow: ends && self.config.profile.grow_on_exit }
@@ -107,7 +107,7 @@ impl Sender {
 impl Sender {
     /// The first retransmission of a recovery counts, too (RFC 6937, `prr_out`).
     pub(super) fn note_in_recovery(&mut self, len: u64) {
-        if let Some(Repair::Sack(SackRecovery { prr: Some(prr), .. })) = &mut self.repair {
+        if let Some(Repair::Sack(SackRecovery { prr: Some(prr), .. })) = self.repair.get_mut() {
             prr.sent(len);
         }
     }
@@ -135,7 +135,7 @@ impl Sender {
         if let Some(prr) = &mut sack.prr {
             prr.sent(segment.len.into());
         }
-        self.repair = Some(Repair::Sack(sack));
+        self.repair.set(Repair::Sack(sack));
         Some(segment)
     }
 

@@ -14,11 +14,9 @@ use crate::mark::Mark;
 use crate::segment::{Flags, Segment, Stamp};
 use sojourn_units::{Bytes, Span, Time};
 
-/// What a reduction of the window may have to be taken back to. Its place is kept for the next one.
+/// What a reduction of the window may have to be taken back to.
 #[derive(Clone)]
 pub(super) struct Undo {
-    /// Whether it still may.
-    stands: bool,
     curve: Curve,
     /// `pipe_prev` (RFC 4015, section 3.1, step 0).
     threshold: u64,
@@ -61,8 +59,7 @@ impl Sender {
             return;
         }
         let threshold = self.flight().max(self.cc.ssthresh().get());
-        let undo = Undo {
-            stands: true,
+        self.undo.set(Undo {
             curve: self.cc.clone(),
             threshold,
             by_timeout,
@@ -71,39 +68,24 @@ impl Sender {
             unnecessary: None,
             until: self.max,
             recovered: false,
-        };
-        match &mut self.undo {
-            Some(place) => **place = undo,
-            None => self.undo = Some(Box::new(undo)),
-        }
-    }
-
-    /// What may be taken back.
-    fn undoable(&mut self) -> Option<&mut Undo> {
-        self.undo.as_deref_mut().filter(|undo| undo.stands)
-    }
-
-    /// Nothing may be taken back any more.
-    pub(super) fn forget_undo(&mut self) {
-        if let Some(undo) = &mut self.undo {
-            undo.stands = false;
-        }
+        });
     }
 
     /// A window after recovery no D-SACK speaks of it.
     fn expire_undo(&mut self) {
         let (una, max) = (self.una, self.max);
-        if let Some(undo) = self.undoable().filter(|undo| una >= undo.until) {
-            undo.stands = !undo.recovered;
-            undo.recovered = true;
-            undo.until = max;
+        let Some(undo) = self.undo.get_mut().filter(|undo| una >= undo.until) else { return };
+        if undo.recovered {
+            self.undo.clear();
+        } else {
+            (undo.recovered, undo.until) = (true, max);
         }
     }
 
     /// A segment is sent again.
     pub(super) fn note_sent_again(&mut self, now: Time) {
         let stamped = self.timestamps;
-        let Some(undo) = self.undoable() else { return };
+        let Some(undo) = self.undo.get_mut() else { return };
         if undo.unnecessary.is_none() && stamped {
             undo.stamp = Some(Stamp::at(now));
         }
@@ -132,7 +114,7 @@ impl Sender {
         acked: u64,
         echo: bool,
     ) -> bool {
-        if self.frto.is_none() && self.undoable().is_none() {
+        if self.frto.is_none() && self.undo.is_none() {
             return false;
         }
         let twice = segment.sack.duplicate(segment.ack);
@@ -150,7 +132,7 @@ impl Sender {
     /// RFC 3522, section 3.2, steps 4 and 5, on the first acceptable ACK.
     fn stamp_shows(&mut self, segment: &Segment, twice: bool) -> bool {
         let possible = self.config.profile.undo && segment.flags.has(Flags::TIMESTAMP);
-        let Some(sent) = self.undoable().and_then(|undo| undo.stamp.take()) else { return false };
+        let Some(sent) = self.undo.get_mut().and_then(|undo| undo.stamp.take()) else { return false };
         let earlier = possible && !segment.stamp.is_at_or_after(sent);
         earlier && !twice && (self.seen_dsack || self.una < self.max)
     }
@@ -158,7 +140,7 @@ impl Sender {
     /// Everything that was sent again had come already.
     fn duplicates_show(&mut self, (from, to): (u64, u64)) -> bool {
         let (mss, asked) = (self.mss, self.config.profile.undo);
-        let Some(undo) = self.undoable().filter(|undo| asked && from >= undo.from) else { return false };
+        let Some(undo) = self.undo.get_mut().filter(|undo| asked && from >= undo.from) else { return false };
         let segments = u32::try_from((to - from).div_ceil(mss)).unwrap_or(u32::MAX);
         undo.unnecessary = undo.unnecessary.map(|left| left.saturating_sub(segments));
         undo.unnecessary == Some(0)
@@ -238,14 +220,14 @@ impl Sender {
     fn take_back(&mut self, now: Time, acked: u64, echo: bool) {
         self.frto = None;
         self.resend = false;
-        self.repair = None;
+        self.repair.clear();
         self.loss_point = Mark::NONE;
         self.timed_out_at = Mark::NONE;
         self.dup_acks = 0;
         self.beyond_window = 0;
         self.nxt = self.max;
         self.rack.forget_losses(self.una);
-        let Some(undo) = self.undo.take().filter(|undo| undo.stands && !echo) else { return };
+        let Some(undo) = self.undo.take().filter(|_| !echo) else { return };
         let before = undo.curve.window().get();
         self.cc = undo.curve;
         if undo.by_timeout {

@@ -65,11 +65,11 @@ impl Sender {
     /// Something is missing, or taken for lost.
     #[cold]
     pub(super) fn next_in_trouble(&mut self, now: Time) -> Option<Segment> {
-        match self.repair {
+        match self.repair.get() {
             _ if self.scheme == Scheme::Rack => self.next_with_rack(now),
-            Some(Repair::Fast(fast)) => self.next_in_fast_recovery(now, fast),
-            Some(Repair::Sack(sack)) => self.next_in_sack_recovery(now, sack),
-            Some(Repair::Counted(counted)) => self.next_in_counted_recovery(now, counted),
+            Some(&Repair::Fast(fast)) => self.next_in_fast_recovery(now, fast),
+            Some(&Repair::Sack(sack)) => self.next_in_sack_recovery(now, sack),
+            Some(&Repair::Counted(counted)) => self.next_in_counted_recovery(now, counted),
             None if self.config.profile.pipe == Pipe::Counted => self.next_in_order(now),
             _ => self.next_around_sacked(now),
         }
