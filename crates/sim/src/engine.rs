@@ -351,7 +351,7 @@ impl<P: Probe> Simulation<P> {
         let reverse = flow.reverse;
         let receiver = &mut connection.receiver;
         let before = receiver.delivered();
-        let answer = receiver.on_segment(at, &self.pool.take(packet));
+        let answer = receiver.on_segment(at, self.pool.take(packet));
         let delivered = receiver.delivered() - before;
         if let Some(time) = flow.receiver_timer.needs(receiver.next_timeout()) {
             self.events.push(time, Event::new(Kind::Receiver, number));
@@ -376,7 +376,7 @@ impl<P: Probe> Simulation<P> {
             } else if stop < at {
                 self.stop(stop, number);
             } else {
-                let progress = connection.sender.on_segment(at, &self.pool.take(packet));
+                let progress = connection.sender.on_segment(at, self.pool.take(packet));
                 if let Some(rtt) = progress.rtt {
                     self.probe.rtt(at, rtt);
                 }
@@ -509,7 +509,7 @@ struct Watch<'a, P> {
 
 impl<P: Probe> Sink<Packet> for Watch<'_, P> {
     fn dropped(&mut self, now: Time, packet: Packet, cause: Cause) {
-        self.pool.take(packet);
+        self.pool.free(packet);
         self.probe.dropped(now, self.link, cause);
     }
     fn marked(&mut self, now: Time, _packet: &Packet) {

@@ -40,13 +40,13 @@ static ALLOCATOR: Counting = Counting;
 /// Flows that lose packets for ten seconds, and end.
 const SCENARIO: &str = r#"
 title = "A crowd"
-duration = "60 s"
+duration = "300 s"
 warmup = "0 s"
 sample = "1 s"
 [bottleneck]
-rate = "100 Mbit/s"
+rate = "20 Mbit/s"
 delay = "10 ms"
-buffer = "500 packets"
+buffer = "50 packets"
 disc = { law = "red" }
 [[flows]]
 count = COUNT
@@ -63,7 +63,7 @@ fn held(count: u64, cc: &str, profile: &str) -> [u64; 3] {
     let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap();
     let before = HELD.load(Ordering::Relaxed);
     let mut run = Run::new(&scenario, 1).unwrap();
-    [0.0, 9.0 / 60.0, 0.99].map(|part| {
+    [0.0, 9.0 / 300.0, 0.99].map(|part| {
         while run.progress() < part {
             run.advance();
         }

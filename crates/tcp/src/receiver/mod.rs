@@ -81,14 +81,20 @@ impl Receiver {
     }
 
     /// When something must be sent by itself.
+    #[inline]
     pub fn next_timeout(&self) -> Option<Time> {
+        let usual = self.stage <= Stage::Ending && self.window.is_read_at_once();
+        let due = if usual { self.ack_due } else { self.due() };
+        (due < Time::NEVER).then_some(due)
+    }
+
+    fn due(&self) -> Time {
         let next = self.arrived.next;
-        let due = match self.stage {
+        match self.stage {
             Stage::LastAck => self.fin_due,
             Stage::CloseWait => self.window.read_at(next, next),
             _ => self.ack_due.min(self.window.wants_telling_at(next)),
-        };
-        (due < Time::NEVER).then_some(due)
+        }
     }
 
     /// The time of [`next_timeout`](Self::next_timeout) has come.

@@ -81,9 +81,14 @@ impl Window {
         self.is_narrow(next) && self.limit(now, next) >= self.edge + u64::from(self.step)
     }
 
+    /// Whether the application reads what comes, at once.
+    pub(super) fn is_read_at_once(&self) -> bool {
+        self.reads.is_none()
+    }
+
     /// When that will be by itself; NEVER where it will not.
     pub(super) fn wants_telling_at(&self, next: u64) -> Time {
-        if self.reads.is_some() && self.is_narrow(next) {
+        if self.is_narrow(next) {
             let read = self.edge + u64::from(self.step) - u64::from(self.buffer);
             return self.read_at(read, next);
         }

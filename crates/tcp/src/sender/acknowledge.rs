@@ -112,6 +112,7 @@ impl Sender {
         (self.una + self.board.bytes()) as i64
     }
 
+    #[inline]
     fn on_new_ack(&mut self, now: Time, segment: &Segment, echo: bool) -> Option<Span> {
         let acked = segment.ack - self.una;
         let before = self.flight();
@@ -136,6 +137,7 @@ impl Sender {
     }
 
     /// Everything below `ack` has arrived.
+    #[inline]
     pub(super) fn advance_una(&mut self, ack: u64) {
         self.una = ack;
         self.nxt = self.nxt.max(ack);
@@ -152,6 +154,7 @@ impl Sender {
     }
 
     /// Tells the congestion control of an ACK of new data.
+    #[inline]
     pub(super) fn tell_of_ack(&mut self, news: &AckNews, grow: bool) {
         let AckNews { now, acked, sample, marked, before } = *news;
         if grow && self.usage.is_some() {
@@ -207,6 +210,7 @@ impl Sender {
     }
 
     /// The round-trip time that an ACK shows; `heard`: what RACK made of it.
+    #[inline]
     pub(super) fn measure(&mut self, now: Time, segment: &Segment, heard: Option<&Heard>) -> Option<Span> {
         if self.timestamps {
             return self.measure_by_stamp(now, segment);

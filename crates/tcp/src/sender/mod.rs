@@ -100,6 +100,8 @@ pub struct Sender {
     times_all: bool,
     /// Whether loss probes are sent.
     probes: bool,
+    /// Whether segments leave at even distances.
+    paces: bool,
     /// Retransmit the first lost segment now, whatever the window says.
     resend: bool,
     /// The other side's FIN is to be acknowledged.
@@ -220,6 +222,7 @@ impl Sender {
             // RACK knows when each segment was sent.
             times_all: profile.time_all || scheme == Scheme::Rack,
             probes: scheme == Scheme::Rack && profile.tail_loss_probe,
+            paces: profile.pacing,
             resend: false,
             ack_due: false,
             closing: false,
@@ -288,6 +291,7 @@ impl Sender {
     }
 
     /// The next segment to send now; to be asked until there is none.
+    #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         match self.handshake {
             Handshake::Established => self.next(now),
@@ -297,6 +301,7 @@ impl Sender {
     }
 
     /// When the next timer expires.
+    #[inline]
     pub fn next_timeout(&self) -> Option<Time> {
         self.timers.next()
     }

@@ -35,8 +35,9 @@ impl Persist {
 
 impl Sender {
     /// Starts the timer where data waits, nothing is under way, and the window is closed, or too small for what waits.
+    #[inline]
     pub(super) fn arm_persist(&mut self, now: Time) {
-        let blocked = self.una == self.max && self.end_of_stream() > self.max && self.new_data() == 0;
+        let blocked = self.una == self.max && self.is_blocked();
         if !blocked {
             self.timers.persist = Time::NEVER;
             if self.edge > self.max {
@@ -46,6 +47,12 @@ impl Sender {
             let interval = self.rtt.timeout().saturating_mul(1 << self.persist.sent.min(MOST_DOUBLINGS));
             self.timers.persist = now + interval.min(self.config.profile.max_rto);
         }
+    }
+
+    /// Whether data wait that the receiver has no room for.
+    #[cold]
+    fn is_blocked(&self) -> bool {
+        self.end_of_stream() > self.max && self.new_data() == 0
     }
 
     pub(super) fn persist_timed_out(&mut self) {

@@ -106,6 +106,7 @@ impl Sender {
     /// Looks for a sign that the last reduction was wrong; takes it back, and says so.
     ///
     /// `acked` bytes were just acknowledged, which `una` shows already.
+    #[inline]
     pub(super) fn look_for_spurious(
         &mut self,
         now: Time,
@@ -114,9 +115,11 @@ impl Sender {
         acked: u64,
         echo: bool,
     ) -> bool {
-        if self.frto.is_none() && self.undo.is_none() {
-            return false;
-        }
+        (self.frto.is_some() || self.undo.is_some()) && self.is_spurious(now, segment, heard, acked, echo)
+    }
+
+    #[cold]
+    fn is_spurious(&mut self, now: Time, segment: &Segment, heard: &Heard, acked: u64, echo: bool) -> bool {
         let twice = segment.sack.duplicate(segment.ack);
         let spurious = (acked > 0 && self.stamp_shows(segment, twice.is_some()))
             || self.frto_shows(segment, heard, acked)

@@ -8,11 +8,12 @@ use sojourn_units::{Ecn, Time};
 
 impl Sender {
     /// What goes next on an established connection.
+    #[inline]
     pub(super) fn next(&mut self, now: Time) -> Option<Segment> {
         if self.ack_due {
             return Some(self.ack_of_fin());
         }
-        if self.waits_for_pace(now) {
+        if self.paces && self.waits_for_pace(now) {
             return None;
         }
         if self.resend {
@@ -148,7 +149,9 @@ impl Sender {
             self.arm_probe(now, true);
         }
         let segment = self.segment(now, seq, len, new);
-        self.note_pace(now, &segment);
+        if self.paces {
+            self.note_pace(now, &segment);
+        }
         segment
     }
 
