@@ -131,6 +131,7 @@ impl Sender {
     pub(super) fn data(&mut self, now: Time, seq: u64, len: u64) -> Segment {
         let end = seq + len;
         let new = end > self.max;
+        self.last_sent = now;
         if new {
             self.note_new(now, seq, end);
         } else {
@@ -159,7 +160,6 @@ impl Sender {
     fn note_new(&mut self, now: Time, seq: u64, end: u64) {
         self.max = end;
         self.last_segment = seq;
-        self.last_sent = now;
         if self.times_all {
             self.history.push(end, now);
         } else if self.timed.is_none() {
