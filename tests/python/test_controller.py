@@ -40,10 +40,10 @@ def test_a_law_that_never_acts_is_tail_drop(scenario):
 
 
 def test_the_ten_lines_run_beside_a_built_in_law_over_seeds(scenario):
-    result = sj.run(scenario, discs=[TenLines(gain=1e-3), sj.laws.TailDrop()], seeds=range(1, 4), jobs=2)
-    assert result.discs == ["TenLines:gain=0.001", "tail_drop"]
+    result = sj.run(scenario, discs=[TenLines(gain=1e-2), sj.laws.TailDrop()], seeds=range(1, 4), jobs=2)
+    assert result.discs == ["TenLines:gain=0.01", "tail_drop"]
     queue = {disc: result.values(disc, "queue_mean_packets") for disc in result.discs}
-    assert all(queue["TenLines:gain=0.001"][seed] < queue["tail_drop"][seed] for seed in (1, 2, 3))
+    assert all(queue["TenLines:gain=0.01"][seed] < queue["tail_drop"][seed] for seed in (1, 2, 3))
 
 
 def test_a_law_alone_needs_no_list(scenario):

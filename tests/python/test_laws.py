@@ -69,6 +69,7 @@ delay = "{delay_ms} ms"
 buffer = "1000 packets"
 [[flows]]
 count = {flows}
+profile = "ns3"
 access = {{ rate = "100 Mbit/s", delay = "1 ms" }}
 """
 

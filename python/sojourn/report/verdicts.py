@@ -33,7 +33,10 @@ def headline(result: Result) -> str:
     most = busy[-1][1].mean
     level = {disc for disc, found in busy if found.mean >= most - BUSY_MARGIN}
     rivals = [(disc, found) for disc, found in delay if disc in level]
-    first = _winner(result, rivals, everyone=len(level) == len(delay))
+    if len(rivals) == 1:
+        first = _busiest(result, busy, rivals[0])
+    else:
+        first = _winner(result, rivals, everyone=len(level) == len(delay))
     parts = (first, _tail(result, rivals), _price(result, rivals))
     return " ".join(part for part in parts if part)
 
@@ -104,15 +107,24 @@ def utilization(result: Result) -> str:
     return f"The link is kept busy {_listing(found, called, lambda one: f'{_percent(one)} of the time')}."
 
 
+def _busiest(result: Result, busy: Ranking, delay: tuple[str, Estimate]) -> str:
+    """The law that keeps the link busier than every other, at which delay."""
+    called = words.short_names(result.discs)
+    disc, found = delay
+    said = (
+        f"{called[disc]} keeps the link busier than every other law, by more than one percentage point, "
+        f"at a mean delay of {_time(found)}"
+    )
+    second = busy[-2][0]
+    if _apart(result, disc, second, words.UTILIZATION):
+        return f"{said}."
+    return f"{said}; but {_undecided(result, disc, second)} tell it and {called[second]} apart."
+
+
 def _winner(result: Result, rivals: Ranking, *, everyone: bool) -> str:
     """The law with the lowest delay among `rivals`, which are about equally busy."""
     called = words.short_names(result.discs)
     disc, found = rivals[0]
-    if len(rivals) == 1:
-        return (
-            f"{called[disc]} keeps the link busier than every other law, by more than one percentage point, "
-            f"at a mean delay of {_time(found)}."
-        )
     among = (
         "All laws keep the link about equally busy; "
         if everyone
