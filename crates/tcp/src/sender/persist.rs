@@ -7,6 +7,7 @@
 //! sent, as far as everything else is concerned.
 
 use super::Sender;
+use crate::mark::Mark;
 use crate::segment::Segment;
 use sojourn_units::Time;
 
@@ -18,7 +19,7 @@ pub(super) struct Persist {
     /// One goes out next.
     pub(super) due: bool,
     /// What the receiver may have taken: the end of the last probe.
-    pub(super) taken: Option<u64>,
+    pub(super) taken: Mark,
     /// `Max(SND.WND)`, bytes: about the receiver's buffer.
     pub(super) widest: u64,
 }
@@ -43,7 +44,7 @@ impl Sender {
             }
         } else if self.timers.persist == Time::NEVER && !self.persist.due {
             let interval = self.rtt.timeout().saturating_mul(1 << self.persist.sent.min(MOST_DOUBLINGS));
-            self.timers.persist = now + interval.min(self.profile.max_rto);
+            self.timers.persist = now + interval.min(self.config.profile.max_rto);
         }
     }
 
@@ -63,17 +64,17 @@ impl Sender {
         let seq = self.max;
         let segment = self.segment(now, seq, 1, false);
         self.persist.sent = self.persist.sent.saturating_add(1);
-        self.persist.taken = Some(seq + 1);
+        self.persist.taken = Mark::at(seq + 1);
         self.arm_persist(now);
         Some(segment)
     }
 
     /// The receiver has taken the byte of a probe: it was sent after all.
     pub(super) fn accept_probe(&mut self, ack: u64) {
-        if self.persist.taken.is_some_and(|taken| ack == taken && ack > self.max) {
+        if self.persist.taken == Mark::at(ack) && ack > self.max {
             self.max = ack;
             self.nxt = ack;
-            self.persist.taken = None;
+            self.persist.taken = Mark::NONE;
         }
     }
 }

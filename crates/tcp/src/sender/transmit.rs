@@ -1,6 +1,7 @@
 //! Sending: which bytes go next, and the segment that carries them.
 
 use super::{Repair, Scheme, Sender};
+use crate::mark::Mark;
 use crate::profile::Pipe;
 use crate::segment::{Flags, Segment, Stamp};
 use sojourn_units::{Ecn, Time};
@@ -64,12 +65,12 @@ impl Sender {
     /// Something is missing, or taken for lost.
     #[cold]
     pub(super) fn next_in_trouble(&mut self, now: Time) -> Option<Segment> {
-        match self.repair {
+        match self.repair.get() {
             _ if self.scheme == Scheme::Rack => self.next_with_rack(now),
-            Some(Repair::Fast(fast)) => self.next_in_fast_recovery(now, fast),
-            Some(Repair::Sack(sack)) => self.next_in_sack_recovery(now, sack),
-            Some(Repair::Counted(counted)) => self.next_in_counted_recovery(now, counted),
-            None if self.profile.pipe == Pipe::Counted => self.next_in_order(now),
+            Some(&Repair::Fast(fast)) => self.next_in_fast_recovery(now, fast),
+            Some(&Repair::Sack(sack)) => self.next_in_sack_recovery(now, sack),
+            Some(&Repair::Counted(counted)) => self.next_in_counted_recovery(now, counted),
+            None if self.config.profile.pipe == Pipe::Counted => self.next_in_order(now),
             _ => self.next_around_sacked(now),
         }
     }
@@ -133,7 +134,9 @@ impl Sender {
             self.note_new(now, seq, end);
         } else {
             // Karn: the ACK of a segment sent twice could be for either.
-            self.timed.take_if(|(timed, _)| *timed > seq && *timed <= end);
+            if self.timed.get().is_some_and(|timed| timed > seq && timed <= end) {
+                self.timed = Mark::NONE;
+            }
             self.resent_below = self.resent_below.max(end);
             self.note_sent_again(now);
             self.note_repaired(len);
@@ -154,10 +157,10 @@ impl Sender {
         self.max = end;
         self.last_segment = seq;
         self.last_sent = now;
-        if self.profile.time_all {
+        if self.times_all {
             self.history.push(end, now);
         } else if self.timed.is_none() {
-            self.timed = Some((end, now));
+            (self.timed, self.timed_at) = (Mark::at(end), now);
         }
     }
 
@@ -182,7 +185,7 @@ impl Sender {
             return (Flags::ACK, Ecn::NotEct);
         }
         let cwr = new && std::mem::take(&mut self.ecn.cwr_due);
-        let capable = new || self.profile.ect_on_retransmit;
+        let capable = new || self.config.profile.ect_on_retransmit;
         (Flags::ACK.with(Flags::CWR, cwr), if capable { Ecn::Ect0 } else { Ecn::NotEct })
     }
 }
