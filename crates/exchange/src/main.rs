@@ -131,7 +131,7 @@ fn played(script: &Script) -> Result<String, String> {
         (Ok(_), None) => Ok(script.title.clone()),
         (Ok(_), Some(_)) => Err(": holds; it is pending no more".into()),
         (Err(_), Some(why)) => Ok(format!("{} (pending: {why})", script.title)),
-        (Err(failure), None) => Err(report(script, &failure)),
+        (Err(failure), None) => Err(report(script, &failure, "")),
     }
 }
 
@@ -187,7 +187,7 @@ fn replayed(script: &Script) -> Option<Result<String, String>> {
     match outcome {
         Ok(_) => Some(Ok(format!("{}{again}", script.title))),
         Err(failure) if failure.late == Some(Late::Script) => None,
-        Err(failure) => Some(Err(report(script, &failure) + &again)),
+        Err(failure) => Some(Err(report(script, &failure, &again))),
     }
 }
 
@@ -201,10 +201,10 @@ fn tell(file: &Path, outcome: &Result<String, String>) -> bool {
     outcome.is_ok()
 }
 
-fn report(script: &Script, failure: &Failure) -> String {
+fn report(script: &Script, failure: &Failure, again: &str) -> String {
     let Failure { line, expected, seen, passed, .. } = failure;
     let mut text = format!(
-        ":{line}: {}\n      expected {expected}\n      seen     {seen}\n      so far:\n",
+        ":{line}: {}{again}\n      expected {expected}\n      seen     {seen}\n      so far:\n",
         script.title
     );
     for segment in passed {

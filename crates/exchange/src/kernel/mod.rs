@@ -524,8 +524,9 @@ const WHEEL: u64 = 8;
 const TRIES: u32 = 3;
 /// What has taken longer is not tried again.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// What comes later than this makes a timeout of three round trips or a variation of four another one than the script's.
-const TOO_LATE: Span = Span::from_millis(5);
+/// Where the script is late by this much, a timeout of three round trips that has doubled is off by six times as much, which
+/// [`SLACK`] must hold.
+const TOO_LATE: Span = Span::from_millis(2);
 /// No exchange takes longer.
 const LIMIT: Span = Span::from_secs(60);
 const TOO_LONG: &str = "that it takes more than a minute, the most that there is where time is real";
