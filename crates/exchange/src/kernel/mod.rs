@@ -425,16 +425,21 @@ pub struct Replay {
     pub outcome: Result<Vec<Passed>, Failure>,
 }
 
+/// Up to when exchanges are played again.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    ends: Instant,
+}
+
 /// Plays a script to this machine's TCP, on a thread of its own.
 ///
 /// On a busy machine the script's side itself may be late, or the kernel's timers. What fails then is played again, a few
 /// times; a wrong segment in an exchange that was on time is final.
-pub fn replay(script: &Script) -> Replay {
-    let began = Instant::now();
+pub fn replay(script: &Script, patience: Patience) -> Replay {
     for tries in 1.. {
         let outcome = try_once(script);
         if tries == TRIES
-            || began.elapsed() > PATIENCE
+            || Instant::now() > patience.ends
             || outcome.as_ref().err().and_then(|failure| failure.late).is_none()
         {
             return Replay { tries, outcome };
@@ -456,13 +461,14 @@ fn try_once(script: &Script) -> Result<Vec<Passed>, Failure> {
 }
 
 /// Takes what right to networks of its own this process has; what it lacks, if something. Before any other thread.
-pub fn prepare() -> Result<(), String> {
+pub fn prepare() -> Result<Patience, String> {
     sys::end_when_interrupted();
     sys::hurry();
     namespace::enter().map_err(|error| error.to_string())?;
     std::thread::spawn(|| Kernel::new(&Setup::default()).map(drop).map_err(|error| error.to_string()))
         .join()
-        .map_err(|_| String::from("a panic"))?
+        .map_err(|_| String::from("a panic"))??;
+    Ok(Patience { ends: Instant::now() + PATIENCE })
 }
 
 /// Sets what a script asks for in the network of this thread.
@@ -522,8 +528,8 @@ const SLACK: Span = Span::from_millis(25);
 const WHEEL: u64 = 8;
 /// How often an exchange is tried on a busy machine.
 const TRIES: u32 = 3;
-/// What has taken longer is not tried again.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a run may last until nothing is played again.
+const PATIENCE: Duration = Duration::from_secs(8);
 /// Where the script is late by this much, a timeout of three round trips that has doubled is off by six times as much, which
 /// [`SLACK`] must hold.
 const TOO_LATE: Span = Span::from_millis(2);
