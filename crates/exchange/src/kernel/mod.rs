@@ -90,6 +90,9 @@ impl Kernel {
             }
         };
         sys::set_option(socket.fd(), libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)?;
+        // An end without farewell: an orphan that goes on sending would keep its network for minutes.
+        let abort = [1_i32.to_ne_bytes(), 0_i32.to_ne_bytes()].concat();
+        sys::set_option_bytes(socket.fd(), libc::SOL_SOCKET, libc::SO_LINGER, &abort)?;
         let control = if cc.name() == "newreno" { "reno" } else { cc.name() };
         sys::set_option_bytes(socket.fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, control.as_bytes())?;
         Ok(Kernel {
