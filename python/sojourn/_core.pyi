@@ -275,7 +275,7 @@ class Scenario:
     def with_disc(self, spec: str) -> Scenario:
         """The same scenario with another disc at the bottleneck. Raises `ScenarioError`."""
     def with_cc(self, groups: list[int], spec: str) -> Scenario:
-        """The same with another congestion control of the catalogue in these groups. Raises `ScenarioError`."""
+        """The same with another one of the catalogue's congestion controls there. Raises `ScenarioError`."""
     def with_guest(self, groups: list[int], template: CongestionControl, label: str) -> Scenario:
         """The same with a congestion control in Python, called `label`, there. Raises `ScenarioError`."""
     def describe(self, label: str | None = None, parameters: str = "") -> str:

@@ -71,8 +71,8 @@ def gallery() -> dict[str, Path]:
 def with_disc(scenario: Scenario, disc: str | DiscSpec, option: str = "--disc") -> Scenario:
     """The same scenario with another disc at the bottleneck.
 
-    `disc` is a text such as ``"pi:target=100packets"`` or one of `sojourn.laws`. Raises `InputError` with lines
-    that begin with `option`.
+    `disc` is a text such as ``"pi:target=100packets"`` or one of `sojourn.laws`. Raises `InputError`
+    with lines that begin with `option`.
 
     >>> import sojourn as sj
     >>> sc = sj.load("scenarios/dumbbell.toml")

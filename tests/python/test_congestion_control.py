@@ -198,14 +198,14 @@ def named_alike():
     class Reno2(Reno):
         pass
 
-    other = type("Reno2", (Reno,), {"on_ack": lambda self, _ack: None})
+    other = type("Reno2", (Reno,), {"on_ack": lambda _self, _ack: None})
     return Reno2, other
 
 
 def test_a_label_stands_for_one_control(scenario):
     one, other = named_alike()
     with pytest.raises(
-        sj.InputError, match='^cc: two congestion controls are called "Reno2"; legal: a label'
+        sj.InputError, match=r'^cc: two congestion controls are called "Reno2"; legal: a label'
     ):
         sj.run(scenario(), cc={0: one(), 1: other()})
     sc = scenario(duration="6 s")

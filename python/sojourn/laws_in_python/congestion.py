@@ -102,10 +102,10 @@ class CongestionControl(InPython):
         """
 
     def on_unused(self, ack: Acknowledged) -> None:
-        """New data was acknowledged where `on_ack` is not called: the window was not used, so it does not grow.
+        """New data was acknowledged where the window was not used: it does not grow.
 
-        That is where there was little to send, or the receiver has room for less. A curve that grows with
-        time, as CUBIC's, learns here that this time does not count (RFC 9438, section 5.8).
+        This is called instead of `on_ack`, where there was little to send, or the receiver has room for less.
+        A curve that grows with time, as CUBIC's, learns here which of it does not count (RFC 9438, 5.8).
 
         >>> import sojourn as sj
         >>> class Waits(sj.CongestionControl):

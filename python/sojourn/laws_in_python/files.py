@@ -55,7 +55,7 @@ def _object_of(spec: str, base: type[Kind], option: str) -> Kind:
     if found is None:
         raise InputError(f'{option}: "{spec}" names no Python file; {_LEGAL}')
     module = _module(found["file"], option)
-    kind = _class(module, found["file"], found["name"] or "", base, option)
+    kind = _class(module, found["name"] or "", base, option)
     parameters = _parameters(found["list"], option)
     try:
         return kind(**parameters)
@@ -102,7 +102,8 @@ def _place(file: str, fault: BaseException) -> str:
     return f"{file}:{lines[-1]}" if lines else file
 
 
-def _class(module: ModuleType, file: str, name: str, base: type[Kind], option: str) -> type[Kind]:
+def _class(module: ModuleType, name: str, base: type[Kind], option: str) -> type[Kind]:
+    file = module.__file__
     found = vars(module).get(name)
     if isinstance(found, type) and issubclass(found, base):
         return found
