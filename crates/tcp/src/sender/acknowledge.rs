@@ -3,6 +3,7 @@
 use super::rack::Heard;
 use super::{Progress, Repair, Scheme, Sender};
 use crate::cc::{AckSample, CongestionControl, Signal};
+use crate::mark::Mark;
 use crate::segment::{Flags, Segment, Stamp};
 use sojourn_units::{Bytes, Span, Time};
 
@@ -45,7 +46,24 @@ impl Sender {
             Scheme::Fast => self.on_plain_ack(now, segment, echo, same_window),
         };
         self.arm_persist(now);
+        if self.una == self.end_of_stream() {
+            self.rest();
+        }
         Progress { acked, rtt }
+    }
+
+    /// All that there is has arrived: what is held on the heap for the next loss is given up.
+    #[cold]
+    fn rest(&mut self) {
+        self.history.trim();
+        self.board.trim();
+        self.rack.trim();
+        self.repair.trim();
+        if self.closing {
+            // No window matters any more.
+            self.undo.clear();
+        }
+        self.undo.trim();
     }
 
     /// RFC 9293, section 3.10.7.4: how far the receiver has room; says whether that is news.
@@ -55,6 +73,7 @@ impl Sender {
         let moved = self.heard && edge - segment.ack != self.edge.saturating_sub(self.una);
         self.heard = true;
         self.edge = edge;
+        self.persist.widest = self.persist.widest.max(segment.window.into());
         moved
     }
 
@@ -72,24 +91,28 @@ impl Sender {
 
     /// With SACK, but without RACK.
     fn on_ack_with_blocks(&mut self, now: Time, segment: &Segment, echo: bool) -> Option<Span> {
-        let sacked = self.board.bytes();
+        let before = self.arrived();
         let news = self.note_sack(segment);
-        let arrived = self.board.bytes() - sacked;
         let duplicate = segment.ack == self.una && self.una < self.max;
         let mut rtt = None;
-        // What the receiver had above is below the number now.
-        let moved = (segment.ack - self.una) - self.board.bytes_below(segment.ack);
         if segment.ack > self.una {
             rtt = self.on_new_ack(now, segment, echo);
         } else if duplicate && news {
             self.look_for_spurious(now, segment, &Heard::default(), 0, echo);
         }
         if news || self.repair.is_some() {
-            self.on_sack(now, news, duplicate, moved + arrived);
+            self.on_sack(now, news, duplicate, self.arrived() - before);
         }
         rtt
     }
 
+    /// Bytes that have arrived. What an ACK adds is `DeliveredData` of RFC 6937: where the receiver has thrown away
+    /// what it had SACKed, less than nothing.
+    pub(super) fn arrived(&self) -> i64 {
+        (self.una + self.board.bytes()) as i64
+    }
+
+    #[inline]
     fn on_new_ack(&mut self, now: Time, segment: &Segment, echo: bool) -> Option<Span> {
         let acked = segment.ack - self.una;
         let before = self.flight();
@@ -97,11 +120,11 @@ impl Sender {
         self.advance_una(segment.ack);
         self.notice_reneging();
         let undone = self.look_for_spurious(now, segment, &Heard::default(), acked, echo);
-        let Effect { restart, grow } = match self.repair {
+        let Effect { restart, grow } = match self.repair.get() {
             None => Effect { restart: true, grow: !undone },
-            Some(Repair::Fast(fast)) => self.new_ack_in_fast_recovery(fast, acked),
-            Some(Repair::Sack(sack)) => self.new_ack_in_sack_recovery(sack),
-            Some(Repair::Counted(counted)) => self.new_ack_in_counted_recovery(counted),
+            Some(&Repair::Fast(fast)) => self.new_ack_in_fast_recovery(fast, acked),
+            Some(&Repair::Sack(sack)) => self.new_ack_in_sack_recovery(sack),
+            Some(&Repair::Counted(counted)) => self.new_ack_in_counted_recovery(counted),
             Some(Repair::Rack(_)) => Effect { restart: true, grow: false },
         };
         if self.ecn.agreed || (grow && !echo) {
@@ -114,14 +137,15 @@ impl Sender {
     }
 
     /// Everything below `ack` has arrived.
+    #[inline]
     pub(super) fn advance_una(&mut self, ack: u64) {
         self.una = ack;
         self.nxt = self.nxt.max(ack);
         self.resend = false;
         self.dup_acks = 0;
         self.beyond_window = 0;
-        self.timed_out_at = None;
-        if self.profile.time_all {
+        self.timed_out_at = Mark::NONE;
+        if self.times_all {
             self.history.forget_below(ack);
         }
         if !self.board.is_empty() {
@@ -130,6 +154,7 @@ impl Sender {
     }
 
     /// Tells the congestion control of an ACK of new data.
+    #[inline]
     pub(super) fn tell_of_ack(&mut self, news: &AckNews, grow: bool) {
         let AckNews { now, acked, sample, marked, before } = *news;
         if grow && self.usage.is_some() {
@@ -167,7 +192,7 @@ impl Sender {
     pub(super) fn reduce_for_loss(&mut self) {
         // A window that ECN has reduced already is not reduced again for a loss in it. The segment
         // that starts at the point carries CWR: its loss is a new instance (RFC 3168, section 6.1.2).
-        if self.ecn.point.is_none_or(|point| self.una >= point) {
+        if self.ecn.point.get().is_none_or(|point| self.una >= point) {
             self.save_for_undo(false);
             // RFC 5681, section 3.2, step 2: without what limited transmit sent.
             let flight = match self.scheme {
@@ -179,17 +204,18 @@ impl Sender {
             self.ecn.cwr_due = self.ecn.agreed;
             self.ecn.timeout_last = false;
         }
-        self.loss_point = Some(self.max);
+        self.loss_point = Mark::at(self.max);
         self.resend = true;
-        self.timed = None;
+        self.timed = Mark::NONE;
     }
 
     /// The round-trip time that an ACK shows; `heard`: what RACK made of it.
+    #[inline]
     pub(super) fn measure(&mut self, now: Time, segment: &Segment, heard: Option<&Heard>) -> Option<Span> {
         if self.timestamps {
             return self.measure_by_stamp(now, segment);
         }
-        if self.profile.time_all {
+        if self.times_all {
             let oldest = match heard {
                 Some(heard) => heard.oldest.filter(|_| !heard.again),
                 // Karn: the ACK of a segment sent twice could be for either.
@@ -201,9 +227,10 @@ impl Sender {
             return Some(rtt);
         }
         // RFC 6298, section 3: one segment is timed at a time, never one that was sent twice (Karn).
-        let (_, sent) = self.timed.take_if(|(end, _)| *end <= segment.ack)?;
-        let rtt = now.since(sent);
-        self.rtt.sample(rtt);
+        self.timed.get().filter(|end| *end <= segment.ack)?;
+        self.timed = Mark::NONE;
+        let rtt = now.since(self.timed_at);
+        self.rtt.sample(&self.config.profile, rtt);
         self.adapt_after_spike(segment.ack, rtt);
         Some(rtt)
     }
@@ -221,7 +248,7 @@ impl Sender {
     /// One of many samples in a round trip (RFC 7323, appendix G).
     fn take_sample(&mut self, ack: u64, rtt: Span) {
         let expected = self.flight().div_ceil(2 * self.mss).max(1);
-        self.rtt.sample_one_of(expected as f64, rtt);
+        self.rtt.sample_one_of(expected as f64, &self.config.profile, rtt);
         self.probe.measured();
         self.adapt_after_spike(ack, rtt);
     }
@@ -233,11 +260,12 @@ impl Sender {
 
     /// RFC 6298, (5.4) to (5.6), and RFC 5681, section 3.1: start again from one segment.
     pub(super) fn retransmit_all(&mut self, now: Time) {
-        let reduced = self.ecn.point.is_some_and(|point| self.una < point) && !self.ecn.timeout_last;
-        let again = self.timed_out_at == Some(self.una) || reduced;
+        let reduced = self.ecn.point.get().is_some_and(|point| self.una < point) && !self.ecn.timeout_last;
+        let again = self.timed_out_at == Mark::at(self.una) || reduced;
         self.start_frto();
         if self.repair.is_some() {
-            self.forget_undo();
+            // Nothing may be taken back any more.
+            self.undo.clear();
         } else if !again {
             self.save_for_undo(true);
         }
@@ -249,19 +277,19 @@ impl Sender {
         self.ecn.cwr_due = self.ecn.agreed;
         self.ecn.hold = false;
         self.ecn.timeout_last = true;
-        self.timed_out_at = Some(self.una);
-        self.loss_point = Some(self.max);
-        self.repair = None;
+        self.timed_out_at = Mark::at(self.una);
+        self.loss_point = Mark::at(self.max);
+        self.repair.clear();
         self.dup_acks = 0;
         self.beyond_window = 0;
-        self.timed = None;
+        self.timed = Mark::NONE;
         if self.scheme == Scheme::Rack {
             self.lose_at_timeout(now);
         } else {
             self.board.clear();
             self.nxt = self.una;
         }
-        self.rtt.back_off();
+        self.rtt.back_off(&self.config.profile);
         self.timers.retransmit = now + self.rtt.timeout();
     }
 }

@@ -13,6 +13,7 @@ use super::acknowledge::AckNews;
 use super::history::{History, Run};
 use super::prr::Prr;
 use super::{DUP_THRESHOLD, Repair, Sender};
+use crate::mark::Mark;
 use crate::ranges::Ranges;
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Flags, Segment, Stamp};
@@ -38,11 +39,11 @@ pub(super) struct Rack {
     /// `RACK.reordering_seen`.
     reordering: bool,
     /// `RACK.dsack_round`.
-    dsack_round: Option<u64>,
+    dsack_round: Mark,
     /// `RACK.reo_wnd_mult`.
-    multiplier: u32,
+    multiplier: u16,
     /// `RACK.reo_wnd_persist`.
-    recoveries_left: u32,
+    recoveries_left: u8,
 }
 
 /// Recovery in progress.
@@ -82,7 +83,7 @@ struct Seen {
 /// What an ACK says has arrived.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Heard {
-    /// Bytes (`DeliveredData` of RFC 6937).
+    /// Bytes.
     pub(super) delivered: u64,
     /// When the earliest of those that were sent once was sent.
     pub(super) oldest: Option<Time>,
@@ -105,7 +106,7 @@ impl Rack {
             min_rtt: MinRtt { before: FOREVER, now: FOREVER, since: Time::ZERO },
             highest: 0,
             reordering: false,
-            dsack_round: None,
+            dsack_round: Mark::NONE,
             multiplier: 1,
             recoveries_left: 0,
         }
@@ -195,11 +196,17 @@ impl Rack {
 
     /// `RACK_update_reo_wnd`, first half.
     fn note_duplicate(&mut self, una: u64, next: u64) {
-        if self.dsack_round.is_none_or(|round| una >= round) {
-            self.dsack_round = Some(next);
+        if self.dsack_round.get().is_none_or(|round| una >= round) {
+            self.dsack_round = Mark::at(next);
             self.multiplier = self.multiplier.saturating_add(1);
             self.recoveries_left = RECOVERIES_KEPT;
         }
+    }
+
+    /// Gives up the memory of lists that are empty.
+    pub(super) fn trim(&mut self) {
+        self.again.shrink_to_fit();
+        self.lost.trim();
     }
 
     /// Nothing was lost after all.
@@ -351,6 +358,7 @@ impl Sender {
     /// An ACK on a connection with RACK: section 6.2, and what recovery makes of it.
     pub(super) fn on_ack_with_rack(&mut self, now: Time, segment: &Segment, echo: bool) -> Option<Span> {
         let acked = segment.ack - self.una;
+        let arrived = self.arrived();
         let heard = self.hear(now, segment);
         let twice = segment.sack.duplicate(segment.ack);
         let rtt = self.measure(now, segment, Some(&heard));
@@ -378,9 +386,9 @@ impl Sender {
             self.restart_timer(now);
         }
         self.look_for_losses(now);
-        let pipe = self.pipe();
-        if let Some(Repair::Rack(RackRecovery { prr: Some(prr), .. })) = &mut self.repair {
-            prr.on_ack(heard.delivered, pipe);
+        let (delivered, pipe) = (self.arrived() - arrived, self.pipe());
+        if let Some(Repair::Rack(RackRecovery { prr: Some(prr), .. })) = self.repair.get_mut() {
+            prr.on_ack(delivered, pipe, self.mss);
         }
         self.arm_probe(now, acked > 0);
         rtt
@@ -420,15 +428,15 @@ impl Sender {
     }
 
     fn end_rack_recovery(&mut self) {
-        let fast = matches!(self.repair, Some(Repair::Rack(rack)) if self.una >= rack.until);
-        let slow = self.repair.is_none() && self.loss_point.is_some_and(|point| self.una >= point);
+        let fast = matches!(self.repair.get(), Some(Repair::Rack(rack)) if self.una >= rack.until);
+        let slow = self.repair.is_none() && self.loss_point.get().is_some_and(|point| self.una >= point);
         if fast {
-            self.repair = None;
+            self.repair.clear();
             self.settle_after_recovery();
         }
         if fast || slow {
             self.rack.recovery_ended();
-            self.loss_point = None;
+            self.loss_point = Mark::NONE;
         }
     }
 
@@ -448,7 +456,7 @@ impl Sender {
     }
 
     fn reordering_window(&self) -> Span {
-        let recovering = self.repair.is_some() || self.loss_point.is_some();
+        let recovering = self.repair.is_some() || !self.loss_point.is_none();
         let smoothed = self.rtt.smoothed_s().map_or(Span::ZERO, Span::from_seconds);
         self.rack.window(recovering, self.board.bytes(), smoothed, self.mss)
     }
@@ -456,8 +464,8 @@ impl Sender {
     fn start_rack_recovery(&mut self, now: Time) {
         let flight = self.flight();
         self.reduce_for_loss();
-        let prr = self.profile.prr.then(|| Prr::new(self.mss, self.window, flight));
-        self.repair = Some(Repair::Rack(RackRecovery { until: self.max, prr }));
+        let prr = self.config.profile.prr.then(|| Prr::new(self.window, flight));
+        self.repair.set(Repair::Rack(RackRecovery { until: self.max, prr }));
         self.probe.forget();
         self.timers.probe = Time::NEVER;
         self.timers.retransmit = now + self.rtt.timeout();
@@ -501,14 +509,14 @@ impl Sender {
     }
 
     fn rack_allows(&self, len: u64) -> bool {
-        match self.repair {
+        match self.repair.get() {
             Some(Repair::Rack(RackRecovery { prr: Some(prr), .. })) => prr.allows(len),
             _ => self.pipe() + len <= self.window,
         }
     }
 
     fn note_in_prr(&mut self, len: u64) {
-        if let Some(Repair::Rack(RackRecovery { prr: Some(prr), .. })) = &mut self.repair {
+        if let Some(Repair::Rack(RackRecovery { prr: Some(prr), .. })) = self.repair.get_mut() {
             prr.sent(len);
         }
     }
@@ -531,7 +539,7 @@ impl Sender {
 }
 
 /// Recoveries for which a window widened by D-SACKs is kept (section 6.2, step 4).
-const RECOVERIES_KEPT: u32 = 16;
+const RECOVERIES_KEPT: u8 = 16;
 /// Blocks of a SACK option.
 const MOST_BLOCKS: usize = 3;
 /// Half of the time over which the least round-trip time is taken.

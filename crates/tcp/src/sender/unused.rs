@@ -64,7 +64,7 @@ impl Sender {
     /// Whether an ACK may let the window grow; `before` bytes were outstanding.
     pub(super) fn window_is_used(&self, before: u64) -> bool {
         let full = before + self.mss > self.window;
-        match self.profile.unused_window {
+        match self.config.profile.unused_window {
             UnusedWindow::Keep => true,
             UnusedWindow::Restart => full || (self.in_slow_start() && 2 * before > self.window),
             UnusedWindow::Validate => {
@@ -88,11 +88,11 @@ impl Sender {
 
     /// Before new data is sent with nothing outstanding, or at all in an unvalidated window.
     pub(super) fn look_at_window(&mut self, now: Time) {
-        match self.profile.unused_window {
+        match self.config.profile.unused_window {
             UnusedWindow::Keep => {}
             UnusedWindow::Restart => {
                 if self.una == self.max && self.max > 0 && now.since(self.last_sent) > self.rtt.timeout() {
-                    let initial = self.profile.initial_window.saturating_mul(self.mss);
+                    let initial = self.config.profile.initial_window.saturating_mul(self.mss);
                     self.set_window(self.window.min(initial));
                 }
             }
@@ -105,7 +105,7 @@ impl Sender {
         while let Some(since) = self.usage.as_ref().and_then(|usage| usage.unvalidated)
             && now.since(since) >= NON_VALIDATED_PERIOD
         {
-            let initial = self.profile.initial_window.saturating_mul(self.mss);
+            let initial = self.config.profile.initial_window.saturating_mul(self.mss);
             let ssthresh = self.cc.ssthresh().get().max(self.window / 4 * 3);
             self.cc.set_ssthresh(Bytes::new(ssthresh));
             self.set_window(self.window.min((self.window / 2).max(initial)));
