@@ -339,6 +339,9 @@ impl<P: Probe> Simulation<P> {
                 let payload = packet.size().saturating_sub(UDP_HEADER);
                 return self.probe.received(at, number, u64::from(payload));
             };
+            if !flow.receiver_timer.may_be_before(at) {
+                break;
+            }
             let receiver = &mut connection.receiver;
             let Some(due) = receiver.next_timeout().filter(|due| *due < at) else { break };
             if let Some(ack) = receiver.on_timeout(due) {
@@ -370,8 +373,10 @@ impl<P: Probe> Simulation<P> {
         loop {
             let flow = &mut self.flows[number as usize];
             let Source::Tcp(connection) = &mut flow.source else { return };
-            let (due, stop) = (connection.sender.next_timeout().unwrap_or(Time::NEVER), flow.stop);
-            if due < at && due <= stop {
+            let stop = flow.stop;
+            let due =
+                if flow.sender_timer.may_be_before(at) { connection.sender.next_timeout() } else { None };
+            if let Some(due) = due.filter(|due| *due < at && *due <= stop) {
                 self.expire(due, number);
             } else if stop < at {
                 self.stop(stop, number);
