@@ -412,10 +412,19 @@ impl Sender {
         let mut heard = Heard::default();
         let echo = segment.flags.has(Flags::TIMESTAMP).then_some(segment.stamp);
         let seen = Seen { now, echo: echo.filter(|_| self.timestamps) };
-        let Sender { rack, history, board, una, max, .. } = self;
+        let Sender { rack, history, board, una, .. } = self;
         for hole in board.holes(*una, segment.ack) {
             rack.deliver(history, hole, seen, &mut heard);
         }
+        if !segment.sack.is_empty() {
+            self.hear_blocks(segment, seen, &mut heard);
+        }
+        self.rack.note_latest(&heard, now);
+        heard
+    }
+
+    fn hear_blocks(&mut self, segment: &Segment, seen: Seen, heard: &mut Heard) {
+        let Sender { rack, history, board, max, .. } = self;
         let mut blocks = [(0, 0); MOST_BLOCKS];
         let there = segment.sack.iter(segment.ack).filter(|&(from, to)| from > segment.ack && to <= *max);
         blocks.iter_mut().zip(there).for_each(|(place, block)| *place = block);
@@ -423,12 +432,10 @@ impl Sender {
         blocks.sort_unstable();
         for (from, to) in blocks.into_iter().filter(|(_, to)| *to > 0) {
             for hole in board.holes(from, to) {
-                rack.deliver(history, hole, seen, &mut heard);
+                rack.deliver(history, hole, seen, heard);
             }
             board.insert(from, to);
         }
-        rack.note_latest(&heard, now);
-        heard
     }
 
     /// What was SACKed can only be acknowledged next if the receiver has thrown it away (RFC 2018, section 8).
