@@ -46,7 +46,7 @@ impl Sender {
             Scheme::Fast => self.on_plain_ack(now, segment, echo, same_window),
         };
         self.arm_persist(now);
-        if self.una == self.end_of_stream() {
+        if self.una == self.end_of_stream {
             self.rest();
         }
         Progress { acked, rtt }

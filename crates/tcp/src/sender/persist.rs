@@ -52,7 +52,7 @@ impl Sender {
     /// Whether data wait that the receiver has no room for.
     #[cold]
     fn is_blocked(&self) -> bool {
-        self.end_of_stream() > self.max && self.new_data() == 0
+        self.end_of_stream > self.max && self.new_data() == 0
     }
 
     pub(super) fn persist_timed_out(&mut self) {
@@ -62,7 +62,7 @@ impl Sender {
     /// One byte beyond the window, or what little there is room for (RFC 9293, section 3.8.6.2.1, rule 4).
     pub(super) fn probe_window(&mut self, now: Time) -> Option<Segment> {
         self.persist.due = false;
-        if self.end_of_stream() == self.max || self.una < self.max || self.new_data() > 0 {
+        if self.end_of_stream == self.max || self.una < self.max || self.new_data() > 0 {
             return None;
         }
         if self.edge > self.max {
