@@ -112,7 +112,8 @@ impl Sender {
         (self.una + self.board.bytes()) as i64
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "every ACK calls it once")]
+    #[inline(always)]
     fn on_new_ack(&mut self, now: Time, segment: &Segment, echo: bool) -> Option<Span> {
         let acked = segment.ack - self.una;
         let before = self.flight();
@@ -137,7 +138,8 @@ impl Sender {
     }
 
     /// Everything below `ack` has arrived.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "every ACK calls it once")]
+    #[inline(always)]
     pub(super) fn advance_una(&mut self, ack: u64) {
         self.una = ack;
         self.nxt = self.nxt.max(ack);
@@ -154,7 +156,8 @@ impl Sender {
     }
 
     /// Tells the congestion control of an ACK of new data.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "every ACK calls it once")]
+    #[inline(always)]
     pub(super) fn tell_of_ack(&mut self, news: &AckNews, grow: bool) {
         let AckNews { now, acked, sample, marked, before } = *news;
         if grow && self.usage.is_some() {
@@ -168,12 +171,8 @@ impl Sender {
         }
         if grow {
             // A window that the receiver cannot use says nothing of the network.
-            if self.window < self.edge.saturating_sub(self.una) && self.window_is_used(before) {
-                self.cc.on_ack(&ack);
-            } else {
-                self.cc.on_unused(&ack);
-            }
-            self.window = self.cc.window().get();
+            let is_used = self.window < self.edge.saturating_sub(self.una) && self.window_is_used(before);
+            self.window = self.cc.window_after(&ack, is_used).get();
         }
     }
 
@@ -190,7 +189,8 @@ impl Sender {
     }
 
     /// The round-trip time that an ACK shows; `heard`: what RACK made of it.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "every ACK calls it once")]
+    #[inline(always)]
     pub(super) fn measure(&mut self, now: Time, segment: &Segment, heard: Option<&Heard>) -> Option<Span> {
         if self.timestamps {
             return self.measure_by_stamp(now, segment);
