@@ -1,10 +1,11 @@
 """The compiled half of Sojourn: scenarios, the catalogue, the packet plant and single laws."""
 
-from collections.abc import Sequence
 from typing import ClassVar, Literal, final
 
 import numpy as np
 import numpy.typing as npt
+
+from sojourn.laws_in_python import CongestionControl
 
 __all__ = [
     "Acknowledged",
@@ -263,13 +264,20 @@ class Signal:
 
 @final
 class Scenario:
-    """A checked scenario. It cannot be changed; `with_disc` gives a new one."""
+    """A checked scenario. It cannot be changed; `with_disc`, `with_cc` and `with_guest` give new ones.
+
+    The lines of a `ScenarioError` of theirs do not say who asked.
+    """
 
     @staticmethod
     def parse(text: bytes, name: str, overrides: list[tuple[str, str]] = ...) -> Scenario:
         """Read a scenario; `overrides` are dotted keys with TOML values. Raises `ScenarioError`."""
     def with_disc(self, spec: str) -> Scenario:
         """The same scenario with another disc at the bottleneck. Raises `ScenarioError`."""
+    def with_cc(self, groups: list[int], spec: str) -> Scenario:
+        """The same with another one of the catalogue's congestion controls there. Raises `ScenarioError`."""
+    def with_guest(self, groups: list[int], template: CongestionControl, label: str) -> Scenario:
+        """The same with a congestion control in Python, called `label`, there. Raises `ScenarioError`."""
     def describe(self, label: str | None = None, parameters: str = "") -> str:
         """What would run, in words, with the network drawn.
 
@@ -284,6 +292,9 @@ class Scenario:
     @property
     def disc(self) -> str:
         """The canonical name of the disc with its parameters."""
+    @property
+    def guests(self) -> list[tuple[int, CongestionControl]]:
+        """The congestion controls in Python with the places of their groups of flows."""
     @property
     def site(self) -> Site:
         """What a law at the bottleneck may know of its place."""
@@ -337,13 +348,12 @@ def run(
     seed: int,
     ticket: Ticket,
     law: object | None = None,
-    ccs: Sequence[tuple[int, object]] = ...,
 ) -> Run:
     """Run the packet plant once, without the interpreter's lock.
 
     `law` is a run's own `sojourn.Law` or `sojourn.Controller`, in the place of the scenario's; the lock is
-    taken when it is asked. `ccs` are templates, each a `sojourn.CongestionControl`, with the places of the
-    groups of flows whose own they replace. Raises `Cancelled`, and `LawError` when one of them fails.
+    taken when it is asked, and for the scenario's congestion controls in Python. Raises `Cancelled`, and
+    `LawError` when one of them fails.
     """
 
 def check_cc(cc: object) -> None:

@@ -16,7 +16,7 @@ try:
 except ImportError as fault:
     raise missing_core(fault) from fault
 
-__all__ = ["DiscSpec", "Scenario", "Setting", "gallery", "load", "with_disc"]
+__all__ = ["DiscSpec", "Scenario", "ScenarioError", "Setting", "gallery", "load", "with_disc"]
 
 #: What an override may be: TOML as text, or a plain value.
 Setting = str | float | bool
@@ -68,10 +68,11 @@ def gallery() -> dict[str, Path]:
     return {path.relative_to(_GALLERY).with_suffix("").as_posix(): path for path in files}
 
 
-def with_disc(scenario: Scenario, disc: str | DiscSpec) -> Scenario:
+def with_disc(scenario: Scenario, disc: str | DiscSpec, option: str = "--disc") -> Scenario:
     """The same scenario with another disc at the bottleneck.
 
-    `disc` is a text such as ``"pi:target=100packets"`` or one of `sojourn.laws`. Raises `InputError`.
+    `disc` is a text such as ``"pi:target=100packets"`` or one of `sojourn.laws`. Raises `InputError`
+    with lines that begin with `option`.
 
     >>> import sojourn as sj
     >>> sc = sj.load("scenarios/dumbbell.toml")
@@ -79,12 +80,12 @@ def with_disc(scenario: Scenario, disc: str | DiscSpec) -> Scenario:
     'tail_drop'
     """
     if isinstance(disc, type) or not isinstance(disc, str | DiscSpec):
-        raise InputError(f'--disc: {disc!r} is not a disc; legal: a text such as "pi", or sj.laws.Pi()')
+        raise InputError(f'{option}: {disc!r} is not a disc; legal: a text such as "pi", or sj.laws.Pi()')
     spec = disc if isinstance(disc, str) else disc.spec()
     try:
         return scenario.with_disc(spec)
     except ScenarioError as fault:
-        raise InputError(*fault.faults) from None
+        raise InputError(*(f"{option}: {line}" for line in fault.faults)) from None
 
 
 def _settings(overrides: Mapping[str, Setting]) -> list[tuple[str, str]]:

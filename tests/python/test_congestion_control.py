@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+import threading
 from typing import ClassVar
 
 import pytest
 
 import sojourn as sj
 
-#: CUBIC beside Reno in the default profile; the windows of RFC 5681's equations, by ACKs and not by bytes.
+#: CUBIC beside Reno in the default profile.
 TWO_GROUPS = """
 title    = "two groups on 4 Mbit/s"
 duration = "12 s"
@@ -23,7 +25,6 @@ buffer = "25 packets"
 [[flows]]
 count = 3
 cc    = "newreno"
-tcp   = { byte_counting = 0 }
 
 [[flows]]
 cc    = "cubic"
@@ -72,9 +73,9 @@ def figures(result):
 
 
 def test_reno_in_twenty_lines_is_the_built_in_newreno_to_the_last_bit(scenario):
-    sc = scenario()
-    built_in = sj.run(sc, seeds=range(1, 3))
-    ours = sj.run(sc, seeds=range(1, 3), cc={0: Reno()})
+    # The windows of RFC 5681's equations, by ACKs and not by bytes.
+    built_in = sj.run(scenario(**{"flows[0].tcp.byte_counting": 0}), seeds=range(1, 3))
+    ours = sj.run(scenario(), seeds=range(1, 3), cc={0: Reno()})
     assert figures(ours) == figures(built_in)
     assert ours.runs[0].conservation["dropped"] > 20
     assert [group["cc"] for group in ours.scenario["flows"]] == ["Reno", "cubic", None]
@@ -152,11 +153,84 @@ class Marked(Reno):
             raise RuntimeError("heard")
 
 
-def test_feedback_comes_where_ecn_was_agreed_on(scenario):
-    sj.run(scenario(duration="6 s"), cc={0: Marked()})
-    sc = scenario(**{"duration": "6 s", "flows[0].ecn": True, "bottleneck.disc": "codel"})
+def test_a_control_that_is_made_of_marks_turns_ecn_on(scenario):
+    """As the built-in dctcp does; nobody need ask for it."""
+    marking = scenario(duration="6 s", **{"bottleneck.disc": "codel"})
     with pytest.raises(sj.LawFailed, match="RuntimeError: heard"):
-        sj.run(sc, cc={0: Marked()})
+        sj.run(marking, cc={0: Marked()})
+    classic = sj.run(marking, cc={0: Marked(feedback="classic")})
+    assert [group["ecn"] for group in classic.scenario["flows"]] == [False, False, False]
+    refused = scenario(**{"flows[0].ecn": False})
+    line = 'cc: flows[0].ecn: is false, and cc = "Marked" is made of ECN marks; legal: true, or another cc'
+    with pytest.raises(sj.InputError, match=f"^{re.escape(line)}$"):
+        sj.run(refused, cc={0: Marked()})
+
+
+def test_what_the_file_sets_and_a_control_contradicts_is_refused(scenario):
+    """With the lines that the built-in one would have."""
+    of_sack = "{ prr = true, loss_detection = 'rack', tail_loss_probe = true }"
+    sc = scenario(**{"flows[1].tcp": of_sack})
+    for control, name in [("newreno", "newreno"), (Reno(), "Reno")]:
+        with pytest.raises(sj.InputError) as caught:
+            sj.run(sc, cc={1: control})
+        assert caught.value.lines == tuple(
+            f'cc: flows[1].tcp.{knob}: needs selective acknowledgments, which cc = "{name}" goes without; '
+            "legal: sack = true with it"
+            for knob in ("prr", "loss_detection", "tail_loss_probe")
+        )
+    sc = scenario(**{"flows[1].tcp.fast_convergence": True})
+    line = 'flows[1].tcp.fast_convergence: is CUBIC\'s, and here cc = "Reno"; legal: cc = "cubic" with it'
+    with pytest.raises(sj.InputError, match=re.escape(line)):
+        sj.run(sc, cc=Reno())
+
+
+def test_one_of_the_catalogue_is_asked_for_by_its_name(scenario):
+    sc = scenario(duration="6 s")
+    asked = sj.run(sc, cc={0: "cubic:hystart=false", 1: Reno()})
+    assert [group["cc"] for group in asked.scenario["flows"]] == ["cubic:hystart=false", "Reno", None]
+    written = sj.run(scenario(duration="6 s", **{"flows[0].cc": "cubic", "flows[1].cc": "cubic"}))
+    assert figures(sj.run(sc, cc="cubic")) == figures(written)
+
+
+def named_alike():
+    """Two classes of one name."""
+
+    class Reno2(Reno):
+        pass
+
+    other = type("Reno2", (Reno,), {"on_ack": lambda _self, _ack: None})
+    return Reno2, other
+
+
+def test_a_label_stands_for_one_control(scenario):
+    one, other = named_alike()
+    with pytest.raises(
+        sj.InputError, match=r'^cc: two congestion controls are called "Reno2"; legal: a label'
+    ):
+        sj.run(scenario(), cc={0: one(), 1: other()})
+    sc = scenario(duration="6 s")
+    labelled = sj.run(sc, cc={0: one(), 1: other(label="mine")}).provenance["ccs"]
+    assert list(labelled) == ["Reno2", "mine"]
+    assert list(sj.run(sc, cc={0: one(), 1: one()}).provenance["ccs"]) == ["Reno2"]
+    for label in ("cubic", "cubic:hystart=false"):
+        with pytest.raises(
+            sj.InputError, match=f'^cc: Reno: "{label}" is called as one of the catalogue is; '
+        ):
+            sj.run(sc, cc=Reno(label=label))
+
+
+class Idle(Reno):
+    def on_unused(self, ack):
+        if ack.acked_bytes > 0 and ack.flight_bytes < self.cwnd:
+            raise RuntimeError("unused")
+
+
+def test_a_window_that_is_not_used_is_told(scenario):
+    """A receiver has room for four segments, so the window of ten is never used."""
+    sc = scenario(**{"duration": "3 s", "flows[0].tcp.receive_window": 4})
+    with pytest.raises(sj.LawFailed, match="RuntimeError: unused"):
+        sj.run(sc, cc={0: Idle()})
+    sj.run(sc, cc={0: Reno()})
 
 
 class Falls(Reno):
@@ -205,6 +279,11 @@ def test_what_goes_wrong_names_its_line(scenario, control, told):
     assert told in line, line
 
 
+class Locked(Reno):
+    def reset(self):
+        self.lock = threading.Lock()
+
+
 class NoCurve(sj.CongestionControl):
     def on_ack(self, ack):
         pass
@@ -237,8 +316,19 @@ class Uncopied(Reno):
         ),
         (Unset(), "cc: Unset cannot be set up for a run: "),
         ({2: Reno()}, "cc: 2 is no group of flows that use TCP; legal: 0, 1"),
-        ("cubic", "cc: 'cubic' is no congestion control in Python; legal: an object of a class on "),
-        (7, "cc: 7 is no congestion control in Python; legal: "),
+        (
+            Locked(),
+            f"cc: Locked cannot be copied after reset, as before each reduction: {__file__}:",
+        ),
+        ("cubik", 'cc: "cubik" is no known congestion control; did you mean "cubic"? (legal: reno, '),
+        (
+            "cubic:histart=false",
+            'cc: cubic.histart: unknown key; did you mean "hystart"? (legal: hystart, abe)',
+        ),
+        (
+            7,
+            'cc: 7 is no congestion control; legal: a text such as "cubic" or "FILE.py:CLASS", or an object ',
+        ),
         ("no.py:Cc", "cc: no.py: cannot be read (No such file or directory); legal: FILE.py:CLASS"),
     ],
 )
@@ -249,12 +339,23 @@ def test_what_cannot_run_is_refused_in_one_line(scenario, given, line):
     assert len(caught.value.lines) == 1
 
 
+SLOW = """
+import sojourn as sj
+
+
+class Slow(sj.CongestionControl):
+    gain = 0.5
+
+    def on_ack(self, ack):
+        self.cwnd += self.gain * self.mss * self.mss / self.cwnd
+
+    def on_signal(self, signal):
+        self.cwnd = self.mss
+"""
+
+
 def test_a_file_on_the_command_line(sojourn, tmp_path):
-    (tmp_path / "mycc.py").write_text(
-        "import sojourn as sj\n\n\nclass Slow(sj.CongestionControl):\n    gain = 0.5\n\n"
-        "    def on_ack(self, ack):\n        self.cwnd += self.gain * self.mss * self.mss / self.cwnd\n\n"
-        "    def on_signal(self, signal):\n        self.cwnd = self.mss\n"
-    )
+    (tmp_path / "mycc.py").write_text(SLOW)
     (tmp_path / "two.toml").write_text(TWO_GROUPS)
     done = sojourn("run", "two.toml", "--cc", "mycc.py:Slow:gain=0.25", "--json", "--quiet", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -270,9 +371,30 @@ def test_a_file_on_the_command_line(sojourn, tmp_path):
         ),
         ("flows[2]=mycc.py:Slow", "sojourn run: --cc: 2 is no group of flows that use TCP; legal: 0, 1"),
         ("flows[x]=mycc.py:Slow", "sojourn run: --cc: "),
-        ("cubic", "sojourn run: --cc: 'cubic' is no congestion control in Python; legal: "),
+        ("cubik", 'sojourn run: --cc: "cubik" is no known congestion control; did you mean "cubic"?'),
     ]:
         done = sojourn("run", "two.toml", "--cc", spec, cwd=tmp_path)
         assert done.returncode == 2
         assert done.stderr.startswith(line), done.stderr
         assert len(done.stderr.splitlines()) == 1
+
+
+def test_one_of_the_catalogue_on_the_command_line(sojourn, tmp_path):
+    (tmp_path / "two.toml").write_text(TWO_GROUPS)
+    (tmp_path / "mycc.py").write_text(SLOW)
+    asked = ("--cc", "flows[0]=mycc.py:Slow", "--cc", "flows[1]=cubic:hystart=false")
+    done = sojourn("run", "two.toml", *asked, "--json", "--quiet", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    groups = json.loads(done.stdout)["scenario"]["flows"]
+    assert [group["cc"] for group in groups] == ["Slow", "cubic:hystart=false", None]
+    told = sojourn("check", "two.toml", *asked, cwd=tmp_path)
+    assert told.returncode == 0, told.stderr
+    assert "3 x Slow bulk, default profile" in told.stdout
+    assert "1 x cubic:hystart=false bulk" in told.stdout
+    refused = sojourn("check", "two.toml", "--cc", "cubic", "--set", "flows[0].tcp.prr=false", cwd=tmp_path)
+    assert refused.returncode == 0, refused.stderr
+    refused = sojourn("check", "two.toml", "--cc", "reno", "--set", "flows[1].tcp.prr=true", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert refused.stderr.startswith(
+        "sojourn check: --cc: flows[1].tcp.prr: needs selective acknowledgments"
+    ), refused.stderr

@@ -141,7 +141,7 @@ impl Ours {
             seq: if syn { 0 } else { before(packet.seq)? },
             ack,
             sack,
-            stamp: Stamp::at(Time::ZERO + Span::from_millis(stamp.unwrap_or(0))),
+            stamp: Stamp::at(Time::ZERO + Span::from_millis(1).saturating_mul(stamp.unwrap_or(0))),
             window: u32::try_from(window).map_err(|_| "a window is below 4 GiB")?,
             len: u16::try_from(packet.len).map_err(|_| "a segment is below 64 KiB")?,
             flags,
@@ -160,7 +160,7 @@ impl Host for Ours {
         match (&mut self.end, act) {
             (End::Sender(sender), Act::Open) => sender.open(),
             (End::Sender(sender), Act::Write(bytes)) => {
-                self.written += bytes;
+                self.written = self.written.saturating_add(bytes);
                 sender.supply(self.written);
             }
             (End::Sender(sender), Act::Close) => sender.close(),
@@ -230,6 +230,10 @@ impl Host for Ours {
 
     fn slack(&self, _wait: Span) -> Span {
         Span::ZERO
+    }
+
+    fn late(&self) -> bool {
+        false
     }
 }
 

@@ -27,6 +27,8 @@ pub trait Host {
     fn look(&self, quantity: Quantity) -> Option<f64>;
     /// How far off a time may be after so long a wait: nothing where time is an argument.
     fn slack(&self, wait: Span) -> Span;
+    /// Whether something came to it later than the script has it, so that what it did may be no answer to the script.
+    fn late(&self) -> bool;
 }
 
 /// A segment that came or went.
@@ -49,24 +51,45 @@ pub struct Failure {
     pub expected: String,
     /// What there was.
     pub seen: String,
+    /// Whether it may be time alone that was wrong.
+    pub late: Option<Late>,
     /// All segments up to there.
     pub passed: Vec<Passed>,
+}
+
+/// What came late, where an exchange failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Late {
+    /// The segment that was expected.
+    Host,
+    /// The script itself ([`Host::late`]): what the host did may be no answer to it.
+    Script,
 }
 
 /// Plays a script to a host that has done nothing yet.
 pub fn play(script: &Script, host: &mut dyn Host) -> Result<Vec<Passed>, Failure> {
     let backend = host.backend();
-    let mut player = Player { host, setup: &script.setup, now: Time::ZERO, line: 0, passed: Vec::new() };
+    let mut player = Player {
+        host,
+        setup: &script.setup,
+        now: Time::ZERO,
+        ideal: Time::ZERO,
+        line: 0,
+        passed: Vec::new(),
+    };
     let played = script
         .events
         .iter()
         .filter(|event| event.only.is_none_or(|only| only == backend))
         .try_for_each(|event| player.event(event))
         .and_then(|()| player.quiet(player.now));
-    let Player { line, passed, .. } = player;
+    let Player { host, line, passed, .. } = player;
     match played {
         Ok(()) => Ok(passed),
-        Err(Mismatch { expected, seen }) => Err(Failure { line, expected, seen, passed }),
+        Err(Mismatch { expected, seen, late }) => {
+            let late = if host.late() { Some(Late::Script) } else { late.then_some(Late::Host) };
+            Err(Failure { line, expected, seen, late, passed })
+        }
     }
 }
 
@@ -74,6 +97,8 @@ struct Player<'a> {
     host: &'a mut dyn Host,
     setup: &'a Setup,
     now: Time,
+    /// What it would be had the host done everything on time: what the script's stamps count.
+    ideal: Time,
     line: usize,
     passed: Vec<Passed>,
 }
@@ -82,12 +107,20 @@ struct Player<'a> {
 struct Mismatch {
     expected: String,
     seen: String,
+    /// Whether it is right but for its time.
+    late: bool,
+}
+
+impl Mismatch {
+    fn new(expected: String, seen: String) -> Mismatch {
+        Mismatch { expected, seen, late: false }
+    }
 }
 
 /// The host itself fails.
 impl From<String> for Mismatch {
     fn from(seen: String) -> Mismatch {
-        Mismatch { expected: "a host that works".into(), seen }
+        Mismatch::new("a host that works".into(), seen)
     }
 }
 
@@ -100,10 +133,7 @@ impl Player<'_> {
             return self.expect(pattern, from, to).map(|_| ());
         }
         if from < self.now {
-            return Err(Mismatch {
-                expected: format!("an event at {from}"),
-                seen: format!("it is {} already", self.now),
-            });
+            return Err(Mismatch::new(format!("an event at {from}"), format!("it is {} already", self.now)));
         }
         // What comes in at one instant with what the host sends then comes first, as do assertions.
         let asserts = matches!(event.what, What::Assert(_)) && from == self.now;
@@ -111,7 +141,7 @@ impl Player<'_> {
             let before = Time::from_nanos(from.nanos().saturating_sub(1));
             self.quiet(if event.what == What::Nothing { from } else { before.max(self.now) })?;
         }
-        self.now = from;
+        self.pass(from, from);
         match &event.what {
             What::Hears(packet) => self.hear(packet),
             What::Acts(act) => Ok(self.host.act(self.now, *act)?),
@@ -120,6 +150,12 @@ impl Player<'_> {
             What::Assert(assertions) => assertions.iter().try_for_each(|assertion| self.check(assertion)),
             What::Nothing | What::Sends(_) => Ok(()),
         }
+    }
+
+    /// It is `now`, where `wanted` was asked for.
+    fn pass(&mut self, wanted: Time, now: Time) {
+        self.ideal += wanted.since(self.now);
+        self.now = now;
     }
 
     /// The first and the last time that will do.
@@ -136,19 +172,27 @@ impl Player<'_> {
     /// The host sends this, and now is when it does.
     fn expect(&mut self, pattern: &Packet, from: Time, to: Time) -> Result<Packet, Mismatch> {
         let slack = self.host.slack(to.since(self.now));
-        let expected = || {
+        let mismatch = |seen: String, late: bool| {
             let time = if from == to { format!("at {from}") } else { format!("from {from} to {to}") };
-            format!("{} {time}", pattern.text())
+            Mismatch { expected: format!("{} {time}", pattern.text()), seen, late }
         };
-        let Some((at, packet)) = self.host.say(to + slack)? else {
-            return Err(Mismatch { expected: expected(), seen: format!("nothing up to {}", to + slack) });
+        let limit = to + slack;
+        let mut said = self.host.say(limit)?;
+        if said.is_none() && slack > Span::ZERO {
+            said = self.host.say(limit + GRACE)?;
+        }
+        let Some((at, packet)) = said else {
+            return Err(mismatch(format!("nothing up to {limit}"), false));
         };
         self.passed.push(Passed { at, sent: true, packet: packet.clone() });
-        if at + slack < from || !pattern.allows(&packet, slack) {
-            return Err(Mismatch { expected: expected(), seen: format!("{} at {at}", packet.text()) });
+        let on_time = from <= at + slack && at <= limit;
+        let seen = at.max(self.now);
+        self.pass(seen.clamp(from, to), seen);
+        let right = pattern
+            .allows(&packet, Slip::new(self.ideal, self.now, if slack == Span::ZERO { slack } else { TICK }));
+        if !on_time || !right {
+            return Err(mismatch(format!("{} at {at}", packet.text()), right && at > limit));
         }
-        // Where time is real, what comes next counts from what there was.
-        self.now = if from == to && slack == Span::ZERO { from } else { at.max(self.now) };
         Ok(packet)
     }
 
@@ -157,7 +201,7 @@ impl Player<'_> {
         let Some((at, packet)) = self.host.say(until)? else { return Ok(()) };
         let seen = format!("{} at {at}", packet.text());
         self.passed.push(Passed { at, sent: true, packet });
-        Err(Mismatch { expected: format!("nothing up to {until}"), seen })
+        Err(Mismatch::new(format!("nothing up to {until}"), seen))
     }
 
     fn hear(&mut self, packet: &Packet) -> Result<(), Mismatch> {
@@ -169,8 +213,8 @@ impl Player<'_> {
         let expected = assertion.to_string();
         match self.host.look(assertion.quantity) {
             Some(value) if self.holds(assertion, value) => Ok(()),
-            Some(value) => Err(Mismatch { expected, seen: value.to_string() }),
-            None => Err(Mismatch { expected, seen: "a host that cannot tell".into() }),
+            Some(value) => Err(Mismatch::new(expected, value.to_string())),
+            None => Err(Mismatch::new(expected, "a host that cannot tell".into())),
         }
     }
 
@@ -206,8 +250,9 @@ impl Player<'_> {
             offer: syn.offer.map(|offer| Offer { scale: offer.scale.and(Some(SHIFT)), ..offer }),
             ..Packet::default()
         };
-        self.quiet(Time::from_nanos((self.now + rtt).nanos().saturating_sub(1)).max(self.now))?;
-        self.now += rtt;
+        let answered = self.now + rtt;
+        self.quiet(Time::from_nanos(answered.nanos().saturating_sub(1)).max(self.now))?;
+        self.pass(answered, answered);
         self.hear(&answer)
     }
 
@@ -227,11 +272,10 @@ impl Player<'_> {
 }
 
 impl Packet {
-    /// Whether this pattern allows `seen`, whose clock may be so far off.
-    pub fn allows(&self, seen: &Packet, slack: Span) -> bool {
-        let off = |one: u64, other: u64| one.abs_diff(other) <= slack.nanos() / NANOS_PER_MILLI;
+    /// Whether this pattern allows `seen`, which is so far from its time.
+    pub fn allows(&self, seen: &Packet, slip: Slip) -> bool {
         let stamps = |pattern: Stamps, seen: Stamps| {
-            pattern.value.is_none_or(|value| seen.value.is_none_or(|seen| off(value, seen)))
+            pattern.value.is_none_or(|value| seen.value.is_none_or(|seen| slip.allows(value, seen)))
                 && agrees(pattern.echo, seen.echo)
         };
         // The segment size that is announced belongs to the path, not to the exchange.
@@ -300,6 +344,26 @@ impl Window {
     }
 }
 
+/// How far a clock may be from what a script has it show, milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slip {
+    before: u64,
+    behind: u64,
+}
+
+impl Slip {
+    /// A stamp is a reading of the clock: what its segment slipped from its time it may have slipped, and what is below
+    /// the clock's ticks.
+    fn new(ideal: Time, now: Time, tick: Span) -> Slip {
+        let millis = |slip: Span| (slip + tick).nanos().div_ceil(NANOS_PER_MILLI);
+        Slip { before: millis(ideal.since(now)), behind: millis(now.since(ideal)) }
+    }
+
+    fn allows(self, wanted: u64, seen: u64) -> bool {
+        (wanted.saturating_sub(self.before)..=wanted.saturating_add(self.behind)).contains(&seen)
+    }
+}
+
 /// Whether a pattern leaves it open, the host does not know, or the two are the same.
 fn agrees<T: Copy + PartialEq>(pattern: Option<T>, seen: Option<T>) -> bool {
     pattern.is_none() || seen.is_none() || pattern == seen
@@ -308,5 +372,9 @@ fn agrees<T: Copy + PartialEq>(pattern: Option<T>, seen: Option<T>) -> bool {
 /// The window scale of the script's side in the usual opening.
 const SHIFT: u8 = 0;
 const NANOS_PER_MILLI: u64 = 1_000_000;
+/// A tick of a clock of time stamps, and as much for reading it.
+const TICK: Span = Span::from_millis(2);
+/// What comes so much later than it may is told from what does not come.
+const GRACE: Span = Span::from_millis(250);
 /// Longer than a host waits for anything.
 const A_LONG_TIME: Span = Span::from_secs(1000);

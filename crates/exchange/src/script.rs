@@ -225,6 +225,9 @@ impl Script {
         for (line, text) in rest().filter(|(_, line)| !line.starts_with("--")) {
             read_event(line, text, u64::from(setup.mss), &mut events)
                 .map_err(|message| Fault { line, message })?;
+            if events.len() > MOST_EVENTS {
+                return Err(fault(line, "more segments than a script may have, which is 100000"));
+            }
         }
         if events.is_empty() {
             return Err(fault(0, "nothing happens in it"));
@@ -327,13 +330,18 @@ fn read_what(text: &str, mss: u64) -> Result<Vec<What>, String> {
         ["accept"] => What::Accept,
         ["nothing"] => What::Nothing,
         ["write", "forever"] => What::Acts(Act::Write(FOREVER)),
-        ["write", bytes] => What::Acts(Act::Write(number(bytes)?)),
-        ["write", segments, "segments"] => What::Acts(Act::Write(number(segments)? * mss)),
+        ["write", bytes] => What::Acts(Act::Write(amount(bytes, 1)?)),
+        ["write", segments, "segments"] => What::Acts(Act::Write(amount(segments, mss)?)),
         ["close"] => What::Acts(Act::Close),
         ["stop_reading"] => What::Acts(Act::StopReading),
-        ["read", bytes] => What::Acts(Act::Read(number(bytes)?)),
-        ["read", segments, "segments"] => What::Acts(Act::Read(number(segments)? * mss)),
-        _ => return Err(format!("\"{text}\" is nothing that can happen")),
+        ["read", bytes] => What::Acts(Act::Read(amount(bytes, 1)?)),
+        ["read", segments, "segments"] => What::Acts(Act::Read(amount(segments, mss)?)),
+        _ => {
+            return Err(format!(
+                "\"{text}\" is nothing that can happen; that is > SEGMENT, < SEGMENT, connect, accept, write, close, \
+                 stop_reading, read, nothing or %{{ assert ... }}%"
+            ));
+        }
     }])
 }
 
@@ -362,6 +370,12 @@ fn number(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("\"{text}\" is not a whole number"))
 }
 
+/// So many times `each` bytes.
+fn amount(text: &str, each: u64) -> Result<u64, String> {
+    let bytes = number(text)?.checked_mul(each).filter(|bytes| *bytes <= FOREVER);
+    bytes.ok_or_else(|| format!("\"{text}\" is too much; \"forever\" is the most that can be written"))
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: {}", self.line, self.message)
@@ -380,6 +394,8 @@ impl fmt::Display for Assertion {
 
 /// Bytes that never run out.
 pub const FOREVER: u64 = 1 << 50;
+/// Events in a script at the most.
+const MOST_EVENTS: usize = 100_000;
 
 const QUANTITIES: &[(&str, Quantity)] = &[
     ("cwnd", Quantity::Cwnd),

@@ -2,6 +2,7 @@
 
 use sojourn_tcp::{EcnAtOne, Halving, LimitedTransmit, LossDetection, Pipe, Profile, UnusedWindow};
 use sojourn_units::Span;
+use std::ops::RangeInclusive;
 
 /// The host that a script is for.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +19,8 @@ pub struct Setup {
     pub role: Role,
     /// `--kernel`: None where the script holds for a kernel's TCP as well; else why it does not.
     pub not_for_kernel: Option<String>,
+    /// `--pending`: why our TCP does not do it yet.
+    pub pending: Option<String>,
 }
 
 /// Which side the host is.
@@ -43,12 +46,13 @@ impl Setup {
         let mut rest = line;
         while let Some(option) = rest.strip_prefix("--") {
             // A reason may hold spaces: it goes up to the end of the line.
-            let ends = if option.starts_with("kernel") { None } else { option.find(" --") };
+            let reasons = ["kernel", "pending"].iter().any(|name| option.starts_with(name));
+            let ends = if reasons { None } else { option.find(" --") };
             let (option, after) = ends.map_or((option, ""), |end| (&option[..end], &option[end + 1..]));
             self.read_option(option.trim())?;
             rest = after.trim_start();
         }
-        if rest.is_empty() { Ok(()) } else { Err(format!("\"{rest}\" is no option")) }
+        if rest.is_empty() { Ok(()) } else { Err(no_option(rest)) }
     }
 
     fn read_option(&mut self, option: &str) -> Result<(), String> {
@@ -62,22 +66,29 @@ impl Setup {
                 set(&mut self.profile, field.trim(), value.trim())
             });
         }
-        let (name, value) = option.split_once('=').ok_or_else(|| format!("\"--{option}\" is no option"))?;
+        let (name, value) = option.split_once('=').ok_or_else(|| no_option(&format!("--{option}")))?;
         match name {
             "cc" => value.clone_into(&mut self.cc),
             "profile" => {
-                self.profile = Profile::named(value).ok_or_else(|| format!("no profile \"{value}\""))?;
+                self.profile = Profile::named(value)
+                    .ok_or_else(|| format!("no profile \"{value}\"; there are default, ns2, ns3"))?;
             }
-            "mss" => self.mss = number(value)?,
+            "mss" => {
+                let mss = number(value).ok().filter(|mss| SEGMENTS.contains(mss));
+                let (least, most) = (SEGMENTS.start(), SEGMENTS.end());
+                self.mss =
+                    mss.ok_or_else(|| format!("\"{value}\" is no --mss; it is {least} to {most} bytes"))?;
+            }
             "role" => {
                 self.role = match value {
                     "sender" => Role::Sender,
                     "receiver" => Role::Receiver,
-                    _ => return Err(format!("\"{value}\" is not sender or receiver")),
+                    _ => return Err(format!("\"{value}\" is no --role; it is sender or receiver")),
                 }
             }
             "kernel" => self.not_for_kernel = kernel(value)?,
-            _ => return Err(format!("\"--{name}\" is no option")),
+            "pending" => self.pending = Some(reason(value)?),
+            _ => return Err(no_option(&format!("--{name}"))),
         }
         Ok(())
     }
@@ -91,7 +102,8 @@ impl Default for Setup {
             mss: 1000,
             ecn: false,
             role: Role::Sender,
-            not_for_kernel: Some("not said".into()),
+            not_for_kernel: Some("it does not say".into()),
+            pending: None,
         }
     }
 }
@@ -101,9 +113,21 @@ fn kernel(value: &str) -> Result<Option<String>, String> {
     if value == "yes" {
         return Ok(None);
     }
-    let reason = value.strip_prefix("no:").ok_or("--kernel=yes, or --kernel=no: WHY")?.trim();
-    if reason.is_empty() { Err("why not?".into()) } else { Ok(Some(reason.into())) }
+    reason(value.strip_prefix("no:").ok_or("--kernel=yes, or --kernel=no: WHY")?).map(Some)
 }
+
+fn reason(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() { Err("why? A reason stands behind it".into()) } else { Ok(text.trim().into()) }
+}
+
+fn no_option(text: &str) -> String {
+    format!(
+        "\"{text}\" is no option; there are --cc, --profile, --set, --mss, --ecn, --role, --kernel, --pending"
+    )
+}
+
+/// Payload that a segment may have: what IPv4 allows, options included.
+const SEGMENTS: RangeInclusive<u32> = 1..=65_000;
 
 /// Sets the field of a profile that is called `field`.
 pub fn set(profile: &mut Profile, field: &str, value: &str) -> Result<(), String> {

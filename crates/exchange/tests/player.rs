@@ -1,8 +1,9 @@
 //! The player finds what is wrong: scripts that do not hold, and where.
 
 use sojourn_exchange::ours::Ours;
-use sojourn_exchange::play::{Failure, play};
-use sojourn_exchange::script::Script;
+use sojourn_exchange::play::{Failure, Host, Late, play};
+use sojourn_exchange::script::{Act, Backend, Packet, Quantity, Script};
+use sojourn_units::{Span, Time};
 
 const HEAD: &str =
     "// A sender\n// RFC 5681, section 3.1\n--set initial_window=4, byte_counting=0, frto=false\n";
@@ -82,4 +83,78 @@ fn a_receiver_cannot_write() {
     let script = script.unwrap();
     let failure = play(&script, &mut Ours::new(&script.setup).unwrap()).unwrap_err();
     assert!(failure.line == 5 && failure.seen.contains("Write"), "{failure:?}");
+}
+
+/// A host in real time: what its timers send comes late, by so much each time, and its clock shows that.
+struct Slow {
+    ours: Ours,
+    by: Span,
+    /// Up to now.
+    behind: Span,
+    told_late: bool,
+}
+
+impl Host for Slow {
+    fn backend(&self) -> Backend {
+        Backend::Kernel
+    }
+
+    fn act(&mut self, now: Time, act: Act) -> Result<(), String> {
+        self.ours.act(now, act)
+    }
+
+    fn hear(&mut self, now: Time, packet: &Packet) -> Result<(), String> {
+        self.ours.hear(now, packet)
+    }
+
+    fn say(&mut self, until: Time) -> Result<Option<(Time, Packet)>, String> {
+        let Some((at, mut packet)) = self.ours.say(until)? else { return Ok(None) };
+        let first = at > Time::ZERO + Span::from_millis(100) && packet.len > 0 && self.behind == Span::ZERO;
+        self.behind += if first { self.by } else { Span::ZERO };
+        if let Some(value) = packet.stamp.as_mut().and_then(|stamp| stamp.value.as_mut()) {
+            *value += self.behind.nanos() / 1_000_000;
+        }
+        Ok(Some((at + self.behind, packet)))
+    }
+
+    fn look(&self, quantity: Quantity) -> Option<f64> {
+        self.ours.look(quantity)
+    }
+
+    fn slack(&self, _wait: Span) -> Span {
+        Span::from_millis(40)
+    }
+
+    fn late(&self) -> bool {
+        self.told_late
+    }
+}
+
+/// A timeout that is so late, and what comes of the script.
+fn slowly(millis: u64, told_late: bool, resent: &str) -> Result<(), Failure> {
+    let events = format!("{OPEN}+0 > data 1..4 val 100\n+0.3 > data {resent}\n+0.3 nothing\n");
+    let script = Script::read(&format!("{HEAD}--set timestamps=true\n{events}")).unwrap();
+    let ours = Ours::new(&script.setup).unwrap();
+    let mut host = Slow { ours, by: Span::from_millis(millis), behind: Span::ZERO, told_late };
+    play(&script, &mut host).map(|_| ())
+}
+
+/// A stamp is a reading of the clock: it may be as late as its segment is, and no later.
+#[test]
+fn a_stamp_slips_with_its_segment() {
+    assert_eq!(slowly(34, false, "1 val 400"), Ok(()));
+    assert_eq!(slowly(0, false, "1 val 400"), Ok(()));
+    let early = slowly(0, false, "1 val 395").unwrap_err();
+    assert!(early.late.is_none() && early.seen.contains("val 400"), "{early:?}");
+    let off = slowly(34, false, "1 val 440").unwrap_err();
+    assert!(off.late.is_none() && off.seen.contains("val 434"), "{off:?}");
+}
+
+/// The right segment may be late; a wrong one is wrong, unless the script itself was late.
+#[test]
+fn late_is_not_wrong() {
+    assert_eq!(slowly(41, false, "1 val 400").unwrap_err().late, Some(Late::Host));
+    assert_eq!(slowly(41, false, "2 val 400").unwrap_err().late, None);
+    assert_eq!(slowly(10, false, "2 val 400").unwrap_err().late, None);
+    assert_eq!(slowly(10, true, "2 val 400").unwrap_err().late, Some(Late::Script));
 }

@@ -4,7 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use sojourn_aqm::catalogue as aqm;
-use sojourn_scenario::{App, json_of};
+use sojourn_scenario::{App, Key, json_of};
 use sojourn_tcp::knobs::{KNOBS, Knob, PROFILE_PAGES, knob};
 use sojourn_tcp::{Profile, catalogue as tcp};
 use sojourn_units::Page;
@@ -41,6 +41,7 @@ pub(crate) fn explain_json(name: &str) -> Option<String> {
         .or_else(|| PROFILE_PAGES.iter().find(|page| page.stem == name).map(told_profile))
         .or_else(|| knob(name).map(told_knob))
         .or_else(scenario)
+        .or_else(|| told_key(name))
         .map(|page| page.to_string())
 }
 
@@ -107,19 +108,56 @@ fn told_knob(knob: &Knob) -> Value {
     })
 }
 
+/// A key of a scenario as faults name it, `flows[0].tcp.prr`, or all keys of one last name; with those below it.
+fn told_key(name: &str) -> Option<Value> {
+    let path = without_places(name);
+    let all = sojourn_scenario::explain();
+    let meant: Vec<&Key> = match all.iter().find(|key| key.path() == path) {
+        Some(key) => vec![key],
+        None => all.iter().filter(|key| key.name == path).collect(),
+    };
+    let (name, summary) = match meant.as_slice() {
+        [] => return None,
+        [key] => (key.path(), key.about),
+        _ => (path, "keys of a scenario file"),
+    };
+    let is_below = |key: &Key, over: &Key| key.path().starts_with(&format!("{}.", over.path()));
+    let keys =
+        all.iter().filter(|key| meant.iter().any(|one| key.path() == one.path() || is_below(key, one)));
+    Some(json!({
+        "kind": "key",
+        "name": name,
+        "summary": summary,
+        "idea": "",
+        "equation": "",
+        "source": "",
+        "fields": keys.map(key_row).collect::<Vec<Value>>(),
+    }))
+}
+
+/// `flows[0].tcp` as `flows.tcp`.
+fn without_places(name: &str) -> String {
+    let parts = name.split('[').enumerate();
+    parts
+        .map(|(at, part)| if at == 0 { part } else { part.split_once(']').map_or(part, |(_, rest)| rest) })
+        .collect()
+}
+
+fn key_row(key: &Key) -> Value {
+    json!({
+        "key": key.path(),
+        "symbol": "",
+        "kind": key.kind().to_string(),
+        "default": key.preset.to_string(),
+        "rule": key.range(),
+        "why": "",
+        "about": key.about,
+        "source": key.source,
+    })
+}
+
 fn scenario_page() -> Value {
-    let keys = sojourn_scenario::explain().iter().map(|key| {
-        json!({
-            "key": key.path(),
-            "symbol": "",
-            "kind": key.kind().to_string(),
-            "default": key.preset.to_string(),
-            "rule": key.range(),
-            "why": "",
-            "about": key.about,
-            "source": key.source,
-        })
-    });
+    let keys = sojourn_scenario::explain().iter().map(key_row);
     json!({
         "kind": "scenario",
         "name": "scenario",

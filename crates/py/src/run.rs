@@ -1,7 +1,7 @@
 //! Runs.
 
 use crate::errors::{Cancelled, scenario_error};
-use crate::guests::{self, Failure, Seated, seat};
+use crate::guests::{Failure, Seated, seat};
 use crate::scenario::Scenario;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
@@ -57,26 +57,20 @@ pub(crate) struct Run {
 }
 
 /// Runs a scenario on the packet plant, without Python's lock; under `law`, where there is one, instead of the
-/// scenario's own, and with the congestion controls of `ccs` in the place of those of their groups of flows.
+/// scenario's own.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed, ticket, law = None, ccs = Vec::new()))]
-#[allow(clippy::needless_pass_by_value)] // arguments come from Python by value
+#[pyo3(signature = (scenario, seed, ticket, law = None))]
 pub(crate) fn run(
     scenario: &Bound<'_, Scenario>,
     seed: u64,
     ticket: &Ticket,
     law: Option<&Bound<'_, PyAny>>,
-    ccs: Vec<(usize, Bound<'_, PyAny>)>,
 ) -> PyResult<Run> {
     let guest = law.map(seat).transpose()?;
     let (failure, law_judges) = guest.as_ref().map(Seated::manners).unwrap_or_default();
-    let (py, mut scenario) = (scenario.py(), scenario.get().0.clone());
-    for (group, cc) in &ccs {
-        if let Some(flows) = scenario.flows.get_mut(*group) {
-            flows.cc = guests::choice(cc, &failure)?;
-        }
-    }
-    let every_packet = law_judges || !ccs.is_empty();
+    let (py, given) = (scenario.py(), scenario.get());
+    let scenario = given.for_a_run(py, &failure)?;
+    let every_packet = law_judges || given.has_guests();
     py.detach(|| {
         let start = thread_cpu_seconds();
         let mut run = match guest {
@@ -103,9 +97,9 @@ fn drive(run: &mut sojourn_sim::Run, ticket: &Ticket, failure: &Failure, every_p
     Ok(())
 }
 
-/// One turn with a law that is asked about packets, or a congestion control that is told of ACKs. Taking Python's lock for each of them makes a call half as dear
-/// again, and two runs would wait for each other at every packet. A law at work gives the lock away now and then by
-/// itself, as all code in Python does.
+/// One turn with a law that is asked about packets, or a congestion control that is told of ACKs. Taking Python's lock
+/// for each of them makes a call half as dear again, and two runs would wait for each other at every packet. A law at
+/// work gives the lock away now and then by itself, as all code in Python does.
 fn advance_holding_the_lock(run: &mut sojourn_sim::Run) -> bool {
     Python::attach(|_| run.advance())
 }

@@ -42,9 +42,9 @@ impl Faults {
         Faults(vec![one_line(&format!("{file}:{line}: {what}"))])
     }
 
-    /// Faults of a disc that was named on the command line.
-    pub(crate) fn of_disc(faults: &[Fault]) -> Faults {
-        Faults(faults.iter().map(|fault| one_line(&format!("--disc: {}", said(fault)))).collect())
+    /// Faults of a disc or of a congestion control that was named beside the file.
+    pub(crate) fn of_spec(faults: &[Fault]) -> Faults {
+        Faults(faults.iter().map(|fault| one_line(&said(fault))).collect())
     }
 
     /// The faults of the file called `file`, in the order of its lines, and then those of the command line.

@@ -156,8 +156,8 @@ static ROWS: &[Key] = &[
         "the congestion control, with the recovery that its RFC pairs with it: { name = NAME, KEY = VALUE } \
          or \"NAME:KEY=VALUE,KEY=VALUE\"; see `sojourn list ccs`"),
     key!("flows", "profile": ProfileName = Text("default"),
-        "the implementation of TCP: default (the RFCs, with the values of deployed systems) or ns2 (as ns-2's); \
-         `sojourn explain default` shows its knobs"),
+        "the implementation of TCP: default (the RFCs, with the values of deployed systems), ns2 or ns3 (as \
+         those simulators have it); `sojourn explain default` shows its knobs"),
     key!("flows", "tcp": Section = Words("as the profile"),
         "knobs of TCP that stand otherwise than in the profile: tcp = { prr = false }"),
     key!("flows", "reads": LinkRate = Words("what comes, at once"), "1 bit/s to 10 Tbit/s" if |_| true,

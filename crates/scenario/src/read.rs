@@ -5,12 +5,12 @@ use crate::disc::DiscSpec;
 use crate::faults::{Flaw, MOST_LINES, Place};
 use crate::keys::{Key, Preset, ProfileName, SHORT, Title, keys_of};
 use crate::scenario::{Access, Bottleneck, Change, Flows, Scenario, Setting};
-use crate::tcp::Tcp;
+use crate::tcp::{Given, Tcp, ecn_with};
 use crate::times::{Spread, Start};
 use crate::tree::{Node, Tree};
 use sojourn_aqm::{Limit, Site};
 use sojourn_tcp::Profile;
-use sojourn_tcp::cc::{Choice, Feedback};
+use sojourn_tcp::cc::Choice;
 use sojourn_units::param::{Kind, Quantity};
 use sojourn_units::{Amount, Bytes, Fault, LinkRate, Rate, Span, Value};
 
@@ -148,7 +148,7 @@ impl Reader {
         }
         let app = self.app(group, access);
         let tcp = self.tcp(group, app, segment);
-        let Tcp { cc, profile, ecn, .. } = tcp?;
+        let Tcp { cc, profile, ecn, given, .. } = tcp?;
         let reads = if group.given("reads") {
             Some(self.rate(group, "reads", segment?.get() as f64, FASTEST_ACCESS)?)
         } else {
@@ -165,6 +165,7 @@ impl Reader {
             access: access?,
             start: start?,
             stop,
+            given,
         })
     }
 
@@ -212,21 +213,23 @@ impl Reader {
         let cc = self.control(group);
         let ProfileName(profile) = group.get("profile")?;
         let cc = cc?;
-        let ecn = if group.given("ecn") { group.get("ecn")? } else { cc.feedback() == Feedback::PerSegment };
-        let given = ["cc", "ecn"].into_iter().filter(|name| group.given(name)).collect();
+        let ecn = if group.given("ecn") { group.get("ecn")? } else { ecn_with(&cc) };
+        let given = Given::default();
         let mut tcp = Tcp { cc, profile: Profile::named(profile)?, ecn, segment: segment?, given };
         for section in [group, &knobs] {
             for Entry { key, value, .. } in &section.given {
                 if let (Preset::Profile(knob), Some(value)) = (key.preset, value) {
                     (knob.set)(&mut tcp.profile, value);
-                    tcp.given.push(knob.name);
+                    tcp.given.0.push(key);
+                } else if ["cc", "ecn"].contains(&key.name) {
+                    tcp.given.0.push(key);
                 }
             }
         }
         if app?.is_tcp() {
-            for (name, what) in tcp.contradictions() {
-                let section = if knobs.given(name) { &knobs } else { group };
-                self.refuse(section, name, &what);
+            for (key, what) in tcp.contradictions() {
+                let section = if key.table == knobs.table { &knobs } else { group };
+                self.refuse(section, key.name, &what);
             }
         }
         Some(tcp)

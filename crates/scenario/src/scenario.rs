@@ -3,12 +3,14 @@
 use crate::app::App;
 use crate::disc::DiscSpec;
 use crate::faults::Faults;
+use crate::keys::{Key, keys_of};
+use crate::tcp::{Given, Tcp, ecn_with};
 use crate::times::{Spread, Start};
 use crate::{read, tree};
 use sojourn_aqm::{Limit, Site};
 use sojourn_tcp::Profile;
 use sojourn_tcp::cc::Choice;
-use sojourn_units::{Bytes, Rate, Span};
+use sojourn_units::{Bytes, Fault, Rate, Span};
 use std::fmt;
 
 /// A link, its disc, its flows, and what changes when; checked and complete.
@@ -66,6 +68,8 @@ pub struct Flows {
     pub start: Start,
     /// When they stop sending; None: never.
     pub stop: Option<Span>,
+    /// What the file says of their TCP itself.
+    pub(crate) given: Given,
 }
 
 /// The links between a flow's hosts and the bottleneck, one on each side.
@@ -106,15 +110,32 @@ impl Scenario {
     }
 
     /// The same scenario under another disc, written as `"red:min=50packets,max=150packets"`.
+    ///
+    /// The lines of its faults do not say who asked for it.
     pub fn with_disc(&self, spec: &str) -> Result<Scenario, Faults> {
-        let disc = DiscSpec::parse(spec).map_err(|fault| Faults::of_disc(&[fault]))?;
+        let disc = DiscSpec::parse(spec).map_err(|fault| Faults::of_spec(&[fault]))?;
         let faults = disc.faults(&self.site());
         if !faults.is_empty() {
             let named: Vec<_> = faults.into_iter().map(|fault| fault.inside(&disc.law)).collect();
-            return Err(Faults::of_disc(&named));
+            return Err(Faults::of_spec(&named));
         }
         let bottleneck = Bottleneck { disc, ..self.bottleneck.clone() };
         Ok(Scenario { bottleneck, ..self.clone() })
+    }
+
+    /// The same scenario with another congestion control in these groups of flows, as if the file had it.
+    ///
+    /// What the file leaves open follows the new one; what it sets and the new one contradicts is told, in lines that do
+    /// not say who asked for it.
+    pub fn with_cc(&self, groups: &[usize], cc: &Choice) -> Result<Scenario, Faults> {
+        let mut scenario = self.clone();
+        let mut faults = Vec::new();
+        for place in groups {
+            let Some(flows) = scenario.flows.get_mut(*place) else { continue };
+            let told = flows.take(cc).into_iter().map(|fault| fault.inside(&format!("flows[{place}]")));
+            faults.extend(told);
+        }
+        if faults.is_empty() { Ok(scenario) } else { Err(Faults::of_spec(&faults)) }
     }
 
     /// What the bottleneck's law may know: means over the flows that respond to it, those that use TCP.
@@ -157,6 +178,21 @@ impl Scenario {
     fn mean_segment(&self) -> f64 {
         let bytes = |group: &Flows| f64::from(group.count) * group.segment.get() as f64;
         self.flows.iter().map(bytes).sum::<f64>() / self.flow_count()
+    }
+}
+
+impl Flows {
+    /// Takes another congestion control; tells what else is set and cannot be with it.
+    fn take(&mut self, cc: &Choice) -> Vec<Fault> {
+        if !self.given.has("ecn") {
+            self.ecn = ecn_with(cc);
+        }
+        self.given.0.extend(keys_of("flows").find(|key| key.name == "cc" && !self.given.has("cc")));
+        self.cc = cc.clone();
+        let Flows { cc, profile, ecn, segment, given, .. } = self.clone();
+        let clashes = Tcp { cc, profile, ecn, segment, given }.contradictions();
+        let path = |key: &Key| key.path().trim_start_matches("flows.").to_string();
+        clashes.into_iter().map(|(key, what)| Fault::new(path(key), what)).collect()
     }
 }
 

@@ -1,8 +1,10 @@
 //! The file as a tree of values, each with the place where it was written.
 
 use crate::disc::DiscSpec;
+use crate::explain;
 use crate::faults::{Faults, Flaw, Place};
 use sojourn_tcp::cc::Choice;
+use sojourn_units::param::Kind;
 use sojourn_units::{Fault, Spec, Value};
 use toml::de::{DeTable, DeValue};
 
@@ -246,8 +248,8 @@ fn insert(node: &mut Node, steps: &[Step], leaf: Node) -> Result<(), String> {
                 return Ok(());
             }
             let known = entries.iter().position(|(key, _)| key == name).unwrap_or_else(|| {
-                let empty = Node { place: leaf.place.clone(), tree: Tree::Table(Vec::new()) };
-                entries.push((cut(name), empty));
+                let tree = default_spec(name).unwrap_or(Tree::Table(Vec::new()));
+                entries.push((cut(name), Node { place: leaf.place.clone(), tree }));
                 entries.len() - 1
             });
             insert(&mut entries[known].1, rest, leaf)
@@ -267,6 +269,12 @@ fn insert(node: &mut Node, steps: &[Step], leaf: Node) -> Result<(), String> {
         (_, Step::Index(index)) => Err(format!("there is no item {index}: this is no list")),
         (_, Step::Name(name)) => Err(format!("\"{name}\" is looked for in what is no table")),
     }
+}
+
+/// What stands where nothing is said of a disc or of a congestion control; its parameters are set in there.
+fn default_spec(name: &str) -> Option<Tree> {
+    let key = explain().iter().find(|key| key.name == name)?;
+    matches!(key.kind(), Kind::Disc | Kind::Control).then(|| key.preset.value().map(Tree::Leaf))?
 }
 
 /// The table that says the same as the SPEC of a disc or of a congestion control.

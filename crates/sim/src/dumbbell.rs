@@ -11,6 +11,7 @@ use sojourn_aqm::{Disc, Law, Limit};
 use sojourn_scenario::{App, Flows, Scenario, Setting, Start};
 use sojourn_tcp::{Config, HEADER};
 use sojourn_units::{Fault, Rate, Span, Stream, Time};
+use std::sync::Arc;
 
 use crate::packet::Packet;
 
@@ -56,6 +57,7 @@ fn plain(rate: Rate, delay: Span) -> LinkPlan {
 }
 
 fn add_flows(network: &mut Network, flows: &Flows, seed: u64) {
+    let source = source(flows);
     for member in 0..flows.count {
         let number = network.flows.len();
         let first = network.links.len() as u32;
@@ -63,7 +65,7 @@ fn add_flows(network: &mut Network, flows: &Flows, seed: u64) {
         // To the bottleneck and from it, on the sender's side and then on the receiver's.
         network.links.extend((0..4).map(|_| plain(rate, delay)));
         network.flows.push(FlowPlan {
-            source: source(flows),
+            source: source.clone(),
             forward: vec![first, BOTTLENECK, first + 3],
             reverse: vec![first + 2, RETURN, first + 1],
             start: start(flows, member, number, seed),
@@ -79,13 +81,13 @@ fn source(flows: &Flows) -> SourcePlan {
         SourcePlan::Datagrams(Datagrams { rate, spacing, mean_len, exponential: false, ecn: flows.ecn })
     };
     match flows.app {
-        App::Bulk => SourcePlan::Bulk(Config {
+        App::Bulk => SourcePlan::Bulk(Arc::new(Config {
             profile: flows.profile.clone(),
             cc: flows.cc.clone(),
             mss: flows.segment.get() as u32 - HEADER,
             ecn: flows.ecn,
             reads: flows.reads,
-        }),
+        })),
         App::Cbr(rate) => datagrams(rate, Spacing::Even),
         App::Poisson(rate) => datagrams(rate, Spacing::Poisson),
     }

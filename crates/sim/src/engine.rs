@@ -23,7 +23,7 @@ use crate::event_queue::EventQueue;
 use crate::flow::{Flow, Source, State};
 use crate::inbox::Entry;
 use crate::leg::{End, Layout, Leg};
-use crate::link::{Link, Managed, Queue, Transmitter};
+use crate::link::{Link, Managed, Private, Queue, Speed};
 use crate::network::{Change, LinkChange, Network};
 use crate::packet::{Packet, Pool};
 use crate::probe::Probe;
@@ -36,7 +36,9 @@ pub struct Simulation<P> {
     events: EventQueue<Event>,
     counts: Counts,
     links: Vec<Link>,
-    private: Vec<Transmitter>,
+    private: Vec<Private>,
+    /// The speeds of the private links.
+    speeds: Vec<Speed>,
     legs: Vec<Leg>,
     flows: Vec<Flow>,
     pool: Pool,
@@ -69,7 +71,7 @@ impl<P: Probe> Simulation<P> {
     }
 
     fn build(mut network: Network, seed: u64, probe: P, stepwise: bool) -> Simulation<P> {
-        let Layout { links, private, legs, first } = Layout::new(&mut network, stepwise);
+        let Layout { links, private, speeds, legs, first } = Layout::new(&mut network, stepwise);
         let most = links.len().max(network.flows.len()).max(network.changes.len());
         assert!(most < MOST_COMPONENTS, "too large a network: {most} links, flows or changes");
         let gap = links.iter().map(|link| link.transmitter.gap()).min();
@@ -84,15 +86,18 @@ impl<P: Probe> Simulation<P> {
                 events.push(stop, Event::new(Kind::Stop, number as u32));
             }
         }
-        let flows = network.flows.into_iter().zip(first).enumerate();
+        let mut flows = Vec::with_capacity(network.flows.len());
+        let plans = network.flows.into_iter().zip(first).enumerate();
+        flows.extend(plans.map(|(number, (plan, first))| Flow::new(plan, first, (seed, number))));
         let mut simulation = Simulation {
             now: Time::ZERO,
             events,
             counts: Counts::default(),
             links,
             private,
+            speeds,
             legs,
-            flows: flows.map(|(number, (plan, first))| Flow::new(plan, first, (seed, number))).collect(),
+            flows,
             pool: Pool::default(),
             changes: network.changes,
             stepwise,
@@ -305,11 +310,12 @@ impl<P: Probe> Simulation<P> {
 impl<P: Probe> Simulation<P> {
     /// A packet enters its leg.
     fn travel(&mut self, mut at: Time, packet: Packet) {
-        let leg = self.legs[packet.leg as usize];
-        for link in &mut self.private[leg.private()] {
-            at = link.send(at, packet.size());
+        let place = packet.leg as usize;
+        let (leg, next) = (self.legs[place], self.legs[place + 1]);
+        for link in &mut self.private[leg.from as usize..next.from as usize] {
+            at = link.send(at, packet.size(), &mut self.speeds);
         }
-        match leg.end {
+        match leg.end() {
             End::Link(link) => {
                 let next = &mut self.links[link as usize].inbox;
                 let earlier = at < next.first();
@@ -345,7 +351,7 @@ impl<P: Probe> Simulation<P> {
         let reverse = flow.reverse;
         let receiver = &mut connection.receiver;
         let before = receiver.delivered();
-        let answer = receiver.on_segment(at, &self.pool.take(packet));
+        let answer = receiver.on_segment(at, self.pool.take(packet));
         let delivered = receiver.delivered() - before;
         if let Some(time) = flow.receiver_timer.needs(receiver.next_timeout()) {
             self.events.push(time, Event::new(Kind::Receiver, number));
@@ -370,7 +376,7 @@ impl<P: Probe> Simulation<P> {
             } else if stop < at {
                 self.stop(stop, number);
             } else {
-                let progress = connection.sender.on_segment(at, &self.pool.take(packet));
+                let progress = connection.sender.on_segment(at, self.pool.take(packet));
                 if let Some(rtt) = progress.rtt {
                     self.probe.rtt(at, rtt);
                 }
@@ -503,7 +509,7 @@ struct Watch<'a, P> {
 
 impl<P: Probe> Sink<Packet> for Watch<'_, P> {
     fn dropped(&mut self, now: Time, packet: Packet, cause: Cause) {
-        self.pool.take(packet);
+        self.pool.free(packet);
         self.probe.dropped(now, self.link, cause);
     }
     fn marked(&mut self, now: Time, _packet: &Packet) {

@@ -4,6 +4,7 @@ use crate::network::{self, FlowPlan, SourcePlan, Spacing};
 use crate::probe::Window;
 use sojourn_tcp::{Config, Receiver, Sender};
 use sojourn_units::{Ecn, Span, Stream, Time};
+use std::sync::Arc;
 
 /// A flow at work.
 pub(crate) struct Flow {
@@ -31,7 +32,7 @@ pub(crate) enum State {
 
 pub(crate) enum Source {
     Tcp(Box<Connection>),
-    Datagrams(Datagrams),
+    Datagrams(Box<Datagrams>),
 }
 
 /// The two ends of a TCP connection.
@@ -60,7 +61,7 @@ impl Flow {
             SourcePlan::Bulk(config) => Source::Tcp(Box::new(Connection::new(config))),
             SourcePlan::Datagrams(stream) => {
                 let draws = Stream::named(seed, &format!("flow {number}/datagrams"));
-                Source::Datagrams(Datagrams { plan: stream, draws, start: plan.start, sent: 0 })
+                Source::Datagrams(Box::new(Datagrams { plan: stream, draws, start: plan.start, sent: 0 }))
             }
         };
         Flow {
@@ -76,8 +77,8 @@ impl Flow {
 }
 
 impl Connection {
-    fn new(config: Config) -> Connection {
-        let receiver = Receiver::new(&config);
+    fn new(config: Arc<Config>) -> Connection {
+        let receiver = Receiver::new(config.clone());
         let sender = Sender::new(config).expect("the scenario names congestion controls of the catalogue");
         Connection { sender, receiver }
     }
@@ -136,5 +137,21 @@ impl Timer {
             *self = Timer::OFF;
         }
         due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::leg::Leg;
+    use crate::link::Private;
+
+    /// A flow of a dumbbell has four private links and four legs. With what its connection holds on the heap at rest
+    /// (`footprint.rs` in `crates/tcp/tests`: 104 bytes at most) that is a kibibyte at most.
+    #[test]
+    fn a_flow_takes_a_kibibyte() {
+        let route = 4 * size_of::<Private>() + 4 * size_of::<Leg>();
+        let flow = size_of::<Flow>() + size_of::<Connection>();
+        assert!(flow + route + 104 <= 1024, "{flow} B and {route} B");
     }
 }

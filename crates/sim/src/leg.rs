@@ -11,18 +11,18 @@
 //!        leg 0                   leg 1
 //! ```
 
-use crate::link::{Link, Transmitter};
+use crate::link::{Link, Private, Speed};
 use crate::network::{FlowPlan, LinkPlan, Network};
 use sojourn_units::{Rate, Span};
-use std::ops::Range;
+use std::collections::BTreeMap;
 
 /// A stretch of a flow's route.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Leg {
-    /// Its links, among the private ones.
-    from: u32,
+    /// The first of its links, among the private ones; the next leg's come behind.
+    pub(crate) from: u32,
+    /// The number of the shared link where it ends, or of an endpoint.
     to: u32,
-    pub(crate) end: End,
 }
 
 /// Where a leg ends.
@@ -41,17 +41,37 @@ pub(crate) struct Layout {
     /// The shared links, in the order of their numbers.
     pub(crate) links: Vec<Link>,
     /// The private links, in the order of the legs.
-    pub(crate) private: Vec<Transmitter>,
+    pub(crate) private: Vec<Private>,
+    /// Their speeds.
+    pub(crate) speeds: Vec<Speed>,
+    /// And one more, where the last one's links end.
     pub(crate) legs: Vec<Leg>,
     /// Each flow's first legs, forward and reverse.
     pub(crate) first: Vec<[u32; 2]>,
 }
 
 impl Leg {
-    pub(crate) fn private(&self) -> Range<usize> {
-        self.from as usize..self.to as usize
+    fn new(from: u32, end: End) -> Leg {
+        let to = match end {
+            End::Link(link) => link,
+            End::Receiver => RECEIVER,
+            End::Sender => SENDER,
+        };
+        Leg { from, to }
+    }
+
+    pub(crate) fn end(self) -> End {
+        match self.to {
+            RECEIVER => End::Receiver,
+            SENDER => End::Sender,
+            link => End::Link(link),
+        }
     }
 }
+
+/// Numbers that no link has.
+const RECEIVER: u32 = u32::MAX;
+const SENDER: u32 = u32::MAX - 1;
 
 impl Layout {
     /// Cuts the network's routes into legs.
@@ -61,17 +81,21 @@ impl Layout {
             add_endpoints(network);
         }
         let private = private_links(network, stepwise);
-        let mut layout =
-            Layout { links: Vec::new(), private: Vec::new(), legs: Vec::new(), first: Vec::new() };
-        let mut transmitters = Vec::with_capacity(network.links.len());
-        let mut places = vec![u32::MAX; network.links.len()];
-        for (number, plan) in std::mem::take(&mut network.links).into_iter().enumerate() {
-            transmitters.push(Transmitter::new(plan.rate, plan.delay));
-            if !private[number] {
-                places[number] = layout.links.len() as u32;
-                layout.links.push(Link::new(number as u32, number >= real, plan));
-            }
+        let mut layout = Layout {
+            links: Vec::new(),
+            private: Vec::with_capacity(private.iter().filter(|private| **private).count()),
+            speeds: Vec::new(),
+            legs: Vec::new(),
+            first: Vec::with_capacity(network.flows.len()),
+        };
+        let mut plans = std::mem::take(&mut network.links);
+        let mut places = vec![u32::MAX; plans.len()];
+        for (number, plan) in plans.iter_mut().enumerate().filter(|(number, _)| !private[*number]) {
+            places[number] = layout.links.len() as u32;
+            let plan = LinkPlan { disc: plan.disc.take(), ..*plan };
+            layout.links.push(Link::new(number as u32, number >= real, plan));
         }
+        let mut speeds = BTreeMap::new();
         for flow in &network.flows {
             let routes = [(&flow.forward, End::Receiver), (&flow.reverse, End::Sender)];
             let first = routes.map(|(route, end)| {
@@ -79,7 +103,11 @@ impl Layout {
                 let mut from = layout.private.len() as u32;
                 for link in route {
                     if private[*link as usize] {
-                        layout.private.push(transmitters[*link as usize].clone());
+                        let LinkPlan { rate, delay, .. } = plans[*link as usize];
+                        // Data go one way and acknowledgments the other: each way knows its own size.
+                        let key = (rate.bits_per_second().to_bits(), end == End::Receiver);
+                        let speed = *speeds.entry(key).or_insert_with(|| layout.add_speed(rate));
+                        layout.private.push(Private::new(speed, delay));
                     } else {
                         from = layout.add_leg(from, End::Link(places[*link as usize]));
                     }
@@ -89,14 +117,22 @@ impl Layout {
             });
             layout.first.push(first);
         }
+        // Behind the last leg's.
+        layout.add_leg(layout.private.len() as u32, End::Sender);
+        layout.legs.shrink_to_fit();
         layout
+    }
+
+    /// Adds a speed; gives its number.
+    fn add_speed(&mut self, rate: Rate) -> u32 {
+        self.speeds.push(Speed::new(rate));
+        self.speeds.len() as u32 - 1
     }
 
     /// Adds the leg over the private links from number `from` on; gives the next number.
     fn add_leg(&mut self, from: u32, end: End) -> u32 {
-        let to = self.private.len() as u32;
-        self.legs.push(Leg { from, to, end });
-        to
+        self.legs.push(Leg::new(from, end));
+        self.private.len() as u32
     }
 }
 

@@ -8,11 +8,10 @@ use sojourn_aqm::Disc;
 use sojourn_units::{Rate, Span, Time};
 
 /// A transmitter and the wire behind it, first in, first out: when a packet
-/// arrives follows from when it came. This is all there is of a link that one
-/// flow has to itself.
+/// arrives follows from when it came.
 #[derive(Clone, Debug)]
 pub(crate) struct Transmitter {
-    rate: Rate,
+    speed: Speed,
     delay: Span,
     /// When it is free.
     free: Time,
@@ -20,6 +19,25 @@ pub(crate) struct Transmitter {
     fraction: u32,
     /// The last arrival at the far end, which nothing overtakes.
     last_arrival: Time,
+}
+
+/// A link that one flow has to itself: a transmitter and a wire that nothing
+/// ever changes. There are four for each flow of a dumbbell, so that it is kept
+/// small: how long its packets take is told once for all links of a speed.
+#[derive(Clone, Debug)]
+pub(crate) struct Private {
+    /// When it is free, and how much later that really is, 2^-32 ns.
+    free: Time,
+    fraction: u32,
+    /// The number of its speed.
+    speed: u32,
+    delay: Span,
+}
+
+/// How long packets take at a rate.
+#[derive(Clone, Debug)]
+pub(crate) struct Speed {
+    rate: Rate,
     /// The last size, and how long it takes.
     known: (u32, Exact),
 }
@@ -79,19 +97,13 @@ struct Capacity {
 
 impl Transmitter {
     pub(crate) fn new(rate: Rate, delay: Span) -> Transmitter {
-        Transmitter {
-            rate,
-            delay,
-            free: Time::ZERO,
-            fraction: 0,
-            last_arrival: Time::ZERO,
-            known: (0, Exact::default()),
-        }
+        let speed = Speed::new(rate);
+        Transmitter { speed, delay, free: Time::ZERO, fraction: 0, last_arrival: Time::ZERO }
     }
 
     /// About how long there is between events, where it is busy: a packet has some three of them.
     pub(crate) fn gap(&self) -> Span {
-        Span::from_seconds(TYPICAL_BITS / 3.0 / self.rate.bits_per_second())
+        Span::from_seconds(TYPICAL_BITS / 3.0 / self.speed.rate.bits_per_second())
     }
 
     /// When it is free.
@@ -112,24 +124,40 @@ impl Transmitter {
     /// Sends a packet of `len` bytes that comes at `now`, after those that came
     /// before; says when it arrives at the far end.
     pub(crate) fn send(&mut self, now: Time, len: u32) -> Time {
-        if len != self.known.0 {
-            self.measure(len);
-        }
-        // Back to back, the fraction of a nanosecond is carried over, so that no rate is rounded.
-        if self.free < now {
-            (self.free, self.fraction) = (now, 0);
-        }
-        let takes = self.known.1;
-        let (fraction, carry) = self.fraction.overflowing_add(takes.fraction);
-        self.fraction = fraction;
-        self.free = Time::from_nanos(self.free.nanos() + takes.nanos + u64::from(carry));
+        (self.free, self.fraction) = self.speed.takes(len).after((self.free, self.fraction), now);
         let arrival = Time::from_nanos(self.free.nanos() + self.delay.nanos());
         self.last_arrival = self.last_arrival.max(arrival);
         self.last_arrival
     }
 }
 
-impl Transmitter {
+impl Private {
+    /// A link of the speed with this number.
+    pub(crate) fn new(speed: u32, delay: Span) -> Private {
+        Private { free: Time::ZERO, fraction: 0, speed, delay }
+    }
+
+    /// As [`Transmitter::send`].
+    pub(crate) fn send(&mut self, now: Time, len: u32, speeds: &mut [Speed]) -> Time {
+        let takes = speeds[self.speed as usize].takes(len);
+        (self.free, self.fraction) = takes.after((self.free, self.fraction), now);
+        Time::from_nanos(self.free.nanos() + self.delay.nanos())
+    }
+}
+
+impl Speed {
+    pub(crate) fn new(rate: Rate) -> Speed {
+        Speed { rate, known: (0, Exact::default()) }
+    }
+
+    /// How long a packet of `len` bytes takes.
+    fn takes(&mut self, len: u32) -> Exact {
+        if len != self.known.0 {
+            self.measure(len);
+        }
+        self.known.1
+    }
+
     #[cold]
     fn measure(&mut self, len: u32) {
         self.known = (len, Exact::new(f64::from(len) * 8.0 * 1e9 / self.rate.bits_per_second()));
@@ -141,6 +169,14 @@ impl Exact {
     fn new(nanos: f64) -> Exact {
         let nanos = nanos.max(1.0);
         Exact { nanos: nanos as u64, fraction: (nanos.fract() * FRACTIONS) as u32 }
+    }
+
+    /// When a transmitter is free again that was to be free at `free` and a fraction, and gets a packet at `now`.
+    fn after(self, (free, fraction): (Time, u32), now: Time) -> (Time, u32) {
+        // Back to back, the fraction of a nanosecond is carried over, so that no rate is rounded.
+        let (free, fraction) = if free < now { (now, 0) } else { (free, fraction) };
+        let (fraction, carry) = fraction.overflowing_add(self.fraction);
+        (Time::from_nanos(free.nanos() + self.nanos + u64::from(carry)), fraction)
     }
 }
 
@@ -168,7 +204,7 @@ impl Link {
     /// Sends a packet of `len` bytes, after those that are being sent; says when it arrives.
     pub(crate) fn send(&mut self, now: Time, len: u32) -> Time {
         self.begun_bytes += u64::from(len);
-        self.begun_rate = self.transmitter.rate;
+        self.begun_rate = self.transmitter.speed.rate;
         self.transmitter.send(now, len)
     }
 
@@ -184,17 +220,17 @@ impl Link {
         if now < at {
             return bits - at.since(now).seconds() * before.bits_per_second();
         }
-        bits + now.since(at).seconds() * self.transmitter.rate.bits_per_second()
+        bits + now.since(at).seconds() * self.transmitter.speed.rate.bits_per_second()
     }
 
     /// The next packet is sent at the new rate; the one being sent is finished at its own.
     pub(crate) fn change_rate(&mut self, now: Time, rate: Rate) {
         if now >= self.capacity.at {
             let at = self.transmitter.free.max(now);
-            self.capacity = Capacity { at, bits: self.capacity_bits(at), before: self.transmitter.rate };
+            self.capacity =
+                Capacity { at, bits: self.capacity_bits(at), before: self.transmitter.speed.rate };
         }
-        self.transmitter.rate = rate;
-        self.transmitter.known = (0, Exact::default());
+        self.transmitter.speed = Speed::new(rate);
         if let Queue::Managed(managed) = &mut self.queue {
             managed.disc.link_changed(now, rate);
         }

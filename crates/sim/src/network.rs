@@ -3,6 +3,7 @@
 use sojourn_aqm::Disc;
 use sojourn_tcp::Config;
 use sojourn_units::{Rate, Span, Time};
+use std::sync::Arc;
 
 use crate::packet::Packet;
 
@@ -41,9 +42,10 @@ pub struct FlowPlan {
 }
 
 /// What sends.
+#[derive(Clone)]
 pub enum SourcePlan {
-    /// A TCP sender that always has data.
-    Bulk(Config),
+    /// A TCP sender that always has data; flows of one kind share their configuration.
+    Bulk(Arc<Config>),
     /// Datagrams that do not respond to congestion.
     Datagrams(Datagrams),
 }

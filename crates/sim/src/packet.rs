@@ -59,11 +59,19 @@ impl Pool {
         Packet { flow: FlowId(flow), leg, place: NOWHERE, len, ecn }
     }
 
-    /// Ends a packet's way; gives what it carried, with the ECN bits that it has now.
-    pub(crate) fn take(&mut self, packet: Packet) -> Segment {
-        let Some(segment) = self.segments.get(packet.place as usize) else { return Segment::default() };
-        self.free.push(packet.place);
-        Segment { ecn: packet.ecn, ..*segment }
+    /// Ends the way of a packet with a segment; gives that, with the ECN bits that the packet has now.
+    pub(crate) fn take(&mut self, packet: Packet) -> &Segment {
+        self.free(packet);
+        let segment = &mut self.segments[packet.place as usize];
+        segment.ecn = packet.ecn;
+        segment
+    }
+
+    /// Ends a packet's way.
+    pub(crate) fn free(&mut self, packet: Packet) {
+        if packet.place != NOWHERE {
+            self.free.push(packet.place);
+        }
     }
 }
 

@@ -10,6 +10,8 @@ pub mod catalogue;
 pub mod cc;
 pub mod knobs;
 
+mod kept;
+mod mark;
 mod profile;
 mod ranges;
 mod receiver;

@@ -151,6 +151,11 @@ impl Profile {
         }
     }
 
+    /// For how many full segments an ACK is.
+    pub(crate) fn segments_per_ack(&self) -> u32 {
+        if self.delayed_ack { self.ack_every.max(1) } else { 1 }
+    }
+
     /// The RFCs' behaviour, with the values that deployed systems use where the RFCs leave room.
     fn standard() -> Profile {
         Profile {

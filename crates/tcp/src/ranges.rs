@@ -1,8 +1,11 @@
 //! Sets of bytes, kept as ranges in order and apart.
 
-/// A set of bytes.
+/// A set of bytes. One that never held anything takes no room.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ranges {
+pub(crate) struct Ranges(Option<Box<List>>);
+
+#[derive(Clone, Debug, Default)]
+struct List {
     ranges: Vec<(u64, u64)>,
     /// Bytes in all of them.
     bytes: u64,
@@ -10,31 +13,98 @@ pub(crate) struct Ranges {
 
 impl Ranges {
     pub(crate) fn is_empty(&self) -> bool {
-        self.ranges.is_empty()
+        self.as_slice().is_empty()
     }
 
     /// Bytes in the set.
     pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
+        self.0.as_ref().map_or(0, |list| list.bytes)
     }
 
     /// The ranges, in order.
     pub(crate) fn as_slice(&self) -> &[(u64, u64)] {
-        &self.ranges
+        self.0.as_ref().map_or(&[], |list| &list.ranges)
     }
 
     /// The lowest range.
     pub(crate) fn first(&self) -> Option<(u64, u64)> {
-        self.ranges.first().copied()
+        self.as_slice().first().copied()
     }
 
     /// The end of the highest range; 0 without any.
     pub(crate) fn highest(&self) -> u64 {
-        self.ranges.last().map_or(0, |&(_, to)| to)
+        self.as_slice().last().map_or(0, |&(_, to)| to)
     }
 
     /// Adds `from..to`; says whether any of that is news.
     pub(crate) fn insert(&mut self, from: u64, to: u64) -> bool {
+        self.0.get_or_insert_default().insert(from, to)
+    }
+
+    /// Takes `from..to` out.
+    pub(crate) fn remove(&mut self, from: u64, to: u64) {
+        if let Some(list) = &mut self.0 {
+            list.remove(from, to);
+        }
+    }
+
+    /// Takes everything below `bound` out.
+    pub(crate) fn remove_below(&mut self, bound: u64) {
+        if let Some(list) = &mut self.0 {
+            list.remove_below(bound);
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        if let Some(list) = &mut self.0 {
+            list.ranges.clear();
+            list.bytes = 0;
+        }
+    }
+
+    /// Gives up the memory of a set that is empty.
+    pub(crate) fn trim(&mut self) {
+        self.0.take_if(|list| list.ranges.is_empty());
+    }
+
+    /// Bytes of the set below `bound`.
+    pub(crate) fn bytes_below(&self, bound: u64) -> u64 {
+        if self.highest() <= bound {
+            return self.bytes();
+        }
+        let below = self.as_slice().iter().take_while(|(from, _)| *from < bound);
+        below.map(|&(from, to)| to.min(bound) - from).sum()
+    }
+
+    /// The first byte at or above `from` that is not in the set.
+    pub(crate) fn next_hole(&self, from: u64) -> u64 {
+        let place = self.as_slice().partition_point(|&(_, to)| to <= from);
+        self.as_slice().get(place).filter(|&&(start, _)| start <= from).map_or(from, |&(_, to)| to)
+    }
+
+    /// Where the hole that holds `from` ends; `end` where nothing of the set lies above.
+    pub(crate) fn hole_end(&self, from: u64, end: u64) -> u64 {
+        let place = self.as_slice().partition_point(|&(_, to)| to <= from);
+        self.as_slice().get(place).map_or(end, |&(start, _)| start)
+    }
+
+    /// The holes of the set within `from..to`, in order.
+    pub(crate) fn holes(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64)> {
+        let mut at = from;
+        std::iter::from_fn(move || {
+            at = self.next_hole(at);
+            if at >= to {
+                return None;
+            }
+            let hole = (at, self.hole_end(at, to).min(to));
+            at = hole.1;
+            Some(hole)
+        })
+    }
+}
+
+impl List {
+    fn insert(&mut self, from: u64, to: u64) -> bool {
         let first = self.ranges.partition_point(|&(_, end)| end < from);
         let last = first + self.ranges[first..].partition_point(|&(start, _)| start <= to);
         let before = self.bytes;
@@ -51,8 +121,7 @@ impl Ranges {
         self.bytes > before
     }
 
-    /// Takes `from..to` out.
-    pub(crate) fn remove(&mut self, from: u64, to: u64) {
+    fn remove(&mut self, from: u64, to: u64) {
         let first = self.ranges.partition_point(|&(_, end)| end <= from);
         let last = first + self.ranges[first..].partition_point(|&(start, _)| start < to);
         if first == last {
@@ -67,8 +136,7 @@ impl Ranges {
         self.ranges.splice(first..last, rest);
     }
 
-    /// Takes everything below `bound` out.
-    pub(crate) fn remove_below(&mut self, bound: u64) {
+    fn remove_below(&mut self, bound: u64) {
         let gone = self.ranges.partition_point(|&(_, to)| to <= bound);
         self.bytes -= self.ranges.drain(..gone).map(|(from, to)| to - from).sum::<u64>();
         if let Some(first) = self.ranges.first_mut()
@@ -77,46 +145,6 @@ impl Ranges {
             self.bytes -= bound - first.0;
             first.0 = bound;
         }
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.ranges.clear();
-        self.bytes = 0;
-    }
-
-    /// Bytes of the set below `bound`.
-    pub(crate) fn bytes_below(&self, bound: u64) -> u64 {
-        if self.highest() <= bound {
-            return self.bytes;
-        }
-        let below = self.ranges.iter().take_while(|(from, _)| *from < bound);
-        below.map(|&(from, to)| to.min(bound) - from).sum()
-    }
-
-    /// The first byte at or above `from` that is not in the set.
-    pub(crate) fn next_hole(&self, from: u64) -> u64 {
-        let place = self.ranges.partition_point(|&(_, to)| to <= from);
-        self.ranges.get(place).filter(|&&(start, _)| start <= from).map_or(from, |&(_, to)| to)
-    }
-
-    /// Where the hole that holds `from` ends; `end` where nothing of the set lies above.
-    pub(crate) fn hole_end(&self, from: u64, end: u64) -> u64 {
-        let place = self.ranges.partition_point(|&(_, to)| to <= from);
-        self.ranges.get(place).map_or(end, |&(start, _)| start)
-    }
-
-    /// The holes of the set within `from..to`, in order.
-    pub(crate) fn holes(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64)> {
-        let mut at = from;
-        std::iter::from_fn(move || {
-            at = self.next_hole(at);
-            if at >= to {
-                return None;
-            }
-            let hole = (at, self.hole_end(at, to).min(to));
-            at = hole.1;
-            Some(hole)
-        })
     }
 }
 

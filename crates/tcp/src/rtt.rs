@@ -6,13 +6,12 @@ use sojourn_units::Span;
 /// Smoothed round-trip time, its variation, and the timeout that follows.
 ///
 /// Times are held in seconds; a sample is rounded to the clock's tick first,
-/// and the timeout down to it, as a ticking clock would.
+/// and the timeout down to it, as a ticking clock would. The clock and the
+/// bounds are the profile's, which whoever has an estimator has, too.
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
-    tick: Span,
-    bounds: (Span, Span),
-    most_doublings: u32,
-    smoothed: Option<f64>,
+    /// 0 before the first measurement, which is a tick at least.
+    smoothed: f64,
     variation: f64,
     /// The timeout without back-off.
     plain: Span,
@@ -26,74 +25,70 @@ impl RttEstimator {
     /// Nothing measured yet.
     pub fn new(profile: &Profile) -> RttEstimator {
         let mut estimator = RttEstimator {
-            tick: profile.tick,
-            bounds: (profile.min_rto, profile.max_rto),
-            most_doublings: profile.most_doublings.min(32),
-            smoothed: None,
+            smoothed: 0.0,
             variation: 0.0,
             plain: profile.initial_rto,
             backoff: 0,
             timeout: Span::ZERO,
         };
-        estimator.set_timeout();
+        estimator.set_timeout(profile);
         estimator
     }
 
     /// A new measurement, the only one of its round trip.
-    pub fn sample(&mut self, rtt: Span) {
-        self.sample_one_of(1.0, rtt);
+    pub(crate) fn sample(&mut self, profile: &Profile, rtt: Span) {
+        self.sample_one_of(1.0, profile, rtt);
     }
 
     /// One of `count` measurements in a round trip, which share the weight of one (RFC 7323, appendix G).
     ///
     /// It also ends the back-off (RFC 6298, end of section 5).
-    pub fn sample_one_of(&mut self, count: f64, rtt: Span) {
-        let rtt = self.in_ticks(rtt);
-        match self.smoothed {
+    pub(crate) fn sample_one_of(&mut self, count: f64, profile: &Profile, rtt: Span) {
+        let rtt = in_ticks(profile, rtt);
+        match self.smoothed_s() {
             // (2.2)
             None => {
                 self.variation = rtt / 2.0;
-                self.smoothed = Some(rtt);
+                self.smoothed = rtt;
             }
             // (2.3)
             Some(smoothed) => {
                 self.variation += BETA / count * ((smoothed - rtt).abs() - self.variation);
-                self.smoothed = Some(smoothed + ALPHA / count * (rtt - smoothed));
+                self.smoothed = smoothed + ALPHA / count * (rtt - smoothed);
             }
         }
-        let smoothed = self.smoothed.unwrap_or(rtt);
-        let timeout = smoothed + (K * self.variation).max(self.tick.seconds());
-        self.plain = self.whole_ticks(timeout);
+        let timeout = self.smoothed + (K * self.variation).max(profile.tick.seconds());
+        self.plain = whole_ticks(profile, timeout);
         self.backoff = 0;
-        self.set_timeout();
+        self.set_timeout(profile);
     }
 
     /// After a spurious timeout the times are at least those of `sample` (RFC 4015, section 3.1, step 11).
-    pub fn widen(&mut self, sample: Span) {
-        let rtt = self.in_ticks(sample);
-        let before = self.smoothed.unwrap_or(rtt) + 2.0 * self.tick.seconds();
+    pub(crate) fn widen(&mut self, profile: &Profile, sample: Span) {
+        let rtt = in_ticks(profile, sample);
+        let before = self.smoothed_s().unwrap_or(rtt) + 2.0 * profile.tick.seconds();
         let smoothed = before.max(rtt);
-        self.smoothed = Some(smoothed);
+        self.smoothed = smoothed;
         self.variation = self.variation.max(rtt / 2.0);
-        self.plain = self.whole_ticks(smoothed + (K * self.variation).max(self.tick.seconds()));
-        self.set_timeout();
+        self.plain = whole_ticks(profile, smoothed + (K * self.variation).max(profile.tick.seconds()));
+        self.set_timeout(profile);
     }
 
     /// (5.5): doubles the timeout.
-    pub fn back_off(&mut self) {
-        self.backoff = (self.backoff + 1).min(self.most_doublings);
+    pub(crate) fn back_off(&mut self, profile: &Profile) {
+        self.backoff = (self.backoff + 1).min(profile.most_doublings.min(32));
         // The old measurements are likely bogus after several timeouts; the next one starts afresh.
         if self.backoff > DOUBLINGS_KEPT {
-            self.smoothed = None;
+            self.smoothed = 0.0;
         }
-        self.set_timeout();
+        self.set_timeout(profile);
     }
 
     /// (5.7): after a lost SYN, data starts with at least this timeout.
-    pub fn restart_at_least(&mut self, timeout: Span) {
+    pub(crate) fn restart_at_least(&mut self, profile: &Profile, timeout: Span) {
         self.plain = self.plain.max(timeout);
         self.backoff = 0;
-        self.set_timeout();
+        self.set_timeout(profile);
     }
 
     /// The timeout in force, back-off and bounds included.
@@ -103,25 +98,25 @@ impl RttEstimator {
 
     /// The smoothed round-trip time, seconds.
     pub fn smoothed_s(&self) -> Option<f64> {
-        self.smoothed
+        (self.smoothed > 0.0).then_some(self.smoothed)
     }
 
-    fn set_timeout(&mut self) {
-        let (least, most) = self.bounds;
-        self.timeout = self.plain.max(least).saturating_mul(1 << self.backoff).min(most);
+    fn set_timeout(&mut self, profile: &Profile) {
+        let Profile { min_rto, max_rto, .. } = *profile;
+        self.timeout = self.plain.max(min_rto).saturating_mul(1 << self.backoff).min(max_rto);
     }
+}
 
-    /// A duration as the clock shows it, at least one tick, in seconds.
-    fn in_ticks(&self, span: Span) -> f64 {
-        let tick = self.tick.nanos().max(1);
-        let ticks = ((span.nanos() + tick / 2) / tick).max(1);
-        Span::from_nanos(ticks * tick).seconds()
-    }
+/// A duration as the clock shows it, at least one tick, in seconds.
+fn in_ticks(profile: &Profile, span: Span) -> f64 {
+    let tick = profile.tick.nanos().max(1);
+    let ticks = ((span.nanos() + tick / 2) / tick).max(1);
+    Span::from_nanos(ticks * tick).seconds()
+}
 
-    fn whole_ticks(&self, seconds: f64) -> Span {
-        let tick = self.tick.nanos().max(1);
-        Span::from_nanos(Span::from_seconds(seconds).nanos() / tick * tick)
-    }
+fn whole_ticks(profile: &Profile, seconds: f64) -> Span {
+    let tick = profile.tick.nanos().max(1);
+    Span::from_nanos(Span::from_seconds(seconds).nanos() / tick * tick)
 }
 
 /// Weight of a sample in the smoothed time (RFC 6298, 2.3).
@@ -142,10 +137,10 @@ mod tests {
         let profile = Profile { min_rto: Span::from_millis(1), ..Profile::default() };
         let mut rtt = RttEstimator::new(&profile);
         assert_eq!(rtt.timeout(), Span::from_secs(1));
-        rtt.sample(Span::from_millis(100));
+        rtt.sample(&profile, Span::from_millis(100));
         // SRTT 100, RTTVAR 50: 100 + 4 x 50.
         assert_eq!(rtt.timeout(), Span::from_millis(300));
-        rtt.sample(Span::from_millis(180));
+        rtt.sample(&profile, Span::from_millis(180));
         // RTTVAR 3/4 50 + 1/4 80 = 57.5, SRTT 7/8 100 + 1/8 180 = 110.
         assert_eq!(rtt.timeout(), Span::from_millis(340));
         assert!((rtt.smoothed_s().unwrap() - 0.11).abs() < 1e-12);
@@ -153,9 +148,10 @@ mod tests {
 
     #[test]
     fn rfc_7323_appendix_g_spreads_the_weight_over_a_round_trip() {
-        let mut rtt = RttEstimator::new(&Profile::default());
-        rtt.sample_one_of(5.0, Span::from_millis(100));
-        rtt.sample_one_of(5.0, Span::from_millis(180));
+        let profile = Profile::default();
+        let mut rtt = RttEstimator::new(&profile);
+        rtt.sample_one_of(5.0, &profile, Span::from_millis(100));
+        rtt.sample_one_of(5.0, &profile, Span::from_millis(180));
         // RTTVAR 50 + (80 - 50) / 20, SRTT 100 + 80 / 40.
         assert!((rtt.smoothed_s().unwrap() - 0.102).abs() < 1e-12);
         assert_eq!(rtt.timeout(), Span::from_millis(102 + 4 * 50 + 6));
@@ -163,25 +159,27 @@ mod tests {
 
     #[test]
     fn back_off_doubles_up_to_the_cap_and_a_sample_ends_it() {
-        let mut rtt = RttEstimator::new(&Profile::default());
-        rtt.sample(Span::from_millis(100));
+        let profile = Profile::default();
+        let mut rtt = RttEstimator::new(&profile);
+        rtt.sample(&profile, Span::from_millis(100));
         for doublings in 1..=3 {
-            rtt.back_off();
+            rtt.back_off(&profile);
             assert_eq!(rtt.timeout(), Span::from_millis(300 << doublings));
         }
         for _ in 0..20 {
-            rtt.back_off();
+            rtt.back_off(&profile);
         }
         assert_eq!(rtt.timeout(), Span::from_secs(60));
-        rtt.sample(Span::from_millis(100));
+        rtt.sample(&profile, Span::from_millis(100));
         assert_eq!(rtt.timeout(), Span::from_millis(300), "measured afresh");
     }
 
     #[test]
     fn a_coarse_clock_rounds() {
-        let mut rtt = RttEstimator::new(&Profile::named("ns2").unwrap());
+        let profile = Profile::named("ns2").unwrap();
+        let mut rtt = RttEstimator::new(&profile);
         assert_eq!(rtt.timeout(), Span::from_secs(3));
-        rtt.sample(Span::from_millis(203));
+        rtt.sample(&profile, Span::from_millis(203));
         assert_eq!(rtt.timeout(), Span::from_millis(600));
     }
 }

@@ -113,8 +113,8 @@ Controls = Annotated[
     typer.Option(
         "--cc",
         metavar="SPEC",
-        help="A congestion control in Python instead of the scenario's: FILE.py:CLASS for all flows, or "
-        "flows[N]=FILE.py:CLASS for one group of them. Give it again for other groups.",
+        help="A congestion control instead of the scenario's: NAME, NAME:KEY=VALUE,KEY=VALUE or, in Python, "
+        "FILE.py:CLASS for all flows; flows[N]=SPEC for one group of them. Give it again for other groups.",
         default_factory=list,
         show_default=False,
     ),
@@ -134,7 +134,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on s
 
 @app.command(
     epilog="\b\nExample:\n  sojourn run dumbbell --disc tail_drop \\\n"
-    "      --disc red:min=50packets,max=150packets --disc pi --seeds 1..5 --out results/dumbbell"
+    "      --disc red:min=50packets,max=150packets --disc pi --seeds 1..5 --out results/dumbbell\n"
+    "  sojourn run transports/cubic_newreno --cc 'flows[1]=cubic:hystart=false'"
 )
 @door
 def run(
@@ -261,9 +262,11 @@ def explain(
 
 @app.command(epilog="\b\nExample:\n  sojourn check dumbbell --set bottleneck.rate='6 Mbit/s'")
 @door
-def check(file: File, disc: Discs, assign: Sets) -> None:
+def check(file: File, disc: Discs, cc: Controls, assign: Sets) -> None:
     """Validate a scenario and print what would run."""
-    scenario = _load(file, options.overrides(assign), disc)
+    from sojourn.simulate.controls import with_controls
+
+    scenario = with_controls(_load(file, options.overrides(assign), disc), options.controls(cc))
     told = [_described(scenario, one) for one in disc] or [scenario.describe()]
     printing.say("\n\n".join(text.rstrip() for text in told))
 

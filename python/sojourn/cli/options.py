@@ -80,7 +80,7 @@ def controls(given: Sequence[str]) -> str | dict[int, str] | None:
         group = re.fullmatch(r"\s*flows\[([0-9]{1,6})\]\s*=(.*)", text, flags=re.DOTALL)
         if group is None:
             if len(given) > 1 or text.lstrip().startswith("flows["):
-                raise InputError(f'--cc: "{text}" names no group of flows; legal: flows[0]=FILE.py:CLASS')
+                raise InputError(f'--cc: "{text}" names no group of flows; legal: flows[0]=SPEC')
             return text
         place = int(group[1])
         if place in found:

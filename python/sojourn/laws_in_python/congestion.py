@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["CC_CALLS", "CongestionControl"]
 
 #: The methods of a congestion control that a run calls.
-CC_CALLS = ("on_ack", "on_feedback", "on_signal")
+CC_CALLS = ("on_ack", "on_feedback", "on_unused", "on_signal")
 
 
 class CongestionControl(InPython):
@@ -99,6 +99,18 @@ class CongestionControl(InPython):
         ...
         ...     def on_feedback(self, ack):
         ...         self.marked += ack.acked_bytes * ack.marked
+        """
+
+    def on_unused(self, ack: Acknowledged) -> None:
+        """New data was acknowledged where the window was not used: it does not grow.
+
+        This is called instead of `on_ack`, where there was little to send, or the receiver has room for less.
+        A curve that grows with time, as CUBIC's, learns here which of it does not count (RFC 9438, 5.8).
+
+        >>> import sojourn as sj
+        >>> class Waits(sj.CongestionControl):
+        ...     def on_unused(self, ack):
+        ...         self.idle_since = ack.time_s
         """
 
     def on_signal(self, signal: Signal) -> None:

@@ -15,7 +15,6 @@ from sojourn.errors import InputError
 from sojourn.laws_in_python import BASES, CongestionControl, InPython, LawInPython
 from sojourn.laws_in_python.lines import said_by, shown
 from sojourn.laws_in_python.parameters import defaults_of
-from sojourn.laws_in_python.template import of_cc
 
 __all__ = ["control_named", "law_of", "names_a_file"]
 
@@ -35,45 +34,44 @@ def names_a_file(spec: str) -> bool:
     return _SPEC.fullmatch(spec.strip()) is not None
 
 
-def law_of(spec: str) -> LawInPython:
+def law_of(spec: str, option: str = "--disc") -> LawInPython:
     """The law that a SPEC such as ``mylaw.py:MyLaw:gain=2e-4`` names; runs the file.
 
-    Raises `InputError` with one line.
+    Raises `InputError` with one line that begins with `option`.
     """
-    return _object_of(spec, LawInPython)
+    return _object_of(spec, LawInPython, option)
 
 
-def control_named(spec: str) -> CongestionControl:
+def control_named(spec: str, option: str = "--cc") -> CongestionControl:
     """The congestion control that a SPEC such as ``mycc.py:MyCc:gain=2`` names; runs the file.
 
-    Raises `InputError` with one line.
+    Raises `InputError` with one line that begins with `option`.
     """
-    with of_cc():
-        return _object_of(spec, CongestionControl)
+    return _object_of(spec, CongestionControl, option)
 
 
-def _object_of(spec: str, base: type[Kind]) -> Kind:
+def _object_of(spec: str, base: type[Kind], option: str) -> Kind:
     found = _SPEC.fullmatch(spec.strip())
     if found is None:
-        raise InputError(f'--disc: "{spec}" names no Python file; {_LEGAL}')
-    module = _module(found["file"])
-    kind = _class(module, found["file"], found["name"] or "", base)
-    parameters = _parameters(found["list"])
+        raise InputError(f'{option}: "{spec}" names no Python file; {_LEGAL}')
+    module = _module(found["file"], option)
+    kind = _class(module, found["name"] or "", base, option)
+    parameters = _parameters(found["list"], option)
     try:
         return kind(**parameters)
     except (Exception, SystemExit) as fault:
         said = said_by(fault) or type(fault).__name__
         legal = "" if "legal: " in said else f"; legal: {', '.join(sorted(defaults_of(kind)))}"
-        raise InputError(f"--disc: {found['file']}:{kind.__name__}: {shown(said)}{legal}") from fault
+        raise InputError(f"{option}: {found['file']}:{kind.__name__}: {shown(said)}{legal}") from fault
 
 
-def _module(file: str) -> ModuleType:
+def _module(file: str, option: str) -> ModuleType:
     """The file as a module, run once; a module beside it can be imported as in a script."""
     path = Path(file)
     try:
         text = path.read_bytes()
     except OSError as fault:
-        raise InputError(f"--disc: {file}: cannot be read ({fault.strerror}); {_LEGAL}") from None
+        raise InputError(f"{option}: {file}: cannot be read ({fault.strerror}); {_LEGAL}") from None
     # A file that was edited is another module.
     name = f"{path.resolve()} {hashlib.sha256(text).hexdigest()}"
     if name in sys.modules:
@@ -91,7 +89,7 @@ def _module(file: str) -> ModuleType:
         if isinstance(fault, KeyboardInterrupt):
             raise
         raise InputError(
-            f"--disc: {_place(file, fault)}: {type(fault).__name__}: {shown(said_by(fault))}"
+            f"{option}: {_place(file, fault)}: {type(fault).__name__}: {shown(said_by(fault))}"
         ) from fault
     return module
 
@@ -104,7 +102,8 @@ def _place(file: str, fault: BaseException) -> str:
     return f"{file}:{lines[-1]}" if lines else file
 
 
-def _class(module: ModuleType, file: str, name: str, base: type[Kind]) -> type[Kind]:
+def _class(module: ModuleType, name: str, base: type[Kind], option: str) -> type[Kind]:
+    file = module.__file__
     found = vars(module).get(name)
     if isinstance(found, type) and issubclass(found, base):
         return found
@@ -115,23 +114,23 @@ def _class(module: ModuleType, file: str, name: str, base: type[Kind]) -> type[K
     ]
     what, bases = _WORDS[base]
     if not known:
-        raise InputError(f"--disc: {file}: holds no {what}; legal: a class on {bases}")
+        raise InputError(f"{option}: {file}: holds no {what}; legal: a class on {bases}")
     legal = f"(legal: {', '.join(known)})"
     if not name:
-        raise InputError(f"--disc: {file} names no class of it; write {file}:{known[0]} {legal}")
+        raise InputError(f"{option}: {file} names no class of it; write {file}:{known[0]} {legal}")
     near = difflib.get_close_matches(name, known, n=1)
     hint = f'; did you mean "{near[0]}"?' if near else ""
-    raise InputError(f'--disc: {file}: "{name}" is not a {what} in it{hint} {legal}')
+    raise InputError(f'{option}: {file}: "{name}" is not a {what} in it{hint} {legal}')
 
 
-def _parameters(text: str | None) -> dict[str, object]:
+def _parameters(text: str | None, option: str) -> dict[str, object]:
     found: dict[str, object] = {}
     for item in text.split(",") if text is not None else ():
         key, equals, value = (part.strip() for part in item.partition("="))
         if not equals or not key:
-            raise InputError(f'--disc: "{item.strip()}" is not KEY=VALUE; {_LEGAL}')
+            raise InputError(f'{option}: "{item.strip()}" is not KEY=VALUE; {_LEGAL}')
         if key in found:
-            raise InputError(f'--disc: "{key}" is given twice; legal: each key once')
+            raise InputError(f'{option}: "{key}" is given twice; legal: each key once')
         found[key] = _scalar(value)
     return found
 

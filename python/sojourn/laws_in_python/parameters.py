@@ -29,10 +29,10 @@ class Parameter:
     default: bool
 
 
-def label_of(law: object) -> str:
+def label_of(law: object, option: str = "--disc") -> str:
     """The law's name in results: its own choice, or its class and what is not at its default.
 
-    Raises `InputError` where that is too long.
+    Raises `InputError`, with `option` at its beginning, where that is too long.
     """
     chosen = getattr(law, "label", None)
     label = _built_label(law) if chosen is None else str(chosen)
@@ -40,7 +40,7 @@ def label_of(law: object) -> str:
         what = "label" if chosen is not None else "its name and parameters"
         told = f"{what}: {label[:20]!r}... has {len(label)} letters"
         legal = f"legal: label = text of at most {LONGEST_LABEL} letters"
-        raise InputError(f"--disc: {type(law).__name__}: {told}; {legal}")
+        raise InputError(f"{option}: {type(law).__name__}: {told}; {legal}")
     return label
 
 

@@ -22,22 +22,25 @@ try:
 except ImportError as fault:
     raise missing_core(fault) from fault
 
-__all__ = ["control_of", "fresh", "of_cc", "own_control", "own_copy", "template_of"]
+__all__ = ["control_of", "fresh", "own_control", "own_copy", "template_of"]
 
 Kind = TypeVar("Kind", bound=InPython)
 
 
-def template_of(law: LawInPython | type[LawInPython], site: Site) -> LawInPython:
-    """A copy of the law that nobody else holds. Raises `InputError` when it cannot run at `site`."""
+def template_of(law: LawInPython | type[LawInPython], site: Site, option: str = "--disc") -> LawInPython:
+    """A copy of the law that nobody else holds.
+
+    Raises `InputError`, with `option` at its beginning, when it cannot run at `site`.
+    """
     if isinstance(law, type):
         name = law.__name__
-        raise InputError(f"--disc: {name} is a class; legal: an object of it, {name}()")
-    _check_methods(law)
-    template = _copied(law)
-    with _told(law):
-        label = label_of(template)
-        _check(own_copy(template, site), check_law)
-    _check_label(law, label)
+        raise InputError(f"{option}: {name} is a class; legal: an object of it, {name}()")
+    _check_methods(law, option)
+    template = _copied(law, option)
+    with _told(law, option):
+        label = label_of(template, option)
+        _check(own_copy(template, site), check_law, option)
+    _check_label(law, label, option)
     return template
 
 
@@ -46,28 +49,21 @@ def own_copy(template: LawInPython, site: Site) -> LawInPython:
     return _own(template, {"site": site})
 
 
-def control_of(cc: CongestionControl) -> CongestionControl:
-    """A copy of the congestion control that nobody else holds. Raises `InputError` when it cannot run."""
-    with of_cc():
-        _check_control(cc)
-        template = _copied(cc)
-        with _told(cc):
-            label = label_of(template)
-            _check(template, check_cc)
-            # Any segment and any window will do to see whether it starts.
-            own_control(template, 1460, 14600.0)
-        _check_label(cc, label)
+def control_of(cc: CongestionControl, option: str = "--cc") -> CongestionControl:
+    """A copy of the congestion control that nobody else holds.
+
+    Raises `InputError`, with `option` at its beginning, when it cannot run.
+    """
+    _check_control(cc, option)
+    template = _copied(cc, option)
+    with _told(cc, option):
+        label = label_of(template, option)
+        _check(template, check_cc, option)
+        # Any segment and any window will do to see whether it starts.
+        own = own_control(template, 1460, 14600.0)
+    _check_copied(own, option)
+    _check_label(cc, label, option)
     return template
-
-
-@contextmanager
-def of_cc() -> Iterator[None]:
-    """What is refused inside is a congestion control, and not a disc."""
-    try:
-        yield
-    except InputError as fault:
-        lines = (line.replace("--disc:", "--cc:", 1) for line in fault.lines)
-        raise InputError(*lines) from fault.__cause__
 
 
 def own_control(template: CongestionControl, mss: int, window: float) -> CongestionControl:
@@ -103,77 +99,89 @@ def fresh(template: LawInPython, site: Site) -> LawInPython:
         raise LawError(said_by(fault), 0.0, "reset", "") from fault
 
 
-def _check_methods(law: LawInPython) -> None:
+def _check_methods(law: LawInPython, option: str) -> None:
     """Refuse a law that would never be asked for anything, or not for what it means to be asked for."""
     name = type(law).__name__
     if isinstance(law, Law):
-        _check_calls(law, name)
+        _check_calls(law, name, option)
         return
     update = getattr(law, "update", None)
     if not callable(update) or getattr(update, "__func__", None) is Controller.update:
-        raise InputError(f"--disc: {name} has no update; legal: def update(self, seen)")
+        raise InputError(f"{option}: {name} has no update; legal: def update(self, seen)")
 
 
-def _check_calls(law: Law, name: str) -> None:
+def _check_calls(law: Law, name: str, option: str) -> None:
     own = {method for kind in type(law).__mro__ if kind not in BASES for method in vars(kind)}
     own |= vars(law).keys()
     for method in sorted(own.intersection(CALLS)):
         if not callable(given := getattr(law, method, None)):
             what = f"{method} is a {type(given).__name__}"
-            raise InputError(f"--disc: {name}: {what}; legal: def {method}(self, ...)")
+            raise InputError(f"{option}: {name}: {what}; legal: def {method}(self, ...)")
     for method in sorted(own):
         if method.startswith("on_") and method not in CALLS and callable(getattr(law, method, None)):
             near = difflib.get_close_matches(method, CALLS, n=1)
             hint = f'; did you mean "{near[0]}"?' if near else ""
-            raise InputError(f'--disc: {name}: "{method}" is never called{hint} (legal: {", ".join(CALLS)})')
+            raise InputError(
+                f'{option}: {name}: "{method}" is never called{hint} (legal: {", ".join(CALLS)})'
+            )
     if not own.intersection(CALLS) and law.overflow == "tail":
         legal = f'legal: a method such as {CALLS[0]} or {CALLS[1]}, or overflow = "head"'
         hint = "did you mean on_update, or a sojourn.Controller? " if "update" in own else ""
-        raise InputError(f"--disc: {name} does nothing; {hint}{legal}")
+        raise InputError(f"{option}: {name} does nothing; {hint}{legal}")
 
 
-def _check_control(cc: CongestionControl) -> None:
+def _check_control(cc: CongestionControl, option: str) -> None:
     """Refuse a congestion control without a curve, and a method that would never be called."""
     name = type(cc).__name__
     for method in ("on_ack", "on_signal"):
         given = getattr(cc, method, None)
         if not callable(given) or getattr(given, "__func__", None) is getattr(CongestionControl, method):
-            raise InputError(f"--disc: {name} has no {method}; legal: def {method}(self, ...)")
+            raise InputError(f"{option}: {name} has no {method}; legal: def {method}(self, ...)")
     own = {method for kind in type(cc).__mro__ if kind not in BASES for method in vars(kind)}
     for method in sorted(own):
         if method.startswith("on_") and method not in CC_CALLS and callable(getattr(cc, method, None)):
             near = difflib.get_close_matches(method, CC_CALLS, n=1)
             hint = f'; did you mean "{near[0]}"?' if near else ""
             raise InputError(
-                f'--disc: {name}: "{method}" is never called{hint} (legal: {", ".join(CC_CALLS)})'
+                f'{option}: {name}: "{method}" is never called{hint} (legal: {", ".join(CC_CALLS)})'
             )
 
 
-def _copied(law: Kind) -> Kind:
+def _copied(law: Kind, option: str) -> Kind:
     name = type(law).__name__
     try:
         copied = copy.deepcopy(law)
     except (Exception, SystemExit) as fault:
         why = shown(f"{type(fault).__name__}: {said_by(fault)}")
         raise InputError(
-            f"--disc: {name} cannot be copied for each run ({why}); legal: what copy.deepcopy can copy"
+            f"{option}: {name} cannot be copied for each run ({why}); legal: what copy.deepcopy can copy"
         ) from fault
     if type(copied) is not type(law):
-        raise InputError(f"--disc: {name}: its copy is a {type(copied).__name__}; legal: a {name}")
+        raise InputError(f"{option}: {name}: its copy is a {type(copied).__name__}; legal: a {name}")
     return copied
 
 
-def _check_label(law: InPython, label: str) -> None:
+def _check_copied(own: CongestionControl, option: str) -> None:
+    """A sender copies a flow's own before each reduction."""
+    try:
+        copy.deepcopy(own)
+    except (Exception, SystemExit) as fault:
+        why = f"{type(own).__name__} cannot be copied after reset, as before each reduction"
+        told = f"{line_of(own, fault, 'reset')}; legal: what copy.deepcopy can copy"
+        raise InputError(f"{option}: {why}: {told}") from fault
+
+
+def _check_label(law: InPython, label: str, option: str) -> None:
     if not label.strip() or not label.isprintable():
         name = type(law).__name__
-        raise InputError(f"--disc: {name}: label: {label!r} is not a name; legal: text on one line")
+        raise InputError(f"{option}: {name}: label: {label!r} is not a name; legal: text on one line")
 
 
-def _check(trial: InPython, reads: Callable[[object], None]) -> None:
+def _check(trial: InPython, reads: Callable[[object], None], option: str) -> None:
     try:
         reads(trial)
     except ValueError as fault:
-        raise InputError(f"--disc: {type(trial).__name__}: {fault}") from None
+        raise InputError(f"{option}: {type(trial).__name__}: {fault}") from None
 
 
 def _own_value(own: InPython, name: str, value: object, memo: dict[int, object]) -> None:
@@ -188,7 +196,7 @@ def _own_value(own: InPython, name: str, value: object, memo: dict[int, object])
 
 
 @contextmanager
-def _told(law: InPython) -> Iterator[None]:
+def _told(law: InPython, option: str) -> Iterator[None]:
     """What the law's own code raises becomes one line."""
     try:
         yield
@@ -197,5 +205,5 @@ def _told(law: InPython) -> Iterator[None]:
     except (Exception, SystemExit) as fault:
         name = type(law).__name__
         raise InputError(
-            f"--disc: {name} cannot be set up for a run: {line_of(law, fault, 'reset')}"
+            f"{option}: {name} cannot be set up for a run: {line_of(law, fault, 'reset')}"
         ) from fault

@@ -11,19 +11,20 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import index
 from typing import Any, SupportsIndex
 
 from sojourn._core import LawError
 from sojourn.errors import InputError, Interrupted, LawFailed, RunFailed
-from sojourn.laws_in_python import CongestionControl, Controller, InPython, Law, LawInPython
-from sojourn.laws_in_python.files import control_named, law_of, names_a_file
+from sojourn.laws_in_python import Controller, InPython, Law, LawInPython
+from sojourn.laws_in_python.files import law_of, names_a_file
 from sojourn.laws_in_python.lines import failure_of, source_of
 from sojourn.laws_in_python.parameters import label_of
-from sojourn.laws_in_python.template import control_of, template_of
+from sojourn.laws_in_python.template import template_of
 from sojourn.result import Result
 from sojourn.scenario import DiscSpec, Scenario, with_disc
+from sojourn.simulate.controls import Control, sources, with_controls
 from sojourn.simulate.gather import Finished, Origin, gather
 from sojourn.simulate.pool import Job, Outcome, Watch, drive
 
@@ -33,6 +34,7 @@ __all__ = [
     "SEED_LIMIT",
     "Control",
     "Disc",
+    "Names",
     "Request",
     "Watch",
     "carry_out",
@@ -42,8 +44,6 @@ __all__ = [
 
 #: What names a disc: a text, parameters, or a law written in Python.
 Disc = str | DiscSpec | Law | Controller
-#: What names a congestion control in Python: one, or a text such as ``"mycc.py:MyCc"``.
-Control = CongestionControl | str
 
 #: The plants that exist.
 PLANTS = ("packet",)
@@ -54,14 +54,24 @@ MAX_RUNS = 100_000
 
 
 @dataclass(frozen=True)
+class Names:
+    """What the parts of a request are called where it comes from, as faults name them."""
+
+    discs: str = "--disc"
+    cc: str = "--cc"
+    seeds: str = "--seeds"
+    jobs: str = "--jobs"
+
+
+@dataclass(frozen=True)
 class Request:
     """What to run: every disc with every seed.
 
     `discs` are texts such as ``"red:min=50packets,max=150packets"`` or ``"mylaw.py:MyLaw"``, objects of
     `sojourn.laws`, or laws written in Python; none means the scenario's own disc. `seeds` are whole numbers
     from 0 to 2**64 - 1, each once. `jobs` is the number of worker threads, None for one a processor.
-    `command` is noted in the provenance. `cc` is a congestion control in Python for all flows that use TCP,
-    or one for each of some groups of flows, by their places.
+    `command` is noted in the provenance. `cc` is a congestion control for all flows that use TCP, or one for
+    each of some groups of flows, by their places.
     """
 
     scenario: Scenario
@@ -71,6 +81,7 @@ class Request:
     plants: Sequence[str] = PLANTS
     command: Sequence[str] = ()
     cc: Control | Mapping[int, Control] | None = None
+    names: Names = field(default_factory=Names)
 
 
 def run(
@@ -87,8 +98,9 @@ def run(
     `sojourn.laws`, or laws written in Python (`sojourn.Law`, `sojourn.Controller`), or one such; None means
     the scenario's own disc. `seeds` are whole numbers from 0 to 2**64 - 1, each once. `jobs` is the number
     of worker threads (default: one a processor); it never changes the result. `cc` is a congestion control
-    written in Python (a `sojourn.CongestionControl`, or ``"mycc.py:MyCc"``) for all flows that use TCP, or
-    some by the places of groups of flows, as in ``{0: MyCc()}``.
+    for all flows that use TCP, or some by the places of groups of flows, as in ``{0: "cubic", 1: MyCc()}``:
+    a text such as ``"cubic:hystart=false"`` or ``"mycc.py:MyCc"``, or one written in Python
+    (`sojourn.CongestionControl`).
 
     Raises `InputError` for illegal input; `RunFailed` when a run fails (`LawFailed` where what is written in
     Python did) and `Interrupted` on Ctrl-C, with the finished runs as `.result`.
@@ -100,10 +112,8 @@ def run(
     """
     if discs is not None and not isinstance(discs, str | DiscSpec | LawInPython | type):
         discs = _listed(discs)
-    try:
-        return carry_out(Request(scenario, () if discs is None else discs, seeds, jobs, cc=cc))
-    except InputError as fault:
-        raise InputError(*map(_in_python, fault.lines)) from fault.__cause__
+    names = Names("discs", "cc", "seeds", "jobs")
+    return carry_out(Request(scenario, () if discs is None else discs, seeds, jobs, cc=cc, names=names))
 
 
 def carry_out(
@@ -115,11 +125,12 @@ def carry_out(
     work that is done (0..1); `settled` once, when no run is at work any more.
     """
     check_plants(request.plants)
-    discs = _placed_discs(request)
-    seeds = _checked_seeds(request.seeds, MAX_RUNS // len(discs))
-    workers = _workers(request.jobs)
-    ccs = _controls(request)
-    tasks = [Job(one.scenario, one.label, seed, one.law, ccs) for one in discs for seed in seeds]
+    names = request.names
+    scenario = _own_scenario(request)
+    discs = _placed_discs(scenario, request.discs, names.discs)
+    seeds = _checked_seeds(request.seeds, MAX_RUNS // len(discs), names.seeds)
+    workers = _workers(request.jobs, names.jobs)
+    tasks = [Job(one.scenario, one.label, seed, one.law) for one in discs for seed in seeds]
     started, clock = time.time(), time.monotonic()
     outcome = drive(tasks, min(workers, len(tasks)), watch, settled)
     origin = Origin(
@@ -130,9 +141,9 @@ def carry_out(
         workers=workers,
         interrupted=outcome.interrupted,
         laws={one.label: source_of(one.law) for one in discs if one.law is not None},
-        ccs={label_of(cc): source_of(cc) for _, cc in ccs},
+        ccs=sources(scenario),
     )
-    return _conclude(_as_run(request.scenario, ccs), outcome, origin)
+    return _conclude(json.loads(scenario.to_json()), outcome, origin)
 
 
 def check_plants(plants: Sequence[str]) -> None:
@@ -142,18 +153,6 @@ def check_plants(plants: Sequence[str]) -> None:
             raise InputError(f'--plant: "{plant}" does not exist; legal: {", ".join(PLANTS)}')
     if len(plants) != len(set(plants)) or not plants:
         raise InputError(f"--plant: each plant once; legal: {', '.join(PLANTS)}")
-
-
-#: The arguments of `run` by the options that stand for them on the command line.
-_OPTIONS = {"--disc:": "discs:", "--cc:": "cc:", "--seeds:": "seeds:", "--jobs:": "jobs:"}
-
-
-def _in_python(line: str) -> str:
-    """A fault's line with the names of the arguments in place of those of the options."""
-    for option, argument in _OPTIONS.items():
-        if line.startswith(option):
-            return argument + line.removeprefix(option)
-    return line
 
 
 def _listed(discs: object) -> list[Disc]:
@@ -176,97 +175,61 @@ class _Placed:
     law: LawInPython | None = None
 
 
-def _placed_discs(request: Request) -> list[_Placed]:
+def _own_scenario(request: Request) -> Scenario:
+    """The scenario with the congestion controls that were asked for."""
     if not isinstance(request.scenario, Scenario):
         raise InputError(f"scenario: {request.scenario!r} is not a scenario; legal: what sj.load(FILE) gives")
-    given = request.discs
+    return with_controls(request.scenario, request.cc, request.names.cc)
+
+
+def _placed_discs(scenario: Scenario, given: Sequence[Disc] | Disc, option: str) -> list[_Placed]:
     discs = [given] if isinstance(given, str | DiscSpec | LawInPython | type) else list(given)
-    own = _Placed(request.scenario.disc, request.scenario)
-    placed = [_placed(request.scenario, disc) for disc in discs] or [own]
+    placed = [_placed(scenario, disc, option) for disc in discs] or [_Placed(scenario.disc, scenario)]
     labels = [disc.label for disc in placed]
     for place, label in enumerate(labels):
         if label in labels[:place]:
             python = any(disc.law and disc.label == label for disc in placed)
             more = ", or a label of its own for a law in Python" if python else ""
-            raise InputError(f"--disc: {label} is given twice; legal: each disc once{more}")
+            raise InputError(f"{option}: {label} is given twice; legal: each disc once{more}")
     return placed
 
 
-def _placed(scenario: Scenario, disc: Disc | LawInPython) -> _Placed:
+def _placed(scenario: Scenario, disc: Disc | LawInPython, option: str) -> _Placed:
     if isinstance(disc, str) and names_a_file(disc):
-        disc = law_of(disc)
+        disc = law_of(disc, option)
     if isinstance(disc, LawInPython) or (isinstance(disc, type) and issubclass(disc, LawInPython)):
-        template = template_of(disc, scenario.site)
-        return _Placed(label_of(template), scenario, template)
-    variant = with_disc(scenario, disc)
+        template = template_of(disc, scenario.site, option)
+        return _Placed(label_of(template, option), scenario, template)
+    variant = with_disc(scenario, disc, option)
     return _Placed(variant.disc, variant)
 
 
-def _controls(request: Request) -> list[tuple[int, CongestionControl]]:
-    """The congestion controls in Python with the places of their groups of flows."""
-    groups = json.loads(request.scenario.to_json())["flows"]
-    tcp = [place for place, group in enumerate(groups) if group["cc"] is not None]
-    given = request.cc
-    if given is None:
-        return []
-    if not isinstance(given, Mapping):
-        if not tcp:
-            raise InputError("--cc: no flows of the scenario use TCP; legal: a scenario with TCP flows")
-        return [(place, control) for control in [_control(given)] for place in tcp]
-    for place in given:
-        if isinstance(place, bool) or not isinstance(place, SupportsIndex) or index(place) not in tcp:
-            raise InputError(
-                f"--cc: {place!r} is no group of flows that use TCP; legal: {', '.join(map(str, tcp))}"
-            )
-    return [(index(place), _control(control)) for place, control in sorted(given.items())]
-
-
-def _control(given: Control) -> CongestionControl:
-    if isinstance(given, str) and names_a_file(given):
-        given = control_named(given)
-    if isinstance(given, CongestionControl):
-        return control_of(given)
-    legal = "legal: an object of a class on sojourn.CongestionControl, or FILE.py:CLASS"
-    if isinstance(given, type) and issubclass(given, CongestionControl):
-        raise InputError(f"--cc: {given.__name__} is a class; legal: an object of it, {given.__name__}()")
-    hint = f'; one of the catalogue is set as "flows[0].cc={given}"' if isinstance(given, str) else ""
-    raise InputError(f"--cc: {given!r} is no congestion control in Python; {legal}{hint}")
-
-
-def _as_run(scenario: Scenario, ccs: Sequence[tuple[int, CongestionControl]]) -> dict[str, Any]:
-    """The scenario as data, with the congestion controls in Python by their labels."""
-    data: dict[str, Any] = json.loads(scenario.to_json())
-    for place, cc in ccs:
-        data["flows"][place]["cc"] = label_of(cc)
-    return data
-
-
-def _workers(jobs: int | None) -> int:
+def _workers(jobs: int | None, option: str) -> int:
     if jobs is None:
         return os.cpu_count() or 1
     if isinstance(jobs, bool) or not isinstance(jobs, SupportsIndex) or index(jobs) < 1:
-        raise InputError(f"--jobs: {jobs!r} is not a number of workers; legal: 1 or more")
+        raise InputError(f"{option}: {jobs!r} is not a number of workers; legal: 1 or more")
     return index(jobs)
 
 
-def _checked_seeds(seeds: Iterable[int], most: int) -> list[int]:
+def _checked_seeds(seeds: Iterable[int], most: int, option: str) -> list[int]:
     numbers: list[int] = []
     seen: set[int] = set()
     if isinstance(seeds, str) or not isinstance(seeds, Iterable):
-        raise InputError(f"--seeds: {seeds!r} is no list of seeds; legal: whole numbers such as range(1, 6)")
+        raise InputError(f"{option}: {seeds!r} is no list of seeds; legal: whole numbers such as range(1, 6)")
     for seed in seeds:
         if isinstance(seed, bool) or not isinstance(seed, SupportsIndex):
-            raise InputError(f"--seeds: {seed!r} is not a seed; legal: 0 to {SEED_LIMIT - 1}")
+            raise InputError(f"{option}: {seed!r} is not a seed; legal: 0 to {SEED_LIMIT - 1}")
         if not 0 <= seed < SEED_LIMIT:
-            raise InputError(f"--seeds: {seed} is not a seed; legal: 0 to {SEED_LIMIT - 1}")
+            raise InputError(f"{option}: {seed} is not a seed; legal: 0 to {SEED_LIMIT - 1}")
         if seed in seen:
-            raise InputError(f"--seeds: {seed} is given twice; legal: each seed once")
+            raise InputError(f"{option}: {seed} is given twice; legal: each seed once")
         if len(numbers) >= most:
-            raise InputError(f"--seeds: more than {most} seeds; legal: at most {MAX_RUNS} runs at once")
+            raise InputError(f"{option}: more than {most} seeds; legal: at most {MAX_RUNS} runs at once")
         seen.add(seed)
         numbers.append(index(seed))
     if not numbers:
-        raise InputError("--seeds: no seed is given; legal: at least one")
+        raise InputError(f"{option}: no seed is given; legal: at least one")
     return sorted(numbers)
 
 

@@ -14,7 +14,7 @@ from functools import partial
 from types import FrameType
 
 from sojourn import _core
-from sojourn.laws_in_python import CongestionControl, LawInPython
+from sojourn.laws_in_python import LawInPython
 from sojourn.laws_in_python.template import fresh
 from sojourn.scenario import Scenario
 
@@ -39,16 +39,14 @@ class Job:
     disc: str
     seed: int
     law: LawInPython | None = None
-    #: Congestion controls in Python, in the place of those of these groups of flows.
-    ccs: Sequence[tuple[int, CongestionControl]] = ()
 
     def carry_out(self, ticket: _core.Ticket, laws: LawsAtWork) -> _core.Run:
         """Do the run in this thread."""
-        if self.law is None and not self.ccs:
+        if self.law is None and not self.scenario.guests:
             return _core.run(self.scenario, self.seed, ticket)
         with laws.here():
             law = None if self.law is None else fresh(self.law, self.scenario.site)
-            return _core.run(self.scenario, self.seed, ticket, law, list(self.ccs))
+            return _core.run(self.scenario, self.seed, ticket, law)
 
 
 class LawsAtWork:

@@ -17,6 +17,29 @@ pub(super) fn unshare(namespaces: i32) -> Result<()> {
     done(unsafe { libc::unshare(namespaces) }).map(drop)
 }
 
+/// Has this thread, and those it starts, run as soon as there is something to do, where that is allowed. They sleep
+/// nearly all of the time.
+pub(super) fn hurry() {
+    let urgent = libc::sched_param { sched_priority: 1 };
+    // SAFETY: one structure, which outlives the call.
+    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const urgent) };
+}
+
+/// From now on Ctrl-C ends the process with a word, and with 130.
+pub(super) fn end_when_interrupted() {
+    extern "C" fn end(_signal: libc::c_int) {
+        let word = b"interrupted: what was played stands above\n";
+        // SAFETY: both may be called while anything else is going on, and `word` is that long.
+        unsafe {
+            libc::write(libc::STDERR_FILENO, word.as_ptr().cast(), word.len());
+            libc::_exit(INTERRUPTED);
+        }
+    }
+    let end: extern "C" fn(libc::c_int) = end;
+    // SAFETY: the handler does nothing that a handler may not do.
+    unsafe { libc::signal(libc::SIGINT, end as libc::sighandler_t) };
+}
+
 /// A socket that does not wait.
 pub(super) fn socket(family: i32, kind: i32, protocol: i32) -> Result<OwnedFd> {
     let kind = kind | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
@@ -106,6 +129,9 @@ pub(super) fn readable(file: BorrowedFd<'_>, patience: Duration) -> Result<bool>
         other => other.map(|ready| ready > 0),
     }
 }
+
+/// Exit code.
+const INTERRUPTED: libc::c_int = 130;
 
 fn done(answer: i32) -> Result<i32> {
     if answer < 0 { Err(Error::last_os_error()) } else { Ok(answer) }

@@ -113,7 +113,7 @@ fn counted_ack(flags: Flags, words: &[&str], mss: u64) -> Result<Vec<Packet>, St
         match word {
             "times" => times = value()?,
             "win" => packet.window = Some(Window::Field(value()?)),
-            "room" => packet.window = Some(Window::Room(value()? * mss)),
+            "room" => packet.window = Some(Window::Room(value()?.saturating_mul(mss))),
             "ecr" => packet.stamp = Some(Stamps { value: None, echo: Some(value()?) }),
             "sack" => {
                 while let Some(block) = rest.next_if(|word| word.contains("..")) {
@@ -123,6 +123,9 @@ fn counted_ack(flags: Flags, words: &[&str], mss: u64) -> Result<Vec<Packet>, St
             }
             _ => return Err(format!("\"{word}\" does not go with ack")),
         }
+    }
+    if (through - from + 1).saturating_mul(times) > MOST_SEGMENTS {
+        return Err(format!("that is too many segments; {MOST_SEGMENTS} are the most"));
     }
     let acks = (from..=through).flat_map(|last| (0..times).map(move |_| last * mss + 1));
     Ok(acks.map(|ack| Packet { ack, ..packet.clone() }).collect())
@@ -170,7 +173,7 @@ fn add_option(packet: &mut Packet, option: &str) -> Result<(), String> {
 }
 
 /// Segments in a range at the most.
-const MOST_SEGMENTS: u64 = 1_000_000;
+const MOST_SEGMENTS: u64 = 100_000;
 const MOST_SHIFT: u8 = 14;
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use crate::errors::LawError;
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use sojourn_tcp::Profile;
 use sojourn_tcp::cc::{self, AckSample, Choice, CongestionControl, Feedback, Recovery};
 use sojourn_units::{Bytes, Time};
@@ -19,18 +20,17 @@ use std::sync::Arc;
 /// Raises `ValueError` with one line when an attribute that the run reads is not legal.
 #[pyfunction]
 pub(crate) fn check_cc(cc: &Bound<'_, PyAny>) -> PyResult<()> {
-    choice(cc, &Failure::default()).map(drop)
+    choice(cc, "", &Failure::default()).map(drop)
 }
 
-/// What a group of flows is given: each flow has its own copy of the template.
-pub(crate) fn choice(template: &Bound<'_, PyAny>, failure: &Failure) -> PyResult<Choice> {
+/// What a group of flows is given, called `label`: each flow has its own copy of the template.
+pub(crate) fn choice(template: &Bound<'_, PyAny>, label: &str, failure: &Failure) -> PyResult<Choice> {
     let (recovery, feedback) = (recovery_of(template)?, feedback_of(template)?);
     let (object, failure) = (template.clone().unbind(), failure.clone());
     let build = move |profile: &Profile, mss: u32| -> Box<dyn CongestionControl> {
         Box::new(PythonControl::of(&object, profile, mss, &failure))
     };
-    let name = template.get_type().name()?.to_string();
-    Ok(Choice::Guest(cc::Guest { name, recovery, feedback, build: Arc::new(build) }))
+    Ok(Choice::Guest(cc::Guest { name: label.into(), recovery, feedback, build: Arc::new(build) }))
 }
 
 /// One flow's own copy of a congestion control, with what it said last.
@@ -38,6 +38,8 @@ struct PythonControl {
     guest: Guest,
     /// Whether the class has an `on_feedback` of its own.
     is_fed_back: bool,
+    /// Whether it has an `on_unused`.
+    hears_of_unused: bool,
     mss: f64,
     window: f64,
     ssthresh: f64,
@@ -50,6 +52,7 @@ impl PythonControl {
             let mut control = PythonControl {
                 guest: Guest::of(template.bind(py), failure.clone()),
                 is_fed_back: false,
+                hears_of_unused: false,
                 mss: f64::from(mss),
                 window: profile.initial_window as f64 * f64::from(mss),
                 ssthresh: f64::INFINITY,
@@ -58,13 +61,16 @@ impl PythonControl {
                 let given = (template, mss, control.window);
                 let home = py.import("sojourn.laws_in_python.template")?;
                 let own = home.call_method1("own_control", given)?;
-                let base = py.import("sojourn")?.getattr("CongestionControl")?.getattr("on_feedback")?;
-                let fed_back = !own.get_type().getattr("on_feedback")?.is(&base);
-                Ok((own.unbind(), fed_back))
+                let base = py.import("sojourn")?.getattr("CongestionControl")?;
+                let has_own = |method: &str| -> PyResult<bool> {
+                    Ok(!own.get_type().getattr(method)?.is(&base.getattr(method)?))
+                };
+                Ok((has_own("on_feedback")?, has_own("on_unused")?, own.unbind()))
             });
-            if let Some((own, is_fed_back)) = own {
+            if let Some((is_fed_back, hears_of_unused, own)) = own {
                 control.guest.object = own;
                 control.is_fed_back = is_fed_back;
+                control.hears_of_unused = hears_of_unused;
                 control.tell("reset", Time::ZERO, |_, _| Ok(()));
             }
             control
@@ -93,6 +99,13 @@ impl PythonControl {
         }
     }
 
+    fn tell_of_ack(&mut self, method: &'static str, ack: &AckSample<'_>) {
+        self.tell(method, ack.now, |py, object| {
+            let told = Bound::new(py, Acknowledged::of(ack))?;
+            nothing(method, &object.call_method1(PyString::intern(py, method), (told,))?, ack.now)
+        });
+    }
+
     /// The failure of one that left its window at what is none.
     fn left(&self, method: &str, name: &str, told: &str, legal: &str, now: Time) -> PyErr {
         let legal = legal.replace("MSS", &self.mss.to_string());
@@ -112,20 +125,19 @@ impl PythonControl {
 
 impl CongestionControl for PythonControl {
     fn on_ack(&mut self, ack: &AckSample<'_>) {
-        self.tell("on_ack", ack.now, |py, object| {
-            let told = Bound::new(py, Acknowledged::of(ack))?;
-            nothing("on_ack", &object.call_method1(intern!(py, "on_ack"), (told,))?, ack.now)
-        });
+        self.tell_of_ack("on_ack", ack);
     }
 
     fn on_feedback(&mut self, ack: &AckSample<'_>) {
-        if !self.is_fed_back {
-            return;
+        if self.is_fed_back {
+            self.tell_of_ack("on_feedback", ack);
         }
-        self.tell("on_feedback", ack.now, |py, object| {
-            let told = Bound::new(py, Acknowledged::of(ack))?;
-            nothing("on_feedback", &object.call_method1(intern!(py, "on_feedback"), (told,))?, ack.now)
-        });
+    }
+
+    fn on_unused(&mut self, ack: &AckSample<'_>) {
+        if self.hears_of_unused {
+            self.tell_of_ack("on_unused", ack);
+        }
     }
 
     fn on_signal(&mut self, signal: &cc::Signal) {

@@ -212,130 +212,6 @@ fn keys_of_tcp_and_of_udp_do_not_mix() {
     );
 }
 
-/// What a group of flows says, and what is told of it: `KEY: WHAT`, or nothing.
-fn of_group(lines: &str) -> Vec<String> {
-    let text = format!("{LEAST}{}\n", lines.replace("; ", "\n"));
-    let faults = parse(&text).map_or_else(|faults| faults.lines().to_vec(), |_| Vec::new());
-    let key = |line: String| line.split_once("flows[0].").map_or(line.clone(), |(_, rest)| rest.into());
-    faults.into_iter().map(key).collect()
-}
-
-#[test]
-fn knobs_of_tcp_that_contradict_each_other_are_told() {
-    for (lines, told) in [
-        (
-            "tcp.prr = true",
-            "tcp.prr: needs selective acknowledgments, which cc = \"newreno\" goes without; legal: sack = true with it",
-        ),
-        (
-            "cc = \"cubic\"; sack = false; tcp.tail_loss_probe = true",
-            "tcp.tail_loss_probe: needs selective acknowledgments, which sack = false leaves them without; legal: sack = true with it",
-        ),
-        (
-            "tcp.loss_detection = \"rack\"",
-            "tcp.loss_detection: needs selective acknowledgments, which cc = \"newreno\" goes without; legal: sack = true with it",
-        ),
-        (
-            "tcp.dsack = true",
-            "tcp.dsack: needs selective acknowledgments, which cc = \"newreno\" goes without; legal: sack = true with it",
-        ),
-        (
-            "cc = \"cubic\"; profile = \"ns2\"; tcp.prr = true",
-            "tcp.prr: needs a scoreboard, and here the pipe is only counted; legal: pipe = \"scoreboard\" with it",
-        ),
-        (
-            "cc = \"cubic\"; tcp.loss_detection = \"dupacks\"; tcp.tail_loss_probe = true",
-            "tcp.tail_loss_probe: is a part of RACK (RFC 8985, section 7), and here losses are found by duplicate ACKs; legal: loss_detection = \"rack\" with it",
-        ),
-        (
-            "tcp.undo = true",
-            "tcp.undo: needs timestamps or D-SACKs to see that nothing was lost, and here are neither; legal: timestamps = true, or sack = true and dsack = true, with it",
-        ),
-        (
-            "delayed_ack = false; tcp.ack_every = 4",
-            "tcp.ack_every: is of delayed ACKs, and here every segment is acknowledged; legal: delayed_ack = true with it",
-        ),
-        (
-            "profile = \"ns2\"; tcp.ack_delay = \"10 ms\"",
-            "tcp.ack_delay: is of delayed ACKs, and here every segment is acknowledged; legal: delayed_ack = true with it",
-        ),
-        (
-            "min_rto = \"5 s\"; tcp.max_rto = \"4 s\"",
-            "min_rto: 5 s is above max_rto = 4 s; legal: min_rto up to max_rto",
-        ),
-        (
-            "tcp.initial_rto = \"5 s\"; tcp.max_rto = \"4 s\"",
-            "tcp.initial_rto: 5 s is above max_rto = 4 s; legal: initial_rto up to max_rto",
-        ),
-        (
-            "tcp.max_rto = \"100 ms\"",
-            "tcp.max_rto: 100 ms is below initial_rto = 1 s of the profile; legal: 1 s or more, or initial_rto with it",
-        ),
-        (
-            "tcp.window_scaling = false; tcp.receive_window = 45",
-            "tcp.receive_window: 45 segments are 65700 B, more than the 65535 B of a window where window_scaling = false; legal: 1 to 44 segments",
-        ),
-        (
-            "tcp.receive_window = 1000000",
-            "tcp.receive_window: 1000000 segments are 1460000000 B, more than the 1073741824 B of a window as windows are scaled (RFC 7323, section 2.3); legal: 1 to 735439 segments",
-        ),
-        (
-            "tcp.fast_convergence = false",
-            "tcp.fast_convergence: is CUBIC's, and here cc = \"newreno\"; legal: cc = \"cubic\" with it",
-        ),
-        (
-            "sack = true; tcp.cautious_exit = true",
-            "tcp.cautious_exit: is NewReno's (RFC 6582), and here recovery goes by SACK; legal: sack = false with it",
-        ),
-        (
-            "tcp.ect_on_retransmit = true",
-            "tcp.ect_on_retransmit: is of ECN, which these flows do not negotiate; legal: ecn = true with it",
-        ),
-        ("tcp.prrr = true", "tcp.prrr: unknown key; did you mean \"prr\"? (legal: initial_window"),
-        ("tcp.pacing = 1", "tcp.pacing: 1 is neither true nor false"),
-        (
-            "tcp.pipe = \"count\"",
-            "tcp.pipe: \"count\" is none of the words; did you mean \"counted\"? (legal: scoreboard, counted)",
-        ),
-        ("reads = \"0 bit/s\"", "reads: 0 bit/s is out of range; legal: 1 bit/s to 10 Tbit/s"),
-        (
-            "cc = \"dctcp\"; ecn = false",
-            "ecn: is false, and cc = \"dctcp\" is made of ECN marks; legal: true, or another cc",
-        ),
-        (
-            "cc = \"cubic:abe=true\"",
-            "cc: has abe = true, an answer to ECN (RFC 8511), which these flows do not negotiate; legal: ecn = true with it",
-        ),
-        ("tcp = true", "tcp: is not a table; legal: KEY = VALUE lines"),
-        (
-            "app = \"cbr\"; rate = \"1 Mbit/s\"; tcp.prr = true",
-            "tcp: is not for app = \"cbr\", which is not TCP; legal: leave it out",
-        ),
-    ] {
-        let said = of_group(lines);
-        assert!(said.len() == 1 && said[0].starts_with(told), "{lines}\n{said:#?}\n{told}");
-    }
-}
-
-/// What a profile has, and what turns a knob off, contradicts nothing; SACK is for every congestion control.
-#[test]
-fn knobs_of_tcp_that_agree_are_taken() {
-    for lines in [
-        "cc = \"reno\"; sack = true; tcp.prr = true; tcp.tail_loss_probe = true",
-        "cc = \"cubic\"; sack = false",
-        "tcp.prr = false; tcp.tail_loss_probe = false; tcp.dsack = false; tcp.undo = false",
-        "timestamps = true; tcp.undo = true; tcp.frto = true",
-        "cc = \"cubic\"; profile = \"ns2\"; tcp.pipe = \"scoreboard\"; tcp.loss_detection = \"rack\"; tcp.prr = true",
-        "tcp.window_scaling = false",
-        "delayed_ack = true; tcp.ack_every = 4; tcp.ack_delay = \"500 ms\"",
-        "initial_window = 64",
-        "ecn = true; tcp.ect_on_retransmit = true",
-        "profile = \"ns2\"; delayed_ack = true; tcp.ack_every = 3",
-    ] {
-        assert_eq!(of_group(lines), [""; 0], "{lines}");
-    }
-}
-
 #[test]
 fn datagrams_fit_their_access_link() {
     let udp = LEAST.replace("[[flows]]", "[[flows]]\napp = \"cbr\"\nrate = \"101 Mbit/s\"");
@@ -592,21 +468,34 @@ fn overrides_are_told_as_they_were_written() {
     );
 }
 
+/// What is set inside of a thing that the file does not name is set inside of the default.
 #[test]
-fn a_disc_of_the_command_line_is_checked_at_the_scenarios_place() {
+fn a_parameter_of_the_default_may_be_set() {
+    let set =
+        |key: &str, value: &str| Scenario::parse(LEAST.as_bytes(), "f.toml", &[(key.into(), value.into())]);
+    let flows = &set("flows[0].cc.hystart", "true").unwrap().flows[0];
+    assert_eq!(flows.cc.to_string(), "newreno:hystart=true");
+    assert_eq!(set("flows[0].cc.name", "cubic").unwrap().flows[0].cc.to_string(), "cubic");
+    assert_eq!(set("bottleneck.disc.law", "red").unwrap().bottleneck.disc.to_string(), "red");
+    let faults = set("bottleneck.disc.gentle", "true").unwrap_err();
+    assert!(faults.lines()[0].starts_with("--set bottleneck.disc.gentle: unknown key"), "{faults}");
+}
+
+#[test]
+fn a_disc_that_is_named_beside_the_file_is_checked_at_the_scenarios_place() {
     let scenario = parse(WHOLE).unwrap();
     for (spec, expected) in [
-        ("rde", "--disc: \"rde\" is not a law; did you mean \"red\"? (legal: LAWS)"),
+        ("rde", "\"rde\" is not a law; did you mean \"red\"? (legal: LAWS)"),
         (
             "pi:target=400packets",
-            "--disc: pi.target: 400 packets is above the buffer of 300 packets; legal: within the buffer",
+            "pi.target: 400 packets is above the buffer of 300 packets; legal: within the buffer",
         ),
         (
             "red:gentel=true",
-            "--disc: red.gentel: unknown key; did you mean \"gentle\"? \
+            "red.gentel: unknown key; did you mean \"gentle\"? \
              (legal: min, max, weight, max_p, gentle, mark_below_p, byte_mode, wait)",
         ),
-        ("red:min", "--disc: \"min\" is not KEY=VALUE; legal: NAME or NAME:KEY=VALUE,KEY=VALUE"),
+        ("red:min", "\"min\" is not KEY=VALUE; legal: NAME or NAME:KEY=VALUE,KEY=VALUE"),
     ] {
         assert_eq!(scenario.with_disc(spec).unwrap_err().lines(), [with_laws(expected)]);
     }

@@ -3,4 +3,5 @@
 mod common;
 mod faults;
 mod hostile;
+mod knobs;
 mod values;

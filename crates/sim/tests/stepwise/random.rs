@@ -104,7 +104,7 @@ fn source(draws: &mut Draws, kind: Kind) -> SourcePlan {
     let mss = if kind.round { 960 } else { draws.below(1400) as u32 + 60 };
     let cc = draws.pick(&["reno", "newreno", "cubic"]).into();
     let reads = draws.chance(0.3).then(|| rate(draws, kind));
-    SourcePlan::Bulk(Config { profile: profile(draws), cc, mss, ecn: draws.chance(0.5), reads })
+    SourcePlan::Bulk(Config { profile: profile(draws), cc, mss, ecn: draws.chance(0.5), reads }.into())
 }
 
 fn profile(draws: &mut Draws) -> Profile {

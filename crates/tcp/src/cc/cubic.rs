@@ -73,8 +73,8 @@ pub struct Cubic {
     ssthresh: f64,
     /// `cwnd_prior`: the window before the last reduction, or where HyStart++ ended slow start.
     prior: f64,
-    /// `W_max`, once there was a loss.
-    plateau: Option<f64>,
+    /// `W_max`: 0 before the first loss, and after a timeout.
+    plateau: f64,
     /// Congestion avoidance under way.
     stage: Option<Stage>,
     last_ack: Time,
@@ -107,7 +107,7 @@ impl Cubic {
             window: profile.initial_window as f64,
             ssthresh: f64::INFINITY,
             prior: f64::INFINITY,
-            plateau: None,
+            plateau: 0.0,
             stage: None,
             last_ack: Time::ZERO,
             was_idle: false,
@@ -185,7 +185,7 @@ impl Cubic {
     /// Equation (2). After a timeout and after HyStart++ there is no plateau above.
     fn new_stage(&mut self, now: Time) -> Stage {
         self.last_ack = now;
-        let plateau = self.plateau.unwrap_or(self.window).max(self.window);
+        let plateau = self.plateau.max(self.window);
         Stage { start: now, k: math::cbrt((plateau - self.window) / C), plateau, reno: self.window }
     }
 
@@ -196,8 +196,8 @@ impl Cubic {
 
     /// Sections 4.6 and 4.7, to a share of the flight; the window is at least `least` segments.
     fn reduce(&mut self, flight: u64, share: f64, least: f64) {
-        let short = self.fast_convergence && self.plateau.is_some_and(|plateau| self.window < plateau);
-        self.plateau = Some(if short { self.window * f64::midpoint(1.0, BETA) } else { self.window });
+        let short = self.fast_convergence && self.window < self.plateau;
+        self.plateau = if short { self.window * f64::midpoint(1.0, BETA) } else { self.window };
         let reduced = self.segments(flight) * share;
         self.prior = self.window;
         self.window = reduced.max(least);
@@ -213,7 +213,7 @@ impl Cubic {
             self.prior = self.window;
         }
         self.window = 1.0;
-        self.plateau = None;
+        self.plateau = 0.0;
         self.stage = None;
         self.slow_start.leave(true);
     }
@@ -312,7 +312,7 @@ mod tests {
     /// An ACK for a segment at `millis`, where the round-trip time is 100 ms and so many segments stay in flight.
     fn acks(cubic: &mut Cubic, millis: u64, flight: u64) {
         let mut rtt = RttEstimator::new(&Profile::default());
-        rtt.sample(Span::from_millis(100));
+        rtt.sample(&Profile::default(), Span::from_millis(100));
         let now = Time::ZERO + Span::from_millis(millis);
         cubic.on_ack(&AckSample {
             now,
@@ -385,13 +385,13 @@ mod tests {
         let mut cubic = after_loss(100.0);
         cubic.window = 80.0;
         cubic.on_signal(&Signal::Loss { flight: 80_000 });
-        assert_eq!(cubic.plateau, Some(68.0));
+        assert_eq!(cubic.plateau, 68.0);
         near(cubic.window, 56.0);
         let profile = Profile { fast_convergence: false, ..Profile::default() };
         let mut alone = Cubic { fast_convergence: profile.fast_convergence, ..after_loss(100.0) };
         alone.window = 80.0;
         alone.on_signal(&Signal::Loss { flight: 80_000 });
-        assert_eq!(alone.plateau, Some(80.0));
+        assert_eq!(alone.plateau, 80.0);
     }
 
     #[test]
@@ -471,7 +471,7 @@ mod tests {
         }
         // As in Reno's test: 18 whole segments and 37 quarters.
         near(cubic.window, 37.25);
-        assert_eq!((cubic.ssthresh, cubic.prior, cubic.plateau), (37.25, 37.25, None));
+        assert_eq!((cubic.ssthresh, cubic.prior, cubic.plateau), (37.25, 37.25, 0.0));
         acks(&mut cubic, 1000, ALL);
         let stage = cubic.stage.unwrap();
         assert_eq!((stage.k, stage.plateau), (0.0, 37.25));

@@ -13,15 +13,16 @@
 //! it is over. Only the first slow start of a connection is so careful: later ones have a threshold that was measured.
 
 use super::AckSample;
+use crate::mark::Mark;
 use sojourn_units::Span;
 
 /// HyStart++ in the first slow start.
 #[derive(Clone, Debug)]
 pub(super) struct HyStart {
-    /// `L`: segments that one ACK may add.
-    most: f64,
+    /// Whether `L`, the segments that one ACK may add, has no limit.
+    pacing: bool,
     /// `windowEnd`: the round ends when everything below this is acknowledged.
-    window_end: Option<u64>,
+    window_end: Mark,
     /// `lastRoundMinRTT`.
     last: Option<Span>,
     /// `currentRoundMinRTT`.
@@ -44,13 +45,13 @@ struct Conservative {
 impl HyStart {
     /// Before the first ACK.
     pub(super) fn new(pacing: bool) -> HyStart {
-        let most = if pacing { f64::INFINITY } else { MOST_SEGMENTS };
-        HyStart { most, window_end: None, last: None, current: None, samples: 0, css: None }
+        HyStart { pacing, window_end: Mark::NONE, last: None, current: None, samples: 0, css: None }
     }
 
     /// Bytes that an ACK for `acked` bytes adds to the window.
     pub(super) fn increase(&self, acked: f64, mss: f64) -> f64 {
-        acked.min(self.most * mss) / if self.css.is_some() { CSS_GROWTH_DIVISOR } else { 1.0 }
+        let most = if self.pacing { f64::INFINITY } else { MOST_SEGMENTS };
+        acked.min(most * mss) / if self.css.is_some() { CSS_GROWTH_DIVISOR } else { 1.0 }
     }
 
     /// Takes in an ACK; whether slow start is over.
@@ -60,11 +61,13 @@ impl HyStart {
             self.samples = self.samples.saturating_add(1);
             self.look_at_delay();
         }
-        let end = *self.window_end.get_or_insert(ack.sent);
-        if ack.una < end {
+        if self.window_end.is_none() {
+            self.window_end = Mark::at(ack.sent);
+        }
+        if self.window_end.get().is_some_and(|end| ack.una < end) {
             return false;
         }
-        self.window_end = Some(ack.sent);
+        self.window_end = Mark::at(ack.sent);
         self.start_round()
     }
 

@@ -17,7 +17,7 @@ use crate::profile::Profile;
 #[derive(Clone, Debug)]
 pub(super) struct SlowStart {
     /// `L`, segments.
-    most: f64,
+    most: u32,
     after_timeout: bool,
     /// While the first slow start lasts; no part of what a flow holds for ever.
     hystart: Option<Box<HyStart>>,
@@ -36,7 +36,7 @@ impl SlowStart {
     /// Slow start, the first one by HyStart++ or not.
     pub(super) fn new(profile: &Profile, hystart: bool) -> SlowStart {
         let hystart = hystart.then(|| Box::new(HyStart::new(profile.pacing)));
-        SlowStart { most: f64::from(profile.byte_counting.max(1)), after_timeout: false, hystart }
+        SlowStart { most: profile.byte_counting.max(1), after_timeout: false, hystart }
     }
 
     /// An ACK of new data, with segments of `mss` bytes.
@@ -46,8 +46,8 @@ impl SlowStart {
             let bytes = hystart.increase(acked, mss);
             return Growth { bytes, ends: hystart.is_over(ack) };
         }
-        let most = if self.after_timeout { 1.0 } else { self.most };
-        Growth { bytes: acked.min(most * mss), ends: false }
+        let most = if self.after_timeout { 1 } else { self.most };
+        Growth { bytes: acked.min(f64::from(most) * mss), ends: false }
     }
 
     /// It is over, or starts again: after a timeout or otherwise.

@@ -8,13 +8,15 @@ mod teardown;
 mod tests;
 mod window;
 
+use crate::mark::Mark;
 use crate::segment::{Flags, Segment};
 use crate::sender::Config;
 use ecn::Echo;
 use reassembly::Reassembly;
-use sojourn_units::{Span, Time};
+use sojourn_units::Time;
 use stamp::Recent;
-use teardown::{Patience, Stage};
+use std::sync::Arc;
+use teardown::Stage;
 use window::Window;
 
 /// A receiver: the other end of a [`Sender`](crate::Sender)'s connection, and the application that reads.
@@ -26,76 +28,73 @@ pub struct Receiver {
     acknowledged: u64,
     /// The largest payload seen: a full-sized segment.
     full: u16,
-    /// For how many of them an ACK is.
-    segments_per_ack: u32,
-    /// All of those but one, bytes.
-    ack_above: u64,
-    ack_delay: Span,
-    ack_due: Option<Time>,
-    window: Window,
     echo: Echo,
-    recent: Recent,
     sack: bool,
-    sack_takes_room: bool,
-    dsack: bool,
-    window_scaling: bool,
+    /// How often our FIN was sent again.
+    fin_again: u8,
+    /// So many bytes may wait for their ACK.
+    ack_above: u64,
+    /// When an ACK is due; NEVER where none is.
+    ack_due: Time,
+    window: Window,
+    recent: Recent,
     /// The number of the sender's FIN, once one came.
-    fin: Option<u64>,
-    patience: Patience,
-    /// How often our FIN was sent again, and when it will be once more.
-    fin_again: u32,
+    fin: Mark,
+    /// When our FIN will be sent once more.
     fin_due: Time,
+    config: Arc<Config>,
 }
 
 impl Receiver {
     /// A receiver before the first segment, for what a sender of the same `config` sends.
     ///
     /// To SACK, timestamps and scaled windows it agrees where the sender asks, to the latter if the profile has them.
-    pub fn new(config: &Config) -> Receiver {
+    /// Flows of one kind may share their configuration.
+    pub fn new(config: impl Into<Arc<Config>>) -> Receiver {
+        let config = config.into();
         let profile = &config.profile;
         let mss = config.payload();
         let buffer = profile.receive_window.saturating_mul(u64::from(mss));
-        let most_blocks = usize::try_from(profile.receive_window).unwrap_or(usize::MAX);
         Receiver {
             stage: Stage::Listen,
-            arrived: Reassembly::new(most_blocks),
+            arrived: Reassembly::new(),
             acknowledged: 0,
             full: 0,
-            ack_above: 0,
-            segments_per_ack: if profile.delayed_ack { profile.ack_every.max(1) } else { 1 },
-            ack_delay: profile.ack_delay,
-            ack_due: None,
-            window: Window::new(buffer, mss, config.reads),
             echo: Echo::new(config.ecn, config.cc.feedback(), profile.ect_on_retransmit),
-            recent: Recent::default(),
             sack: false,
-            sack_takes_room: profile.sack_takes_room,
-            dsack: profile.dsack,
-            window_scaling: profile.window_scaling,
-            fin: None,
-            patience: Patience { first: profile.initial_rto, most: profile.max_rto },
             fin_again: 0,
+            ack_above: 0,
+            ack_due: Time::NEVER,
+            window: Window::new(buffer, mss, config.reads),
+            recent: Recent::default(),
+            fin: Mark::NONE,
             fin_due: Time::NEVER,
+            config,
         }
     }
 
     /// A segment arrives; the answer is an ACK to send now.
     ///
     /// Where two ACKs are to be sent, the other one is due at once.
+    #[inline]
     pub fn on_segment(&mut self, now: Time, segment: &Segment) -> Option<Segment> {
         if self.is_next(now, segment) { self.on_next(now, segment) } else { self.on_unusual(now, segment) }
     }
 
     /// When something must be sent by itself.
+    #[inline]
     pub fn next_timeout(&self) -> Option<Time> {
+        let usual = self.stage <= Stage::Ending && self.window.is_read_at_once();
+        let due = if usual { self.ack_due } else { self.due() };
+        (due < Time::NEVER).then_some(due)
+    }
+
+    fn due(&self) -> Time {
         let next = self.arrived.next;
         match self.stage {
-            Stage::LastAck => Some(self.fin_due),
+            Stage::LastAck => self.fin_due,
             Stage::CloseWait => self.window.read_at(next, next),
-            _ => match self.window.wants_telling_at(next) {
-                Some(window) => Some(self.ack_due.map_or(window, |ack| ack.min(window))),
-                None => self.ack_due,
-            },
+            _ => self.ack_due.min(self.window.wants_telling_at(next)),
         }
     }
 
@@ -166,7 +165,7 @@ impl Receiver {
         self.echo.agreed &= syn.flags.has(Flags::ECE | Flags::CWR);
         self.sack = syn.flags.has(Flags::SACK);
         self.recent = Recent::of_syn(now, syn);
-        let scaled = self.window_scaling && syn.flags.has(Flags::SCALE);
+        let scaled = self.config.profile.window_scaling && syn.flags.has(Flags::SCALE);
         let (window, scale) = self.window.agree(scaled);
         let flags = (Flags::SYN | Flags::ACK)
             .with(Flags::ECE, self.echo.agreed)
@@ -205,6 +204,7 @@ impl Receiver {
             && !(self.recent.agreed && (self.recent.misses(segment) || self.recent.outdates(now, segment)))
     }
 
+    #[inline]
     fn on_next(&mut self, now: Time, segment: &Segment) -> Option<Segment> {
         if self.echo.turns(segment) {
             return Some(self.on_turn(now, segment));
@@ -217,16 +217,20 @@ impl Receiver {
             return Some(self.acknowledge(now, None));
         }
         // Within so much of the arrival of the first that is not acknowledged.
-        self.ack_due.get_or_insert(now + self.ack_delay);
+        if self.ack_due == Time::NEVER {
+            self.ack_due = now + self.config.profile.ack_delay;
+        }
         None
     }
 
+    #[inline]
     fn take_next(&mut self, now: Time, segment: &Segment) {
         self.take_in(now, segment);
         self.arrived.next = segment.end();
     }
 
     /// What accepted data say beside themselves.
+    #[inline]
     fn take_in(&mut self, now: Time, segment: &Segment) {
         self.echo.note(segment);
         if self.recent.agreed {
@@ -235,7 +239,7 @@ impl Receiver {
         self.window.settle(now, self.arrived.next);
         if segment.len > self.full {
             self.full = segment.len;
-            self.ack_above = u64::from(self.segments_per_ack - 1) * u64::from(self.full);
+            self.ack_above = u64::from(self.config.profile.segments_per_ack() - 1) * u64::from(self.full);
         }
     }
 
@@ -247,7 +251,7 @@ impl Receiver {
         self.take_next(now, segment);
         match earlier {
             Some(earlier) => {
-                self.ack_due = Some(now);
+                self.ack_due = now;
                 earlier
             }
             None => self.acknowledge(now, None),
@@ -266,13 +270,13 @@ impl Receiver {
             return self.acknowledge(now, duplicate);
         }
         self.take_in(now, segment);
-        let end = self.fin.unwrap_or(u64::MAX).min(self.window.edge);
+        let end = self.fin.get().unwrap_or(u64::MAX).min(self.window.edge);
         let to = end.min(segment.seq + u64::from(segment.len));
         if segment.flags.has(Flags::FIN) {
             self.note_fin(segment);
         }
         if segment.seq < to {
-            self.arrived.insert(segment.seq, to);
+            self.arrived.insert(segment.seq, to, self.config.profile.receive_window);
         }
         if self.is_complete() { self.close(now) } else { self.acknowledge(now, duplicate) }
     }
@@ -301,8 +305,9 @@ impl Receiver {
     }
 
     /// An ACK for everything that came, with what the segment it answers brought a second time.
+    #[inline]
     fn acknowledge(&mut self, now: Time, duplicate: Option<(u64, u64)>) -> Segment {
-        self.ack_due = None;
+        self.ack_due = Time::NEVER;
         let next = self.expected();
         self.acknowledged = next;
         let mut ack = Segment {
@@ -315,10 +320,10 @@ impl Receiver {
             ack.stamp = self.recent.stamp;
             ack.flags = ack.flags | Flags::TIMESTAMP;
         }
-        let duplicate = duplicate.filter(|_| self.dsack);
+        let duplicate = duplicate.filter(|_| self.config.profile.dsack);
         if self.sack && (duplicate.is_some() || !self.arrived.has_no_gap()) {
             ack.sack = self.arrived.report(next, duplicate);
-            ack.flags = ack.flags.with(Flags::SACK, self.sack_takes_room);
+            ack.flags = ack.flags.with(Flags::SACK, self.config.profile.sack_takes_room);
         }
         if self.stage >= Stage::LastAck {
             ack.seq = AFTER_FIN;

@@ -4,8 +4,10 @@
 //! there is nothing left to read.
 
 use super::Receiver;
+use crate::mark::Mark;
+use crate::profile::Profile;
 use crate::segment::{Flags, Segment};
-use sojourn_units::{Span, Time};
+use sojourn_units::Time;
 
 /// Where in its life the connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
@@ -26,13 +28,6 @@ pub(super) enum Stage {
     Closed,
 }
 
-/// How long a FIN waits for its ACK.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
-    pub(super) first: Span,
-    pub(super) most: Span,
-}
-
 impl Receiver {
     /// Whether the connection has ended: our FIN was acknowledged, or sent in vain too often.
     pub fn closed(&self) -> bool {
@@ -43,19 +38,20 @@ impl Receiver {
     pub(super) fn note_fin(&mut self, segment: &Segment) {
         let place = segment.end() - 1;
         if self.fin.is_none() && place >= self.arrived.highest() && place < self.window.edge {
-            self.fin = Some(place);
+            self.fin = Mark::at(place);
             self.stage = Stage::Ending;
         }
     }
 
     /// Whether everything up to the FIN has come, the FIN too.
     pub(super) fn is_complete(&self) -> bool {
-        self.fin == Some(self.arrived.next)
+        self.fin == Mark::at(self.arrived.next)
     }
 
     /// The answer where everything has come: with our FIN once the application has read it.
     pub(super) fn close(&mut self, now: Time) -> Segment {
         self.stage = Stage::CloseWait;
+        self.arrived.close();
         let end = self.arrived.next;
         if self.window.read(now, end) == end { self.fin(now) } else { self.acknowledge(now, None) }
     }
@@ -73,11 +69,12 @@ impl Receiver {
     /// Our FIN; its number is the first of ours, as no data go this way.
     fn fin(&mut self, now: Time) -> Segment {
         let ack = self.acknowledge(now, None);
-        let wait = self.patience.first.saturating_mul(1 << self.fin_again).min(self.patience.most);
+        let Profile { initial_rto, max_rto, .. } = self.config.profile;
+        let wait = initial_rto.saturating_mul(1 << self.fin_again).min(max_rto);
         (self.stage, self.fin_due) = (Stage::LastAck, now + wait);
         Segment { seq: 0, flags: ack.flags | Flags::FIN, ..ack }
     }
 }
 
 /// How often a FIN is sent again.
-const MOST_AGAIN: u32 = 8;
+const MOST_AGAIN: u8 = 8;

@@ -2,7 +2,7 @@ use super::*;
 use crate::cc::{Choice, Feedback, Guest, Recovery};
 use crate::profile::Profile;
 use crate::segment::Stamp;
-use sojourn_units::{Ecn, Rate};
+use sojourn_units::{Ecn, Rate, Span};
 use std::sync::Arc;
 
 const MSS: u64 = 1000;
@@ -71,7 +71,7 @@ impl Exchange {
     }
 
     fn opened(change: impl Fn(&mut Config), syn: &Segment) -> (Exchange, Segment) {
-        let mut receiver = Receiver::new(&config(change));
+        let mut receiver = Receiver::new(config(change));
         let answer = receiver.on_segment(Time::ZERO, syn).unwrap();
         (Exchange { receiver, now: Time::ZERO }, answer)
     }
@@ -193,7 +193,7 @@ mod acknowledgments {
 
     #[test]
     fn nothing_is_answered_before_the_syn() {
-        let mut receiver = Receiver::new(&config(|_| ()));
+        let mut receiver = Receiver::new(config(|_| ()));
         assert_eq!(receiver.on_segment(Time::ZERO, &data(0)), None);
         assert_eq!(receiver.next_timeout(), None);
     }

@@ -25,14 +25,13 @@ pub(super) struct Window {
     shift: u8,
     /// First byte that no room is promised for.
     pub(super) edge: u64,
-    reads: Reads,
+    /// None: the application reads what comes, at once.
+    reads: Option<Box<Reads>>,
 }
 
-/// How the application reads.
+/// How an application reads that takes its time.
 #[derive(Clone, Copy, Debug)]
 enum Reads {
-    /// What comes, at once.
-    AtOnce,
     /// So many bits a second, from byte `from` at `since` on, while there is something to read.
     Steadily { rate: u64, from: u64, since: Time },
     /// When it is told to; it has read so far.
@@ -43,10 +42,9 @@ impl Window {
     /// Room for `buffer` bytes in segments of `mss`.
     pub(super) fn new(buffer: u64, mss: u32, rate: Option<Rate>) -> Window {
         let buffer = buffer.min(MOST) as u32;
-        let reads = rate.map_or(Reads::AtOnce, |rate| Reads::Steadily {
-            rate: rate.bits_per_second().round() as u64,
-            from: 0,
-            since: Time::ZERO,
+        let reads = rate.map(|rate| {
+            let rate = rate.bits_per_second().round() as u64;
+            Box::new(Reads::Steadily { rate, from: 0, since: Time::ZERO })
         });
         Window { buffer, step: step(buffer, mss), shift: 0, edge: u64::from(buffer), reads }
     }
@@ -83,52 +81,58 @@ impl Window {
         self.is_narrow(next) && self.limit(now, next) >= self.edge + u64::from(self.step)
     }
 
-    /// When that will be by itself.
-    pub(super) fn wants_telling_at(&self, next: u64) -> Option<Time> {
-        if matches!(self.reads, Reads::Steadily { .. }) && self.is_narrow(next) {
+    /// Whether the application reads what comes, at once.
+    pub(super) fn is_read_at_once(&self) -> bool {
+        self.reads.is_none()
+    }
+
+    /// When that will be by itself; NEVER where it will not.
+    pub(super) fn wants_telling_at(&self, next: u64) -> Time {
+        if self.is_narrow(next) {
             let read = self.edge + u64::from(self.step) - u64::from(self.buffer);
             return self.read_at(read, next);
         }
-        None
+        Time::NEVER
     }
 
     /// Data are about to come at `now` behind all those before `next`.
     pub(super) fn settle(&mut self, now: Time, next: u64) {
-        if let Reads::Steadily { rate, .. } = self.reads
-            && self.read(now, next) == next
+        let all = self.read(now, next) == next;
+        if let Some(Reads::Steadily { from, since, .. }) = self.reads.as_deref_mut()
+            && all
         {
             // Nothing was left to read: time that went by idle is not made up for.
-            self.reads = Reads::Steadily { rate, from: next, since: now };
+            (*from, *since) = (next, now);
         }
     }
 
     /// Bytes that have been read at `now`, of those before `next`.
     pub(super) fn read(&self, now: Time, next: u64) -> u64 {
-        match self.reads {
-            Reads::AtOnce => next,
-            Reads::Steadily { rate, from, since } => {
+        match self.reads.as_deref() {
+            None => next,
+            Some(&Reads::Steadily { rate, from, since }) => {
                 let bits = u128::from(now.since(since).nanos()) * u128::from(rate) / NANOS_PER_SECOND;
                 next.min(from.saturating_add((bits / BITS_PER_BYTE) as u64))
             }
-            Reads::WhenTold { read } => read,
+            Some(&Reads::WhenTold { read }) => read,
         }
     }
 
-    /// When all bytes before `end` will have been read by themselves, if they are all there.
-    pub(super) fn read_at(&self, end: u64, next: u64) -> Option<Time> {
-        let Reads::Steadily { rate, from, since } = self.reads else { return None };
+    /// When all bytes before `end` will have been read by themselves; NEVER where they are not all there.
+    pub(super) fn read_at(&self, end: u64, next: u64) -> Time {
+        let Some(&Reads::Steadily { rate, from, since }) = self.reads.as_deref() else { return Time::NEVER };
         if end > next || rate == 0 {
-            return None;
+            return Time::NEVER;
         }
         let bits = u128::from(end.saturating_sub(from)) * BITS_PER_BYTE;
         let nanos = (bits * NANOS_PER_SECOND).div_ceil(u128::from(rate));
-        Some(since + Span::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)))
+        since + Span::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
     /// The application reads `bytes` more, and from now on only when it is told to.
     pub(super) fn read_more(&mut self, now: Time, next: u64, bytes: u64) {
         let read = self.read(now, next).saturating_add(bytes).min(next);
-        self.reads = Reads::WhenTold { read };
+        self.reads = Some(Box::new(Reads::WhenTold { read }));
     }
 
     /// First byte that there is no room for.

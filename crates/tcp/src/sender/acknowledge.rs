@@ -3,6 +3,7 @@
 use super::rack::Heard;
 use super::{Progress, Repair, Scheme, Sender};
 use crate::cc::{AckSample, CongestionControl, Signal};
+use crate::mark::Mark;
 use crate::segment::{Flags, Segment, Stamp};
 use sojourn_units::{Bytes, Span, Time};
 
@@ -45,7 +46,24 @@ impl Sender {
             Scheme::Fast => self.on_plain_ack(now, segment, echo, same_window),
         };
         self.arm_persist(now);
+        if self.una == self.end_of_stream() {
+            self.rest();
+        }
         Progress { acked, rtt }
+    }
+
+    /// All that there is has arrived: what is held on the heap for the next loss is given up.
+    #[cold]
+    fn rest(&mut self) {
+        self.history.trim();
+        self.board.trim();
+        self.rack.trim();
+        self.repair.trim();
+        if self.closing {
+            // No window matters any more.
+            self.undo.clear();
+        }
+        self.undo.trim();
     }
 
     /// RFC 9293, section 3.10.7.4: how far the receiver has room; says whether that is news.
@@ -55,6 +73,7 @@ impl Sender {
         let moved = self.heard && edge - segment.ack != self.edge.saturating_sub(self.una);
         self.heard = true;
         self.edge = edge;
+        self.persist.widest = self.persist.widest.max(segment.window.into());
         moved
     }
 
@@ -64,7 +83,7 @@ impl Sender {
         let mut rtt = None;
         if segment.ack > self.una {
             rtt = self.on_new_ack(now, segment, echo);
-        } else if duplicate && !self.look_for_spurious(now, segment, &Heard::default(), 0, echo) {
+        } else if duplicate && !self.look_for_spurious(now, segment, &Heard::default(), 0) {
             self.on_duplicate_ack(now);
         }
         rtt
@@ -72,36 +91,40 @@ impl Sender {
 
     /// With SACK, but without RACK.
     fn on_ack_with_blocks(&mut self, now: Time, segment: &Segment, echo: bool) -> Option<Span> {
-        let sacked = self.board.bytes();
+        let before = self.arrived();
         let news = self.note_sack(segment);
-        let arrived = self.board.bytes() - sacked;
         let duplicate = segment.ack == self.una && self.una < self.max;
         let mut rtt = None;
-        // What the receiver had above is below the number now.
-        let moved = (segment.ack - self.una) - self.board.bytes_below(segment.ack);
         if segment.ack > self.una {
             rtt = self.on_new_ack(now, segment, echo);
-        } else if duplicate && news {
-            self.look_for_spurious(now, segment, &Heard::default(), 0, echo);
+        } else if (duplicate && news) || segment.sack.duplicate(segment.ack).is_some() {
+            self.look_for_spurious(now, segment, &Heard::default(), 0);
         }
         if news || self.repair.is_some() {
-            self.on_sack(now, news, duplicate, moved + arrived);
+            self.on_sack(now, news, duplicate, self.arrived() - before);
         }
         rtt
     }
 
+    /// Bytes that have arrived. What an ACK adds is `DeliveredData` of RFC 6937: where the receiver has thrown away
+    /// what it had SACKed, less than nothing.
+    pub(super) fn arrived(&self) -> i64 {
+        (self.una + self.board.bytes()) as i64
+    }
+
+    #[inline]
     fn on_new_ack(&mut self, now: Time, segment: &Segment, echo: bool) -> Option<Span> {
         let acked = segment.ack - self.una;
         let before = self.flight();
         let rtt = self.measure(now, segment, None);
         self.advance_una(segment.ack);
         self.notice_reneging();
-        let undone = self.look_for_spurious(now, segment, &Heard::default(), acked, echo);
-        let Effect { restart, grow } = match self.repair {
+        let undone = self.look_for_spurious(now, segment, &Heard::default(), acked);
+        let Effect { restart, grow } = match self.repair.get() {
             None => Effect { restart: true, grow: !undone },
-            Some(Repair::Fast(fast)) => self.new_ack_in_fast_recovery(fast, acked),
-            Some(Repair::Sack(sack)) => self.new_ack_in_sack_recovery(sack),
-            Some(Repair::Counted(counted)) => self.new_ack_in_counted_recovery(counted),
+            Some(&Repair::Fast(fast)) => self.new_ack_in_fast_recovery(fast, acked),
+            Some(&Repair::Sack(sack)) => self.new_ack_in_sack_recovery(sack),
+            Some(&Repair::Counted(counted)) => self.new_ack_in_counted_recovery(counted),
             Some(Repair::Rack(_)) => Effect { restart: true, grow: false },
         };
         if self.ecn.agreed || (grow && !echo) {
@@ -114,14 +137,15 @@ impl Sender {
     }
 
     /// Everything below `ack` has arrived.
+    #[inline]
     pub(super) fn advance_una(&mut self, ack: u64) {
         self.una = ack;
         self.nxt = self.nxt.max(ack);
         self.resend = false;
         self.dup_acks = 0;
         self.beyond_window = 0;
-        self.timed_out_at = None;
-        if self.profile.time_all {
+        self.timed_out_at = Mark::NONE;
+        if self.times_all {
             self.history.forget_below(ack);
         }
         if !self.board.is_empty() {
@@ -130,6 +154,7 @@ impl Sender {
     }
 
     /// Tells the congestion control of an ACK of new data.
+    #[inline]
     pub(super) fn tell_of_ack(&mut self, news: &AckNews, grow: bool) {
         let AckNews { now, acked, sample, marked, before } = *news;
         if grow && self.usage.is_some() {
@@ -139,6 +164,7 @@ impl Sender {
         let ack = AckSample { now, acked, flight, rtt: &self.rtt, sample, una, sent, marked };
         if self.ecn.agreed {
             self.cc.on_feedback(&ack);
+            self.window = self.cc.window().get();
         }
         if grow {
             // A window that the receiver cannot use says nothing of the network.
@@ -151,7 +177,7 @@ impl Sender {
         }
     }
 
-    /// Tells the congestion control.
+    /// Tells the congestion control to reduce the window.
     pub(super) fn tell(&mut self, signal: &Signal) {
         self.cc.on_signal(signal);
         self.window = self.cc.window().get();
@@ -163,33 +189,13 @@ impl Sender {
         self.window = self.cc.window().get();
     }
 
-    /// A segment is taken for lost: the window is reduced, once for all losses in it.
-    pub(super) fn reduce_for_loss(&mut self) {
-        // A window that ECN has reduced already is not reduced again for a loss in it. The segment
-        // that starts at the point carries CWR: its loss is a new instance (RFC 3168, section 6.1.2).
-        if self.ecn.point.is_none_or(|point| self.una >= point) {
-            self.save_for_undo(false);
-            // RFC 5681, section 3.2, step 2: without what limited transmit sent.
-            let flight = match self.scheme {
-                Scheme::Rack => self.flight().min(self.window),
-                _ => self.flight() - self.beyond_window,
-            };
-            self.tell(&Signal::Loss { flight });
-            self.cut_unvalidated(flight);
-            self.ecn.cwr_due = self.ecn.agreed;
-            self.ecn.timeout_last = false;
-        }
-        self.loss_point = Some(self.max);
-        self.resend = true;
-        self.timed = None;
-    }
-
     /// The round-trip time that an ACK shows; `heard`: what RACK made of it.
+    #[inline]
     pub(super) fn measure(&mut self, now: Time, segment: &Segment, heard: Option<&Heard>) -> Option<Span> {
         if self.timestamps {
             return self.measure_by_stamp(now, segment);
         }
-        if self.profile.time_all {
+        if self.times_all {
             let oldest = match heard {
                 Some(heard) => heard.oldest.filter(|_| !heard.again),
                 // Karn: the ACK of a segment sent twice could be for either.
@@ -201,9 +207,10 @@ impl Sender {
             return Some(rtt);
         }
         // RFC 6298, section 3: one segment is timed at a time, never one that was sent twice (Karn).
-        let (_, sent) = self.timed.take_if(|(end, _)| *end <= segment.ack)?;
-        let rtt = now.since(sent);
-        self.rtt.sample(rtt);
+        self.timed.get().filter(|end| *end <= segment.ack)?;
+        self.timed = Mark::NONE;
+        let rtt = now.since(self.timed_at);
+        self.rtt.sample(&self.config.profile, rtt);
         self.adapt_after_spike(segment.ack, rtt);
         Some(rtt)
     }
@@ -221,7 +228,7 @@ impl Sender {
     /// One of many samples in a round trip (RFC 7323, appendix G).
     fn take_sample(&mut self, ack: u64, rtt: Span) {
         let expected = self.flight().div_ceil(2 * self.mss).max(1);
-        self.rtt.sample_one_of(expected as f64, rtt);
+        self.rtt.sample_one_of(expected as f64, &self.config.profile, rtt);
         self.probe.measured();
         self.adapt_after_spike(ack, rtt);
     }
@@ -233,35 +240,22 @@ impl Sender {
 
     /// RFC 6298, (5.4) to (5.6), and RFC 5681, section 3.1: start again from one segment.
     pub(super) fn retransmit_all(&mut self, now: Time) {
-        let reduced = self.ecn.point.is_some_and(|point| self.una < point) && !self.ecn.timeout_last;
-        let again = self.timed_out_at == Some(self.una) || reduced;
         self.start_frto();
-        if self.repair.is_some() {
-            self.forget_undo();
-        } else if !again {
-            self.save_for_undo(true);
-        }
-        // RFC 5681, equation (4), says "no more than": a retransmission that is lost stops the ACKs, not
-        // the duplicates, and for each of them a new segment was sent. Those of them have left the network.
-        let most = if self.repair.is_some() { self.window } else { u64::MAX };
-        self.tell(&Signal::Timeout { flight: self.flight().min(most), again });
-        self.settle_after_recovery();
-        self.ecn.cwr_due = self.ecn.agreed;
+        self.answer_timeout();
         self.ecn.hold = false;
-        self.ecn.timeout_last = true;
-        self.timed_out_at = Some(self.una);
-        self.loss_point = Some(self.max);
-        self.repair = None;
+        self.timed_out_at = Mark::at(self.una);
+        self.loss_point = Mark::at(self.max);
+        self.repair.clear();
         self.dup_acks = 0;
         self.beyond_window = 0;
-        self.timed = None;
+        self.timed = Mark::NONE;
         if self.scheme == Scheme::Rack {
             self.lose_at_timeout(now);
         } else {
             self.board.clear();
             self.nxt = self.una;
         }
-        self.rtt.back_off();
+        self.rtt.back_off(&self.config.profile);
         self.timers.retransmit = now + self.rtt.timeout();
     }
 }

@@ -10,7 +10,7 @@ use sojourn_units::{Span, Time};
 pub(super) enum Handshake {
     Closed,
     SynDue,
-    SynSent { at: Time },
+    SynSent,
     Established,
 }
 
@@ -23,33 +23,35 @@ impl Sender {
     }
 
     pub(super) fn syn(&mut self, now: Time) -> Segment {
-        self.handshake = Handshake::SynSent { at: now };
+        self.handshake = Handshake::SynSent;
+        self.last_sent = now;
         self.timers.retransmit = now + self.rtt.timeout();
         let flags = Flags::SYN
             .with(Flags::ECE | Flags::CWR, self.ecn.asked)
             .with(Flags::SACK, self.recovery == Recovery::Sack)
             .with(Flags::TIMESTAMP, self.timestamps)
-            .with(Flags::SCALE, self.profile.window_scaling);
+            .with(Flags::SCALE, self.config.profile.window_scaling);
         Segment { flags, stamp: Stamp::at(now), ..Segment::default() }
     }
 
     pub(super) fn syn_timed_out(&mut self) {
-        self.rtt.back_off();
+        self.rtt.back_off(&self.config.profile);
         self.handshake = Handshake::SynDue;
         self.lost_syns += 1;
     }
 
-    pub(super) fn establish(&mut self, now: Time, answer: &Segment, at: Time) -> Progress {
+    pub(super) fn establish(&mut self, now: Time, answer: &Segment) -> Progress {
         self.handshake = Handshake::Established;
         self.ecn.agreed = self.ecn.asked && answer.flags.has(Flags::ECE) && !answer.flags.has(Flags::CWR);
         self.timestamps &= answer.flags.has(Flags::TIMESTAMP);
         if self.recovery == Recovery::Sack && !answer.flags.has(Flags::SACK) {
             self.recovery = Recovery::NewReno;
-            self.scheme = Scheme::of(self.recovery, &self.profile);
+            self.scheme = Scheme::of(self.recovery, &self.config.profile);
             self.probes = false;
         }
         self.timers = Timers::OFF;
         self.edge = u64::from(answer.window);
+        self.persist.widest = self.edge;
         // Data carries the ACK of the SYN; without any it goes alone.
         self.ack_due = self.end_of_stream() == 0;
         if self.lost_syns > 1 {
@@ -58,11 +60,11 @@ impl Sender {
         }
         if self.lost_syns > 0 {
             // RFC 6298 (5.7), and no sample from a segment sent twice (Karn).
-            self.rtt.restart_at_least(RTO_AFTER_LOST_SYN);
+            self.rtt.restart_at_least(&self.config.profile, RTO_AFTER_LOST_SYN);
             return Progress::default();
         }
-        let rtt = now.since(at);
-        self.rtt.sample(rtt);
+        let rtt = now.since(self.last_sent);
+        self.rtt.sample(&self.config.profile, rtt);
         self.probe.measured();
         Progress { acked: 0, rtt: Some(rtt) }
     }

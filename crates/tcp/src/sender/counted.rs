@@ -26,16 +26,16 @@ pub(super) struct CountedRecovery {
 impl Sender {
     /// A duplicate ACK that says something new.
     pub(super) fn on_counted_duplicate(&mut self, now: Time) {
-        if let Some(Repair::Counted(counted)) = &mut self.repair {
+        if let Some(Repair::Counted(counted)) = self.repair.get_mut() {
             counted.pipe = counted.pipe.saturating_sub(self.mss);
             return;
         }
         // What was under way at a timeout says nothing of what the timeout sent.
-        if self.timed_out_at.is_some() {
+        if !self.timed_out_at.is_none() {
             return;
         }
         self.dup_acks += 1;
-        if self.dup_acks == DUP_THRESHOLD && self.loss_point.is_none_or(|point| self.una > point) {
+        if self.dup_acks == DUP_THRESHOLD && self.loss_point.get().is_none_or(|point| self.una > point) {
             self.start_counted_recovery(now);
         }
     }
@@ -44,14 +44,18 @@ impl Sender {
         self.reduce_for_loss();
         let retransmitted = self.una + self.first_hole();
         let pipe = self.flight().saturating_sub(u64::from(DUP_THRESHOLD) * self.mss);
-        self.repair = Some(Repair::Counted(CountedRecovery { until: self.max, retransmitted, pipe }));
+        self.repair.set(Repair::Counted(CountedRecovery { until: self.max, retransmitted, pipe }));
         self.timers.retransmit = now + self.rtt.timeout();
     }
 
     pub(super) fn new_ack_in_counted_recovery(&mut self, counted: CountedRecovery) -> Effect {
         let pipe = counted.pipe.saturating_sub(2 * self.mss);
         let ends = self.una >= counted.until;
-        self.repair = (!ends).then_some(Repair::Counted(CountedRecovery { pipe, ..counted }));
+        if ends {
+            self.repair.clear();
+        } else {
+            self.repair.set(Repair::Counted(CountedRecovery { pipe, ..counted }));
+        }
         Effect { restart: true, grow: false }
     }
 
@@ -73,7 +77,7 @@ impl Sender {
             self.advance(now, len)
         };
         counted.pipe += u64::from(segment.len);
-        self.repair = Some(Repair::Counted(counted));
+        self.repair.set(Repair::Counted(counted));
         Some(segment)
     }
 }

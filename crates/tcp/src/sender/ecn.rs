@@ -1,7 +1,7 @@
 //! ECN: RFC 3168, section 6.1.
 
 use super::Sender;
-use crate::cc::Signal;
+use crate::mark::Mark;
 use crate::profile::EcnAtOne;
 use crate::segment::{Flags, Segment};
 use sojourn_units::Time;
@@ -11,7 +11,7 @@ pub(super) struct EcnState {
     pub(super) asked: bool,
     pub(super) agreed: bool,
     /// What was outstanding at the last reduction: one reduction a window of data.
-    pub(super) point: Option<u64>,
+    pub(super) point: Mark,
     /// Tell the receiver with the next new segment that the window was reduced.
     pub(super) cwr_due: bool,
     /// Nothing is sent until the timer expires.
@@ -33,6 +33,7 @@ impl Sender {
     pub(super) fn note_echo(&mut self, now: Time, segment: &Segment) -> bool {
         let echo = segment.flags.has(Flags::ECE);
         if echo {
+            self.keep_reduction();
             self.on_echo(now, segment.ack);
         } else {
             self.ecn.at_one = false;
@@ -42,22 +43,19 @@ impl Sender {
 
     /// RFC 3168, section 6.1.2: the window is reduced once for a window of data.
     fn on_echo(&mut self, now: Time, ack: u64) {
-        let reopened = self.profile.ecn_after_timeout && self.ecn.timeout_last;
-        let covered = |point: Option<u64>| point.is_some_and(|point| ack <= point);
+        let reopened = self.config.profile.ecn_after_timeout && self.ecn.timeout_last;
+        let covered = |point: Mark| point.get().is_some_and(|point| ack <= point);
         if !reopened && (covered(self.ecn.point) || covered(self.loss_point)) {
             return;
         }
         let one = self.window <= self.mss;
-        self.tell(&Signal::EcnEcho { flight: self.flight() });
-        self.ecn.point = Some(self.max);
-        self.ecn.cwr_due = true;
-        self.ecn.timeout_last = false;
-        match self.profile.ecn_at_one {
+        self.answer_echo();
+        match self.config.profile.ecn_at_one {
             EcnAtOne::WaitForTimer if one => {
                 self.ecn.hold = true;
                 self.timers.retransmit = now + self.rtt.timeout();
             }
-            EcnAtOne::BackOff if one && self.ecn.at_one => self.rtt.back_off(),
+            EcnAtOne::BackOff if one && self.ecn.at_one => self.rtt.back_off(&self.config.profile),
             _ => {}
         }
         self.ecn.at_one = one;

@@ -25,9 +25,10 @@ pub(super) struct FastRecovery {
 impl Sender {
     pub(super) fn on_duplicate_ack(&mut self, now: Time) {
         self.dup_acks += 1;
-        if let Some(Repair::Fast(fast)) = &mut self.repair {
+        if let Some(Repair::Fast(fast)) = self.repair.get_mut() {
             fast.inflation += self.mss as i64;
-        } else if self.dup_acks == DUP_THRESHOLD && self.loss_point.is_none_or(|point| self.una > point) {
+        } else if self.dup_acks == DUP_THRESHOLD && self.loss_point.get().is_none_or(|point| self.una > point)
+        {
             self.fast_retransmit(now);
         }
     }
@@ -36,7 +37,7 @@ impl Sender {
     fn fast_retransmit(&mut self, now: Time) {
         self.reduce_for_loss();
         let inflation = i64::from(DUP_THRESHOLD) * self.mss as i64;
-        self.repair = Some(Repair::Fast(FastRecovery { until: self.max, inflation, partial: false }));
+        self.repair.set(Repair::Fast(FastRecovery { until: self.max, inflation, partial: false }));
         self.timers.retransmit = now + self.rtt.timeout();
     }
 
@@ -48,14 +49,14 @@ impl Sender {
             // Section 4: "impatient", from the first partial ACK only.
             return Effect { restart: !fast.partial, grow: false };
         }
-        self.repair = None;
+        self.repair.clear();
         self.settle_after_recovery();
-        if self.profile.cautious_exit && newreno {
+        if self.config.profile.cautious_exit && newreno {
             // Section 3.2, step 3, first option: no burst when little is in flight.
             let most = self.flight().max(self.mss) + self.mss;
             self.set_window(self.window.min(most));
         }
-        Effect { restart: true, grow: self.profile.grow_on_exit }
+        Effect { restart: true, grow: self.config.profile.grow_on_exit }
     }
 
     /// RFC 6582, section 3.2, step 3, partial acknowledgment.
@@ -64,7 +65,7 @@ impl Sender {
         // The inflated window shrinks by what was acknowledged, to nothing at the least.
         let empty = -(self.window as i64);
         let inflation = (fast.inflation - acked as i64).max(empty) + refill;
-        self.repair = Some(Repair::Fast(FastRecovery { inflation, partial: true, ..fast }));
+        self.repair.set(Repair::Fast(FastRecovery { inflation, partial: true, ..fast }));
         self.resend = true;
     }
 
@@ -77,7 +78,7 @@ impl Sender {
 
     /// RFC 3042: what each of the first two duplicate ACKs lets out, bytes.
     pub(super) fn limited_transmit(&self) -> u64 {
-        let allowed = match self.profile.limited_transmit {
+        let allowed = match self.config.profile.limited_transmit {
             LimitedTransmit::NewData => self.nxt == self.max,
             LimitedTransmit::Next => true,
         };

@@ -35,6 +35,11 @@ impl History {
         }
     }
 
+    /// Gives up the memory of a list that is empty.
+    pub(super) fn trim(&mut self) {
+        self.runs.shrink_to_fit();
+    }
+
     /// The earliest run.
     pub(super) fn first(&self) -> Option<Run> {
         self.runs.front().copied()

@@ -3,9 +3,9 @@
 //! RFC 5681 (congestion control), RFC 6298 (timer), RFC 7323 (timestamps). Four
 //! schemes tell what is lost, each in a file of its own: `rack` (RFC 8985),
 //! `selective` (RFC 6675), `fast` (RFC 5681, 6582 and 3042, without SACK) and
-//! `counted` (ns-2's). Around them: `probe` (RFC 8985, section 7), `prr` (RFC 6937),
-//! `spurious` (RFC 3522, 4015, 5682), `persist` and `close` (RFC 9293), `unused`
-//! (RFC 5681, 7661), `pace`. After a timeout RACK sends again what is old; the
+//! `counted` (ns-2's). Around them: `reduce` (every answer to congestion), `spurious`
+//! (RFC 3522, 5682) and `undo` (RFC 4015), `probe` (RFC 8985, section 7), `prr` (RFC
+//! 6937), `persist` and `close` (RFC 9293), `unused` (RFC 5681, 7661), `pace`. After a timeout RACK sends again what is old; the
 //! others send everything outstanding as the window allows (go-back-N).
 
 mod acknowledge;
@@ -20,13 +20,17 @@ mod persist;
 mod probe;
 mod prr;
 mod rack;
+mod reduce;
 mod selective;
 mod spurious;
 mod timers;
 mod transmit;
+mod undo;
 mod unused;
 
-use crate::cc::{Choice, CongestionControl, Curve, Recovery, Signal};
+use crate::cc::{Choice, CongestionControl, Curve, Recovery};
+use crate::kept::Kept;
+use crate::mark::Mark;
 use crate::profile::{LossDetection, Pipe, Profile, UnusedWindow};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
@@ -41,8 +45,10 @@ use probe::Probe;
 use rack::{Rack, RackRecovery};
 use selective::SackRecovery;
 use sojourn_units::{Bytes, Fault, Rate, Span, Time};
-use spurious::{Frto, Undo};
+use spurious::Frto;
+use std::sync::Arc;
 use timers::{Alarm, Timers};
+use undo::Undo;
 use unused::PipeAck;
 
 /// How a sender is set up.
@@ -68,6 +74,12 @@ impl Config {
     }
 }
 
+impl From<&Config> for Arc<Config> {
+    fn from(config: &Config) -> Arc<Config> {
+        Arc::new(config.clone())
+    }
+}
+
 /// What an arriving segment changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
@@ -86,8 +98,12 @@ pub struct Sender {
     recovery: Recovery,
     scheme: Scheme,
     timestamps: bool,
+    /// Whether every segment is timed, or one at a time.
+    times_all: bool,
     /// Whether loss probes are sent.
     probes: bool,
+    /// Whether segments leave at even distances.
+    paces: bool,
     /// Retransmit the first lost segment now, whatever the window says.
     resend: bool,
     /// The other side's FIN is to be acknowledged.
@@ -110,19 +126,21 @@ pub struct Sender {
     edge: u64,
     mss: u64,
     timers: Timers,
-    /// The segment being timed: its end, and when it was sent (RFC 6298, section 3).
-    timed: Option<(u64, Time)>,
+    /// The end of the segment being timed, and when it was sent (RFC 6298, section 3).
+    timed: Mark,
+    timed_at: Time,
     /// When what is outstanding was sent first; empty where one segment is timed at a time.
     history: History,
     cc: Curve,
     ecn: EcnState,
     rtt: RttEstimator,
+    /// When data, or the SYN, was sent last.
     last_sent: Time,
     /// Where the last segment sent for the first time begins.
     last_segment: u64,
 
     /// Recovery from loss under way.
-    repair: Option<Repair>,
+    repair: Kept<Repair>,
     /// What the receiver has above `una`; empty without SACK.
     board: Scoreboard,
     rack: Rack,
@@ -131,26 +149,27 @@ pub struct Sender {
     /// Bytes that limited transmit sent since the last new ACK.
     beyond_window: u64,
     /// `recover` of RFC 6582 and `RecoveryPoint` of RFC 6675: what was outstanding at the last loss.
-    loss_point: Option<u64>,
+    loss_point: Mark,
     /// Where the last timeout was, while nothing new has been acknowledged.
-    timed_out_at: Option<u64>,
+    timed_out_at: Mark,
     /// What was sent twice ends here, or before.
     resent_below: u64,
 
-    undo: Option<Box<Undo>>,
+    /// What a reduction of the window may have to be taken back to.
+    undo: Kept<Undo>,
     frto: Option<Frto>,
     /// `RecoveryPoint` of RFC 5682, section 3.1.
     frto_recover: u64,
     seen_dsack: bool,
     /// After a spurious timeout: data beyond this measures the path anew.
-    rtt_after_spike: Option<u64>,
+    rtt_after_spike: Mark,
     /// When pacing lets the next segment go.
     next_release: Time,
     /// What of the window is used, where that is watched.
     usage: Option<Box<PipeAck>>,
     peer_closed: bool,
     lost_syns: u32,
-    profile: Profile,
+    config: Arc<Config>,
 }
 
 /// What tells that a segment is lost, and what recovery then does.
@@ -188,20 +207,24 @@ impl Scheme {
 
 impl Sender {
     /// A sender with nothing to send, before its SYN; refuses a congestion control that is wrong.
-    pub fn new(config: Config) -> Result<Sender, Fault> {
+    ///
+    /// Flows of one kind may share their configuration.
+    pub fn new(config: impl Into<Arc<Config>>) -> Result<Sender, Fault> {
+        let config = config.into();
         let mss = config.payload();
-        let Config { mut profile, cc, ecn, .. } = config;
-        let curve = cc.build(&profile, mss)?;
+        let Config { profile, cc, ecn, .. } = &*config;
+        let curve = cc.build(profile, mss)?;
         let recovery = cc.recovery(profile.sack)?;
-        let scheme = Scheme::of(recovery, &profile);
-        // RACK knows when each segment was sent.
-        profile.time_all |= scheme == Scheme::Rack;
+        let scheme = Scheme::of(recovery, profile);
         Ok(Sender {
             handshake: Handshake::Closed,
             recovery,
             scheme,
             timestamps: profile.timestamps,
+            // RACK knows when each segment was sent.
+            times_all: profile.time_all || scheme == Scheme::Rack,
             probes: scheme == Scheme::Rack && profile.tail_loss_probe,
+            paces: profile.pacing,
             resend: false,
             ack_due: false,
             closing: false,
@@ -215,32 +238,33 @@ impl Sender {
             edge: 0,
             mss: u64::from(mss),
             timers: Timers::OFF,
-            timed: None,
+            timed: Mark::NONE,
+            timed_at: Time::ZERO,
             history: History::default(),
             cc: curve,
-            ecn: EcnState::new(ecn),
-            rtt: RttEstimator::new(&profile),
+            ecn: EcnState::new(*ecn),
+            rtt: RttEstimator::new(profile),
             last_sent: Time::ZERO,
             last_segment: 0,
-            repair: None,
+            repair: Kept::NONE,
             board: Scoreboard::default(),
             rack: Rack::new(),
             probe: Probe::default(),
             persist: Persist::default(),
             beyond_window: 0,
-            loss_point: None,
-            timed_out_at: None,
+            loss_point: Mark::NONE,
+            timed_out_at: Mark::NONE,
             resent_below: 0,
-            undo: None,
+            undo: Kept::NONE,
             frto: None,
             frto_recover: 0,
             seen_dsack: false,
-            rtt_after_spike: None,
+            rtt_after_spike: Mark::NONE,
             next_release: Time::ZERO,
             usage: (profile.unused_window == UnusedWindow::Validate).then(Box::default),
             peer_closed: false,
             lost_syns: 0,
-            profile,
+            config,
         })
     }
 
@@ -252,7 +276,7 @@ impl Sender {
     /// No data beyond what has been sent already; FIN follows it where connections end so.
     pub fn stop(&mut self) {
         self.supply = self.supply.min(self.max);
-        if self.profile.teardown {
+        if self.config.profile.teardown {
             self.close();
         }
     }
@@ -263,23 +287,23 @@ impl Sender {
             Handshake::Established if segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::SYN) => {
                 self.on_ack(now, segment)
             }
-            Handshake::SynSent { at } if segment.flags.has(Flags::SYN | Flags::ACK) => {
-                self.establish(now, segment, at)
-            }
+            Handshake::SynSent if segment.flags.has(Flags::SYN | Flags::ACK) => self.establish(now, segment),
             _ => Progress::default(),
         }
     }
 
     /// The next segment to send now; to be asked until there is none.
+    #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         match self.handshake {
             Handshake::Established => self.next(now),
             Handshake::SynDue => Some(self.syn(now)),
-            Handshake::Closed | Handshake::SynSent { .. } => None,
+            Handshake::Closed | Handshake::SynSent => None,
         }
     }
 
     /// When the next timer expires.
+    #[inline]
     pub fn next_timeout(&self) -> Option<Time> {
         self.timers.next()
     }
@@ -292,7 +316,7 @@ impl Sender {
             Some(Alarm::Probe) => self.probe_timed_out(now),
             Some(Alarm::Persist) => self.persist_timed_out(),
             Some(Alarm::Retransmit) => match self.handshake {
-                Handshake::SynSent { .. } => self.syn_timed_out(),
+                Handshake::SynSent => self.syn_timed_out(),
                 Handshake::Established if self.una < self.max => self.retransmit_all(now),
                 _ => self.ecn.hold = false,
             },

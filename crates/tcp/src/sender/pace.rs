@@ -13,7 +13,7 @@ use sojourn_units::{Span, Time};
 impl Sender {
     /// Whether a segment must wait for its turn; the timer is set where it must.
     pub(super) fn waits_for_pace(&mut self, now: Time) -> bool {
-        if !self.profile.pacing || self.next_release <= now {
+        if self.next_release <= now {
             return false;
         }
         self.timers.pace = self.next_release;
@@ -22,7 +22,7 @@ impl Sender {
 
     /// A segment leaves: the next one follows a segment's time later.
     pub(super) fn note_pace(&mut self, now: Time, segment: &Segment) {
-        let Some(smoothed) = self.rtt.smoothed_s().filter(|_| self.profile.pacing) else { return };
+        let Some(smoothed) = self.rtt.smoothed_s() else { return };
         let factor = if self.window < self.cc.ssthresh().get() { IN_SLOW_START } else { AFTER };
         let gap = smoothed * f64::from(segment.len) / (factor * self.window as f64);
         // Stamps may have been forged: it waits no longer than the timer would.

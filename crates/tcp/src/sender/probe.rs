@@ -4,7 +4,8 @@
 //! after them one segment more goes out: its ACK tells RACK what is missing,
 //! long before the retransmission timer would.
 
-use super::{Sender, Signal};
+use super::Sender;
+use crate::mark::Mark;
 use crate::segment::Segment;
 use sojourn_units::{Span, Time};
 
@@ -12,7 +13,7 @@ use sojourn_units::{Span, Time};
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Probe {
     /// `TLP.end_seq`: what was outstanding when the probe went out.
-    end: Option<u64>,
+    end: Mark,
     /// `TLP.is_retrans`: whether it was sent before.
     again: bool,
     /// Whether the round-trip time was measured since the last one.
@@ -24,7 +25,7 @@ pub(super) struct Probe {
 impl Probe {
     /// Section 7.1.
     pub(super) fn forget(&mut self) {
-        self.end = None;
+        self.end = Mark::NONE;
         self.again = false;
         self.due = false;
     }
@@ -37,7 +38,7 @@ impl Probe {
 impl Sender {
     /// Section 7.2: the timer starts after new data was sent, or acknowledged; it is off in trouble.
     pub(super) fn arm_probe(&mut self, now: Time, news: bool) {
-        if !self.probes || self.una == self.max || !self.is_calm() || self.loss_point.is_some() {
+        if !self.probes || self.una == self.max || !self.is_calm() || !self.loss_point.is_none() {
             self.timers.probe = Time::NEVER;
         } else if news && self.probe.end.is_none() {
             self.timers.probe = (now + self.probe_timeout()).min(self.timers.retransmit);
@@ -47,7 +48,7 @@ impl Sender {
     /// `TLP_calc_PTO`; the receiver is taken to delay its ACKs as our own would.
     fn probe_timeout(&self) -> Span {
         let Some(smoothed) = self.rtt.smoothed_s() else { return WITHOUT_MEASUREMENT };
-        let delay = if self.flight() <= self.mss { self.profile.ack_delay } else { Span::ZERO };
+        let delay = if self.flight() <= self.mss { self.config.profile.ack_delay } else { Span::ZERO };
         Span::from_seconds(2.0 * smoothed) + delay
     }
 
@@ -71,7 +72,7 @@ impl Sender {
             let from = self.last_segment.max(self.una);
             self.resend(now, from, self.max - from)
         };
-        self.probe.end = Some(self.max);
+        self.probe.end = Mark::at(self.max);
         self.probe.measured = false;
         self.timers.probe = Time::NEVER;
         self.timers.retransmit = now + self.rtt.timeout();
@@ -80,17 +81,16 @@ impl Sender {
 
     /// Section 7.4.2, `TLP_process_ack`: `twice` came more than once.
     pub(super) fn on_ack_of_probe(&mut self, segment: &Segment, twice: Option<(u64, u64)>, duplicate: bool) {
-        let Some(end) = self.probe.end.filter(|end| segment.ack >= *end) else { return };
+        let Some(end) = self.probe.end.get().filter(|end| segment.ack >= *end) else { return };
         let bare = segment.sack.iter(segment.ack).next().is_none();
         if !self.probe.again || twice.is_some_and(|(_, to)| to == end) {
-            self.probe.end = None;
+            self.probe.end = Mark::NONE;
         } else if segment.ack > end {
             // It has repaired the only loss, which is answered like any other.
-            self.probe.end = None;
-            self.save_for_undo(false);
-            self.tell(&Signal::Loss { flight: self.flight().min(self.window) });
+            self.probe.end = Mark::NONE;
+            self.answer_loss();
         } else if bare && duplicate {
-            self.probe.end = None;
+            self.probe.end = Mark::NONE;
         }
     }
 }

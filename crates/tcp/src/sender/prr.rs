@@ -14,13 +14,12 @@
 /// The state of RFC 6937, section 3, bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prr {
-    mss: u64,
     /// `ssthresh`: the window after recovery.
     target: u64,
     /// `RecoverFS`.
     flight: u64,
-    /// `prr_delivered`.
-    delivered: u64,
+    /// `prr_delivered`: below 0 where the receiver has thrown away more than came since.
+    delivered: i64,
     /// `prr_out`.
     out: u64,
     /// `sndcnt`, less what has been sent since the ACK.
@@ -29,20 +28,21 @@ pub(super) struct Prr {
 
 impl Prr {
     /// Recovery starts with `flight` bytes outstanding and heads for a window of `target`.
-    pub(super) fn new(mss: u64, target: u64, flight: u64) -> Prr {
-        Prr { mss, target, flight: flight.max(1), delivered: 0, out: 0, allowed: 0 }
+    pub(super) fn new(target: u64, flight: u64) -> Prr {
+        Prr { target, flight: flight.max(1), delivered: 0, out: 0, allowed: 0 }
     }
 
-    /// An ACK says that `delivered` more bytes have arrived, and `pipe` are on their way.
-    pub(super) fn on_ack(&mut self, delivered: u64, pipe: u64) {
+    /// An ACK says that `delivered` more bytes have arrived (less those that were thrown away: `DeliveredData` is
+    /// the change of `SND.UNA` and the signed change of what is SACKed), and `pipe` are on their way.
+    pub(super) fn on_ack(&mut self, delivered: i64, pipe: u64, mss: u64) {
         self.delivered += delivered;
         self.allowed = if pipe > self.target {
-            let share = u128::from(self.delivered) * u128::from(self.target);
+            let share = u128::from(self.delivered.max(0).unsigned_abs()) * u128::from(self.target);
             let bytes = u64::try_from(share.div_ceil(self.flight.into())).unwrap_or(u64::MAX);
-            bytes.next_multiple_of(self.mss).saturating_sub(self.out)
+            bytes.next_multiple_of(mss).saturating_sub(self.out)
         } else {
-            let limit = self.delivered.saturating_sub(self.out).max(delivered) + self.mss;
-            (self.target - pipe).min(limit)
+            let limit = (self.delivered - self.out as i64).max(delivered) + mss as i64;
+            (self.target - pipe).min(limit.max(0).unsigned_abs())
         };
     }
 
@@ -63,8 +63,8 @@ mod tests {
     use super::*;
 
     /// Segments of 1, so that numbers are those of section 3.1.
-    fn sends(prr: &mut Prr, delivered: u64, pipe: u64) -> u64 {
-        prr.on_ack(delivered, pipe);
+    fn sends(prr: &mut Prr, delivered: i64, pipe: u64) -> u64 {
+        prr.on_ack(delivered, pipe, 1);
         let mut sent = 0;
         while prr.allows(1) {
             prr.sent(1);
@@ -76,7 +76,7 @@ mod tests {
     /// Half the flight is the target: every second ACK lets a segment out, until the pipe has come down to it.
     #[test]
     fn a_single_loss_is_repaired_in_proportion() {
-        let mut prr = Prr::new(1, 10, 20);
+        let mut prr = Prr::new(10, 20);
         let mut pipe = 18;
         let mut sent = Vec::new();
         for _ in 0..19 {
@@ -92,13 +92,13 @@ mod tests {
     /// Section 3.1, second example: fifteen of twenty are lost, each ACK lets two out.
     #[test]
     fn after_heavy_loss_it_grows_as_in_slow_start() {
-        let mut prr = Prr::new(1, 10, 20);
+        let mut prr = Prr::new(10, 20);
         assert_eq!([sends(&mut prr, 1, 4), sends(&mut prr, 1, 5), sends(&mut prr, 1, 6)], [2, 2, 2]);
     }
 
     #[test]
     fn it_stops_at_the_target() {
-        let mut prr = Prr::new(1, 10, 20);
+        let mut prr = Prr::new(10, 20);
         assert_eq!(sends(&mut prr, 4, 9), 1);
         assert_eq!(sends(&mut prr, 4, 10), 0);
     }

@@ -13,6 +13,7 @@ use super::acknowledge::AckNews;
 use super::history::{History, Run};
 use super::prr::Prr;
 use super::{DUP_THRESHOLD, Repair, Sender};
+use crate::mark::Mark;
 use crate::ranges::Ranges;
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Flags, Segment, Stamp};
@@ -38,11 +39,11 @@ pub(super) struct Rack {
     /// `RACK.reordering_seen`.
     reordering: bool,
     /// `RACK.dsack_round`.
-    dsack_round: Option<u64>,
+    dsack_round: Mark,
     /// `RACK.reo_wnd_mult`.
-    multiplier: u32,
+    multiplier: u16,
     /// `RACK.reo_wnd_persist`.
-    recoveries_left: u32,
+    recoveries_left: u8,
 }
 
 /// Recovery in progress.
@@ -51,7 +52,9 @@ pub(super) struct RackRecovery {
     /// It ends when everything below this is acknowledged.
     until: u64,
     /// What each ACK lets out; without, what the window has room for.
-    prr: Option<Prr>,
+    pub(super) prr: Option<Prr>,
+    /// When the window was reduced last.
+    pub(super) answered: Time,
 }
 
 /// Bytes that were sent again.
@@ -82,7 +85,7 @@ struct Seen {
 /// What an ACK says has arrived.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Heard {
-    /// Bytes (`DeliveredData` of RFC 6937).
+    /// Bytes.
     pub(super) delivered: u64,
     /// When the earliest of those that were sent once was sent.
     pub(super) oldest: Option<Time>,
@@ -105,7 +108,7 @@ impl Rack {
             min_rtt: MinRtt { before: FOREVER, now: FOREVER, since: Time::ZERO },
             highest: 0,
             reordering: false,
-            dsack_round: None,
+            dsack_round: Mark::NONE,
             multiplier: 1,
             recoveries_left: 0,
         }
@@ -195,16 +198,23 @@ impl Rack {
 
     /// `RACK_update_reo_wnd`, first half.
     fn note_duplicate(&mut self, una: u64, next: u64) {
-        if self.dsack_round.is_none_or(|round| una >= round) {
-            self.dsack_round = Some(next);
+        if self.dsack_round.get().is_none_or(|round| una >= round) {
+            self.dsack_round = Mark::at(next);
             self.multiplier = self.multiplier.saturating_add(1);
             self.recoveries_left = RECOVERIES_KEPT;
         }
     }
 
+    /// Gives up the memory of lists that are empty.
+    pub(super) fn trim(&mut self) {
+        self.again.shrink_to_fit();
+        self.lost.trim();
+    }
+
     /// Nothing was lost after all.
     pub(super) fn forget_losses(&mut self, una: u64) {
         self.lost.clear();
+        self.again.iter_mut().for_each(|again| again.lost = false);
         self.frontier = una;
     }
 
@@ -231,17 +241,18 @@ impl Rack {
         in_order && history.first().is_none_or(|run| run.at > self.latest.0)
     }
 
-    /// `RACK_detect_loss`: marks what is lost; when to look again.
-    fn detect(&mut self, now: Time, window: Span, places: &Places<'_>) -> Time {
+    /// `RACK_detect_loss`: marks what is lost.
+    fn detect(&mut self, now: Time, window: Span, places: &Places<'_>) -> Verdict {
         self.frontier = self.frontier.max(places.una);
         let wait = self.rtt + window;
-        let mut look_again = Time::NEVER;
+        let (mut look_again, mut lost_again) = (Time::NEVER, None);
         for again in &mut self.again {
             if again.lost || (again.at, again.to) >= self.latest {
                 continue;
             }
             if again.at + wait <= now {
                 again.lost = true;
+                lost_again = Some(again.at);
                 self.lost.insert(again.from, again.to);
             } else {
                 look_again = again.at + wait;
@@ -249,10 +260,11 @@ impl Rack {
         }
         self.advance_frontier(now, wait, places);
         let late = self.last_overtaken(places).map_or(Time::NEVER, |run| run.at + wait);
-        match (look_again < Time::NEVER, late < Time::NEVER) {
+        let look_again = match (look_again < Time::NEVER, late < Time::NEVER) {
             (true, true) => look_again.max(late),
             _ => look_again.min(late),
-        }
+        };
+        Verdict { look_again, lost_again }
     }
 
     /// What was sent once, was overtaken, and has not come in time is lost.
@@ -325,6 +337,14 @@ impl Rack {
     }
 }
 
+/// What is found when the time has come to look.
+struct Verdict {
+    /// When to look again.
+    look_again: Time,
+    /// When the latest of the retransmissions that are found lost was sent.
+    lost_again: Option<Time>,
+}
+
 /// Where things are.
 struct Places<'a> {
     history: &'a History,
@@ -351,6 +371,7 @@ impl Sender {
     /// An ACK on a connection with RACK: section 6.2, and what recovery makes of it.
     pub(super) fn on_ack_with_rack(&mut self, now: Time, segment: &Segment, echo: bool) -> Option<Span> {
         let acked = segment.ack - self.una;
+        let arrived = self.arrived();
         let heard = self.hear(now, segment);
         let twice = segment.sack.duplicate(segment.ack);
         let rtt = self.measure(now, segment, Some(&heard));
@@ -360,7 +381,7 @@ impl Sender {
             self.advance_una(segment.ack);
         }
         self.notice_reneging();
-        let undone = self.look_for_spurious(now, segment, &heard, acked, echo);
+        let undone = self.look_for_spurious(now, segment, &heard, acked);
         self.on_ack_of_probe(segment, twice, acked == 0);
         if twice.is_some() {
             self.rack.note_duplicate(self.una, self.max);
@@ -378,9 +399,9 @@ impl Sender {
             self.restart_timer(now);
         }
         self.look_for_losses(now);
-        let pipe = self.pipe();
-        if let Some(Repair::Rack(RackRecovery { prr: Some(prr), .. })) = &mut self.repair {
-            prr.on_ack(heard.delivered, pipe);
+        let (delivered, pipe) = (self.arrived() - arrived, self.pipe());
+        if let Some(Repair::Rack(RackRecovery { prr: Some(prr), .. })) = self.repair.get_mut() {
+            prr.on_ack(delivered, pipe, self.mss);
         }
         self.arm_probe(now, acked > 0);
         rtt
@@ -420,15 +441,15 @@ impl Sender {
     }
 
     fn end_rack_recovery(&mut self) {
-        let fast = matches!(self.repair, Some(Repair::Rack(rack)) if self.una >= rack.until);
-        let slow = self.repair.is_none() && self.loss_point.is_some_and(|point| self.una >= point);
+        let fast = matches!(self.repair.get(), Some(Repair::Rack(rack)) if self.una >= rack.until);
+        let slow = self.repair.is_none() && self.loss_point.get().is_some_and(|point| self.una >= point);
         if fast {
-            self.repair = None;
+            self.repair.clear();
             self.settle_after_recovery();
         }
         if fast || slow {
             self.rack.recovery_ended();
-            self.loss_point = None;
+            self.loss_point = Mark::NONE;
         }
     }
 
@@ -441,14 +462,17 @@ impl Sender {
         let window = self.reordering_window();
         let Sender { rack, history, board, una, max, .. } = self;
         let places = Places { history, board, una: *una, max: *max };
-        self.timers.reorder = rack.detect(now, window, &places);
+        let Verdict { look_again, lost_again } = rack.detect(now, window, &places);
+        self.timers.reorder = look_again;
         if !self.rack.lost.is_empty() && self.repair.is_none() && self.loss_point.is_none() {
             self.start_rack_recovery(now);
+        } else if let Some(sent) = lost_again {
+            self.answer_lost_retransmission(now, sent);
         }
     }
 
     fn reordering_window(&self) -> Span {
-        let recovering = self.repair.is_some() || self.loss_point.is_some();
+        let recovering = self.repair.is_some() || !self.loss_point.is_none();
         let smoothed = self.rtt.smoothed_s().map_or(Span::ZERO, Span::from_seconds);
         self.rack.window(recovering, self.board.bytes(), smoothed, self.mss)
     }
@@ -456,8 +480,8 @@ impl Sender {
     fn start_rack_recovery(&mut self, now: Time) {
         let flight = self.flight();
         self.reduce_for_loss();
-        let prr = self.profile.prr.then(|| Prr::new(self.mss, self.window, flight));
-        self.repair = Some(Repair::Rack(RackRecovery { until: self.max, prr }));
+        let prr = self.config.profile.prr.then(|| Prr::new(self.window, flight));
+        self.repair.set(Repair::Rack(RackRecovery { until: self.max, prr, answered: now }));
         self.probe.forget();
         self.timers.probe = Time::NEVER;
         self.timers.retransmit = now + self.rtt.timeout();
@@ -501,14 +525,14 @@ impl Sender {
     }
 
     fn rack_allows(&self, len: u64) -> bool {
-        match self.repair {
+        match self.repair.get() {
             Some(Repair::Rack(RackRecovery { prr: Some(prr), .. })) => prr.allows(len),
             _ => self.pipe() + len <= self.window,
         }
     }
 
     fn note_in_prr(&mut self, len: u64) {
-        if let Some(Repair::Rack(RackRecovery { prr: Some(prr), .. })) = &mut self.repair {
+        if let Some(Repair::Rack(RackRecovery { prr: Some(prr), .. })) = self.repair.get_mut() {
             prr.sent(len);
         }
     }
@@ -531,7 +555,7 @@ impl Sender {
 }
 
 /// Recoveries for which a window widened by D-SACKs is kept (section 6.2, step 4).
-const RECOVERIES_KEPT: u32 = 16;
+const RECOVERIES_KEPT: u8 = 16;
 /// Blocks of a SACK option.
 const MOST_BLOCKS: usize = 3;
 /// Half of the time over which the least round-trip time is taken.

@@ -55,40 +55,40 @@ impl Sender {
     /// Section 5, for an ACK that was taken in: (B.2) in recovery, steps (1), (2) and (4) outside.
     ///
     /// `duplicate`: whether it acknowledges nothing new; `delivered`: bytes that it says have arrived.
-    pub(super) fn on_sack(&mut self, now: Time, news: bool, duplicate: bool, delivered: u64) {
-        if self.profile.pipe == Pipe::Counted {
+    pub(super) fn on_sack(&mut self, now: Time, news: bool, duplicate: bool, delivered: i64) {
+        if self.config.profile.pipe == Pipe::Counted {
             if news && duplicate {
                 self.on_counted_duplicate(now);
             }
-        } else if let Some(Repair::Sack(sack)) = &mut self.repair {
+        } else if let Some(Repair::Sack(sack)) = self.repair.get_mut() {
             sack.pipe = self.board.pipe(self.una, self.max, sack.retransmitted, self.mss);
             if let Some(prr) = &mut sack.prr {
-                prr.on_ack(delivered, sack.pipe);
+                prr.on_ack(delivered, sack.pipe, self.mss);
             }
         } else if news {
             self.dup_acks += 1;
             let lost = self.dup_acks >= DUP_THRESHOLD || self.una < self.board.lost_below(self.mss);
             // Section 5.1: not within what a timeout has sent again.
-            if lost && self.loss_point.is_none_or(|point| self.una >= point) {
+            if lost && self.loss_point.get().is_none_or(|point| self.una >= point) {
                 self.start_sack_recovery(now, delivered);
             }
         }
     }
 
     /// Section 5, step (4).
-    fn start_sack_recovery(&mut self, now: Time, delivered: u64) {
+    fn start_sack_recovery(&mut self, now: Time, delivered: i64) {
         let flight = self.flight();
         self.reduce_for_loss();
         let retransmitted = self.una + self.first_hole();
         let pipe = self.board.pipe(self.una, self.max, retransmitted, self.mss);
         let rescued = retransmitted;
-        let prr = self.profile.prr.then(|| {
-            let mut prr = Prr::new(self.mss, self.window, flight);
-            prr.on_ack(delivered, self.board.pipe(self.una, self.max, self.una, self.mss));
+        let prr = self.config.profile.prr.then(|| {
+            let mut prr = Prr::new(self.window, flight);
+            prr.on_ack(delivered, self.board.pipe(self.una, self.max, self.una, self.mss), self.mss);
             prr
         });
         let until = self.max;
-        self.repair = Some(Repair::Sack(SackRecovery { until, retransmitted, rescued, pipe, prr }));
+        self.repair.set(Repair::Sack(SackRecovery { until, retransmitted, rescued, pipe, prr }));
         self.timers.retransmit = now + self.rtt.timeout();
     }
 
@@ -96,10 +96,10 @@ impl Sender {
     pub(super) fn new_ack_in_sack_recovery(&mut self, sack: SackRecovery) -> Effect {
         let ends = self.una >= sack.until;
         if ends {
-            self.repair = None;
+            self.repair.clear();
             self.settle_after_recovery();
         }
-        Effect { restart: true, grow: ends && self.profile.grow_on_exit }
+        Effect { restart: true, grow: ends && self.config.profile.grow_on_exit }
     }
 }
 
@@ -107,7 +107,7 @@ impl Sender {
 impl Sender {
     /// The first retransmission of a recovery counts, too (RFC 6937, `prr_out`).
     pub(super) fn note_in_recovery(&mut self, len: u64) {
-        if let Some(Repair::Sack(SackRecovery { prr: Some(prr), .. })) = &mut self.repair {
+        if let Some(Repair::Sack(SackRecovery { prr: Some(prr), .. })) = self.repair.get_mut() {
             prr.sent(len);
         }
     }
@@ -135,7 +135,7 @@ impl Sender {
         if let Some(prr) = &mut sack.prr {
             prr.sent(segment.len.into());
         }
-        self.repair = Some(Repair::Sack(sack));
+        self.repair.set(Repair::Sack(sack));
         Some(segment)
     }
 

@@ -1,37 +1,15 @@
-//! Finding out that nothing was lost, and taking the answer to it back.
+//! Finding out that nothing was lost.
 //!
 //! Three signs: an ACK whose time stamp shows that the original arrived (Eifel,
 //! RFC 3522); after a timeout, ACKs for what was sent before it and not again
 //! (F-RTO, RFC 5682); D-SACKs for everything that was sent again (RFC 2883; RFC
-//! 3708). The response to a spurious timeout is RFC 4015's: the window covers
-//! what is outstanding and the ACK's worth more, and slow start leads to where it
-//! was. After a spurious fast retransmit the window is what it was.
+//! 3708).
 
 use super::rack::Heard;
 use super::{Scheme, Sender};
-use crate::cc::{CongestionControl, Curve};
-use crate::segment::{Flags, Segment, Stamp};
-use sojourn_units::{Bytes, Span, Time};
-
-/// What a reduction of the window may have to be taken back to. Its place is kept for the next one.
-#[derive(Clone)]
-pub(super) struct Undo {
-    /// Whether it still may.
-    stands: bool,
-    curve: Curve,
-    /// `pipe_prev` (RFC 4015, section 3.1, step 0).
-    threshold: u64,
-    by_timeout: bool,
-    /// `RetransmitTS` (RFC 3522, section 3.2, step 2), until the first acceptable ACK.
-    stamp: Option<Stamp>,
-    /// Where recovery began: what was acknowledged.
-    from: u64,
-    /// Segments sent again since, less those that the receiver had already; None before the first.
-    unnecessary: Option<u32>,
-    /// When this is acknowledged, recovery is over; D-SACKs may come for a window more.
-    until: u64,
-    recovered: bool,
-}
+use crate::mark::Mark;
+use crate::segment::{Flags, Segment};
+use sojourn_units::Time;
 
 /// F-RTO under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,68 +30,13 @@ enum Opinion {
     Spurious,
 }
 
-/// Before: what may have to be undone.
+/// The timeout.
 impl Sender {
-    /// Keeps what stands now, in case the reduction that follows proves wrong.
-    pub(super) fn save_for_undo(&mut self, by_timeout: bool) {
-        if !self.profile.undo && !self.profile.frto {
-            return;
-        }
-        let threshold = self.flight().max(self.cc.ssthresh().get());
-        let undo = Undo {
-            stands: true,
-            curve: self.cc.clone(),
-            threshold,
-            by_timeout,
-            stamp: None,
-            from: self.una,
-            unnecessary: None,
-            until: self.max,
-            recovered: false,
-        };
-        match &mut self.undo {
-            Some(place) => **place = undo,
-            None => self.undo = Some(Box::new(undo)),
-        }
-    }
-
-    /// What may be taken back.
-    fn undoable(&mut self) -> Option<&mut Undo> {
-        self.undo.as_deref_mut().filter(|undo| undo.stands)
-    }
-
-    /// Nothing may be taken back any more.
-    pub(super) fn forget_undo(&mut self) {
-        if let Some(undo) = &mut self.undo {
-            undo.stands = false;
-        }
-    }
-
-    /// A window after recovery no D-SACK speaks of it.
-    fn expire_undo(&mut self) {
-        let (una, max) = (self.una, self.max);
-        if let Some(undo) = self.undoable().filter(|undo| una >= undo.until) {
-            undo.stands = !undo.recovered;
-            undo.recovered = true;
-            undo.until = max;
-        }
-    }
-
-    /// A segment is sent again.
-    pub(super) fn note_sent_again(&mut self, now: Time) {
-        let stamped = self.timestamps;
-        let Some(undo) = self.undoable() else { return };
-        if undo.unnecessary.is_none() && stamped {
-            undo.stamp = Some(Stamp::at(now));
-        }
-        undo.unnecessary = Some(undo.unnecessary.unwrap_or(0) + 1);
-    }
-
     /// RFC 5682, section 2.1 and 3.1, step 1: not where recovery is under way, but for the same segment once more.
     pub(super) fn start_frto(&mut self) {
-        let fresh =
-            self.loss_point.is_none_or(|point| self.una >= point) || self.timed_out_at == Some(self.una);
-        let enter = self.profile.frto && self.repair.is_none() && fresh;
+        let fresh = self.loss_point.get().is_none_or(|point| self.una >= point)
+            || self.timed_out_at == Mark::at(self.una);
+        let enter = self.config.profile.frto && self.repair.is_none() && fresh;
         self.frto = enter.then(|| Frto::First { resent: self.una + self.first_hole() });
     }
 }
@@ -123,24 +46,26 @@ impl Sender {
     /// Looks for a sign that the last reduction was wrong; takes it back, and says so.
     ///
     /// `acked` bytes were just acknowledged, which `una` shows already.
+    #[inline]
     pub(super) fn look_for_spurious(
         &mut self,
         now: Time,
         segment: &Segment,
         heard: &Heard,
         acked: u64,
-        echo: bool,
     ) -> bool {
-        if self.frto.is_none() && self.undoable().is_none() {
-            return false;
-        }
+        (self.frto.is_some() || self.undo.is_some()) && self.is_spurious(now, segment, heard, acked)
+    }
+
+    #[cold]
+    fn is_spurious(&mut self, now: Time, segment: &Segment, heard: &Heard, acked: u64) -> bool {
         let twice = segment.sack.duplicate(segment.ack);
         let spurious = (acked > 0 && self.stamp_shows(segment, twice.is_some()))
             || self.frto_shows(segment, heard, acked)
             || twice.is_some_and(|block| self.duplicates_show(block));
         self.seen_dsack |= twice.is_some();
         if spurious {
-            self.take_back(now, acked, echo);
+            self.take_back(now, acked);
         }
         self.expire_undo();
         spurious
@@ -148,16 +73,16 @@ impl Sender {
 
     /// RFC 3522, section 3.2, steps 4 and 5, on the first acceptable ACK.
     fn stamp_shows(&mut self, segment: &Segment, twice: bool) -> bool {
-        let possible = self.profile.undo && segment.flags.has(Flags::TIMESTAMP);
-        let Some(sent) = self.undoable().and_then(|undo| undo.stamp.take()) else { return false };
+        let possible = self.config.profile.undo && segment.flags.has(Flags::TIMESTAMP);
+        let Some(sent) = self.undo.get_mut().and_then(|undo| undo.stamp.take()) else { return false };
         let earlier = possible && !segment.stamp.is_at_or_after(sent);
         earlier && !twice && (self.seen_dsack || self.una < self.max)
     }
 
     /// Everything that was sent again had come already.
     fn duplicates_show(&mut self, (from, to): (u64, u64)) -> bool {
-        let (mss, asked) = (self.mss, self.profile.undo);
-        let Some(undo) = self.undoable().filter(|undo| asked && from >= undo.from) else { return false };
+        let (mss, asked) = (self.mss, self.config.profile.undo);
+        let Some(undo) = self.undo.get_mut().filter(|undo| asked && from >= undo.from) else { return false };
         let segments = u32::try_from((to - from).div_ceil(mss)).unwrap_or(u32::MAX);
         undo.unnecessary = undo.unnecessary.map(|left| left.saturating_sub(segments));
         undo.unnecessary == Some(0)
@@ -227,43 +152,6 @@ impl Sender {
                 self.frto = Some(Frto::Second { credit: credit - len });
                 Some(self.advance(now, len))
             }
-        }
-    }
-}
-
-/// After: as if nothing had been.
-impl Sender {
-    /// RFC 4015, section 3.1, steps 8 to 11.
-    fn take_back(&mut self, now: Time, acked: u64, echo: bool) {
-        self.frto = None;
-        self.resend = false;
-        self.repair = None;
-        self.loss_point = None;
-        self.timed_out_at = None;
-        self.dup_acks = 0;
-        self.beyond_window = 0;
-        self.nxt = self.max;
-        self.rack.forget_losses(self.una);
-        let Some(undo) = self.undo.take().filter(|undo| undo.stands && !echo) else { return };
-        let before = undo.curve.window().get();
-        self.cc = undo.curve;
-        if undo.by_timeout {
-            let initial = self.profile.initial_window.saturating_mul(self.mss);
-            self.cc.set_window(Bytes::new(self.flight() + acked.min(initial)));
-            self.cc.set_ssthresh(Bytes::new(undo.threshold));
-            self.rtt_after_spike = Some(self.max);
-        } else {
-            self.cc.set_window(Bytes::new(before.max(self.window)));
-        }
-        self.window = self.cc.window().get();
-        self.timers.retransmit = now + self.rtt.timeout();
-    }
-
-    /// Step 11: the first sample from data sent after a spurious timeout widens the timer.
-    pub(super) fn adapt_after_spike(&mut self, ack: u64, sample: Span) {
-        if self.rtt_after_spike.is_some_and(|end| ack > end) {
-            self.rtt_after_spike = None;
-            self.rtt.widen(sample);
         }
     }
 }

@@ -1,17 +1,19 @@
 //! Sending: which bytes go next, and the segment that carries them.
 
 use super::{Repair, Scheme, Sender};
+use crate::mark::Mark;
 use crate::profile::Pipe;
 use crate::segment::{Flags, Segment, Stamp};
 use sojourn_units::{Ecn, Time};
 
 impl Sender {
     /// What goes next on an established connection.
+    #[inline]
     pub(super) fn next(&mut self, now: Time) -> Option<Segment> {
         if self.ack_due {
             return Some(self.ack_of_fin());
         }
-        if self.waits_for_pace(now) {
+        if self.paces && self.waits_for_pace(now) {
             return None;
         }
         if self.resend {
@@ -38,6 +40,7 @@ impl Sender {
     }
 
     /// The window says how far to go.
+    #[inline]
     pub(super) fn next_in_order(&mut self, now: Time) -> Option<Segment> {
         if self.nxt == self.end_of_stream() || self.ecn.hold {
             return None;
@@ -64,12 +67,12 @@ impl Sender {
     /// Something is missing, or taken for lost.
     #[cold]
     pub(super) fn next_in_trouble(&mut self, now: Time) -> Option<Segment> {
-        match self.repair {
+        match self.repair.get() {
             _ if self.scheme == Scheme::Rack => self.next_with_rack(now),
-            Some(Repair::Fast(fast)) => self.next_in_fast_recovery(now, fast),
-            Some(Repair::Sack(sack)) => self.next_in_sack_recovery(now, sack),
-            Some(Repair::Counted(counted)) => self.next_in_counted_recovery(now, counted),
-            None if self.profile.pipe == Pipe::Counted => self.next_in_order(now),
+            Some(&Repair::Fast(fast)) => self.next_in_fast_recovery(now, fast),
+            Some(&Repair::Sack(sack)) => self.next_in_sack_recovery(now, sack),
+            Some(&Repair::Counted(counted)) => self.next_in_counted_recovery(now, counted),
+            None if self.config.profile.pipe == Pipe::Counted => self.next_in_order(now),
             _ => self.next_around_sacked(now),
         }
     }
@@ -96,8 +99,20 @@ impl Sender {
         let most = self.edge.min(self.una.saturating_add(self.window));
         let fin_fits = self.closing && rest == self.mss + 1 && self.end_of_stream() <= most;
         let len = if fin_fits { rest } else { self.mss.min(rest) };
+        if self.nxt + len <= self.edge {
+            return len;
+        }
         // What was sent before needs no new room (RFC 9293, section 3.8.6): a piece ends where that ends.
-        if self.nxt < self.max && self.nxt + len > self.edge { len.min(self.max - self.nxt) } else { len }
+        if self.nxt < self.max {
+            len.min(self.max - self.nxt)
+        } else {
+            self.persist.worth_filling(self.room(), len)
+        }
+    }
+
+    /// The usable window.
+    fn room(&self) -> u64 {
+        self.edge.saturating_sub(self.nxt)
     }
 
     /// The same where the receiver has room for it; 0 otherwise.
@@ -107,6 +122,7 @@ impl Sender {
     }
 
     /// The next `len` sequence numbers in order.
+    #[inline]
     pub(super) fn advance(&mut self, now: Time, len: u64) -> Segment {
         let seq = self.nxt;
         self.nxt += len;
@@ -114,14 +130,18 @@ impl Sender {
     }
 
     /// The segment of `len` sequence numbers from `seq`.
+    #[inline]
     pub(super) fn data(&mut self, now: Time, seq: u64, len: u64) -> Segment {
         let end = seq + len;
         let new = end > self.max;
+        self.last_sent = now;
         if new {
             self.note_new(now, seq, end);
         } else {
             // Karn: the ACK of a segment sent twice could be for either.
-            self.timed.take_if(|(timed, _)| *timed > seq && *timed <= end);
+            if self.timed.get().is_some_and(|timed| timed > seq && timed <= end) {
+                self.timed = Mark::NONE;
+            }
             self.resent_below = self.resent_below.max(end);
             self.note_sent_again(now);
             self.note_repaired(len);
@@ -133,7 +153,9 @@ impl Sender {
             self.arm_probe(now, true);
         }
         let segment = self.segment(now, seq, len, new);
-        self.note_pace(now, &segment);
+        if self.paces {
+            self.note_pace(now, &segment);
+        }
         segment
     }
 
@@ -141,15 +163,15 @@ impl Sender {
     fn note_new(&mut self, now: Time, seq: u64, end: u64) {
         self.max = end;
         self.last_segment = seq;
-        self.last_sent = now;
-        if self.profile.time_all {
+        if self.times_all {
             self.history.push(end, now);
         } else if self.timed.is_none() {
-            self.timed = Some((end, now));
+            (self.timed, self.timed_at) = (Mark::at(end), now);
         }
     }
 
     /// A segment as it goes on the wire; `new`: whether it carries new data.
+    #[inline]
     pub(super) fn segment(&mut self, now: Time, seq: u64, len: u64, new: bool) -> Segment {
         let (flags, ecn) = self.ecn_of(new);
         let fin = self.closing && seq + len == self.end_of_stream();
@@ -170,7 +192,7 @@ impl Sender {
             return (Flags::ACK, Ecn::NotEct);
         }
         let cwr = new && std::mem::take(&mut self.ecn.cwr_due);
-        let capable = new || self.profile.ect_on_retransmit;
+        let capable = new || self.config.profile.ect_on_retransmit;
         (Flags::ACK.with(Flags::CWR, cwr), if capable { Ecn::Ect0 } else { Ecn::NotEct })
     }
 }

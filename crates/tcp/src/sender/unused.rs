@@ -64,7 +64,7 @@ impl Sender {
     /// Whether an ACK may let the window grow; `before` bytes were outstanding.
     pub(super) fn window_is_used(&self, before: u64) -> bool {
         let full = before + self.mss > self.window;
-        match self.profile.unused_window {
+        match self.config.profile.unused_window {
             UnusedWindow::Keep => true,
             UnusedWindow::Restart => full || (self.in_slow_start() && 2 * before > self.window),
             UnusedWindow::Validate => {
@@ -88,11 +88,11 @@ impl Sender {
 
     /// Before new data is sent with nothing outstanding, or at all in an unvalidated window.
     pub(super) fn look_at_window(&mut self, now: Time) {
-        match self.profile.unused_window {
+        match self.config.profile.unused_window {
             UnusedWindow::Keep => {}
             UnusedWindow::Restart => {
                 if self.una == self.max && self.max > 0 && now.since(self.last_sent) > self.rtt.timeout() {
-                    let initial = self.profile.initial_window.saturating_mul(self.mss);
+                    let initial = self.config.profile.initial_window.saturating_mul(self.mss);
                     self.set_window(self.window.min(initial));
                 }
             }
@@ -105,7 +105,7 @@ impl Sender {
         while let Some(since) = self.usage.as_ref().and_then(|usage| usage.unvalidated)
             && now.since(since) >= NON_VALIDATED_PERIOD
         {
-            let initial = self.profile.initial_window.saturating_mul(self.mss);
+            let initial = self.config.profile.initial_window.saturating_mul(self.mss);
             let ssthresh = self.cc.ssthresh().get().max(self.window / 4 * 3);
             self.cc.set_ssthresh(Bytes::new(ssthresh));
             self.set_window(self.window.min((self.window / 2).max(initial)));
@@ -115,18 +115,38 @@ impl Sender {
         }
     }
 
-    /// Section 4.4.1: a loss in an unvalidated window of which `flight` bytes were in use.
-    pub(super) fn cut_unvalidated(&mut self, flight: u64) {
-        let mss = self.mss;
-        let Some(usage) = self.usage.as_mut().filter(|usage| usage.unvalidated.is_some()) else { return };
+    /// Section 4.4.1: congestion in an unvalidated window of which `flight` bytes were in use; what is taken for used.
+    pub(super) fn cut_unvalidated(&mut self, flight: u64) -> Option<u64> {
+        let usage = self.usage.as_ref().filter(|usage| usage.unvalidated.is_some())?;
         let used = usage.value().unwrap_or(0).max(flight);
-        usage.loss = Some((used, 0));
-        self.set_window((used / 2).max(mss));
+        self.set_window((used / 2).max(self.mss));
+        Some(used)
+    }
+
+    /// The end of recovery will take what is sent again until then off the `used` bytes.
+    pub(super) fn await_repair(&mut self, used: u64) {
+        if let Some(usage) = &mut self.usage {
+            usage.loss = Some((used, 0));
+        }
     }
 
     pub(super) fn note_repaired(&mut self, len: u64) {
         if let Some((_, repaired)) = self.usage.as_mut().and_then(|usage| usage.loss.as_mut()) {
             *repaired += len;
+        }
+    }
+
+    /// What was used until now says nothing any more.
+    pub(super) fn forget_usage(&mut self) {
+        if let Some(usage) = &mut self.usage {
+            usage.forget();
+        }
+    }
+
+    /// Nothing was lost.
+    pub(super) fn forget_repair(&mut self) {
+        if let Some(usage) = &mut self.usage {
+            usage.loss = None;
         }
     }
 

@@ -19,11 +19,6 @@ pub(crate) fn random(p: f64) -> Loss {
     Box::new(move |_, _| draws.uniform() < p)
 }
 
-/// One in so many is lost.
-pub(crate) fn periodic(every: u64) -> Loss {
-    Box::new(move |_, number| number.is_multiple_of(every))
-}
-
 /// Each is lost with this probability, and with it all that follow in its round of `rtt` (Padhye and others, 1998).
 pub(crate) fn tails_of_rounds(p: f64, rtt: Span) -> Loss {
     let mut draws = Stream::named(1, "losses");
@@ -55,8 +50,9 @@ pub(crate) struct Connection {
     pub(crate) receiver: Receiver,
     one_way: Span,
     loss: Loss,
-    /// Data segments sent.
+    /// Data segments sent, and those of them that were lost.
     pub(crate) sent: u64,
+    pub(crate) lost: u64,
     /// ACKs that have reached the sender, its SYN's not counted.
     pub(crate) heard: u64,
     data: VecDeque<(Time, Segment)>,
@@ -76,6 +72,7 @@ impl Connection {
             one_way: Span::from_nanos(rtt.nanos() / 2),
             loss,
             sent: 0,
+            lost: 0,
             heard: 0,
             data: VecDeque::new(),
             acks: VecDeque::new(),
@@ -89,7 +86,9 @@ impl Connection {
         while let Some(segment) = self.sender.poll_transmit(now) {
             let data = segment.len > 0;
             self.sent += u64::from(data);
-            if !(data && (self.loss)(now, self.sent)) {
+            if data && (self.loss)(now, self.sent) {
+                self.lost += 1;
+            } else {
                 let last = self.data.back().map_or(Time::ZERO, |(time, _)| *time);
                 self.data.push_back(((now + self.one_way).max(last + SPACING), segment));
             }
@@ -109,8 +108,9 @@ impl Connection {
 
     /// Lets the next thing happen, and says when that was.
     pub(crate) fn step(&mut self) -> Time {
-        let now = self.next();
-        let [data, ack, receiver, _] = self.due();
+        let due = self.due();
+        let [data, ack, receiver, _] = due;
+        let now = due.into_iter().flatten().min().expect("something goes on");
         let answer = if data == Some(now) {
             self.data.pop_front().and_then(|(_, segment)| self.receiver.on_segment(now, &segment))
         } else if ack == Some(now) {

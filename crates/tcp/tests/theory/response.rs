@@ -19,13 +19,13 @@
 //! that much is taken off. What remains is below the formula by 2 to 4 % at p = 1e-4
 //! and by 8 % at p = 1e-2, where a loss comes every eight round trips and one
 //! retransmission in a hundred is lost, so that its window ends in a timeout.
-//! Beyond that the square root says nothing of TCP: `timeouts.rs` goes on there.
+//! Beyond that the square root, which knows no timeouts, says nothing of TCP: `timeouts.rs` goes on there.
 //! Where a formula stops holding before, the test says so.
 //!
 //! The formula of CUBIC is for windows above Reno's, that is, long round trips;
 //! on short ones CUBIC follows Reno's estimate with its own constant.
 
-use crate::path::{Connection, Loss, periodic, profile, random};
+use crate::path::{Connection, Loss, profile, random};
 use sojourn_tcp::Profile;
 use sojourn_units::math::{cbrt, ln, pow, pow_int};
 use sojourn_units::{Span, Stream};
@@ -36,6 +36,8 @@ const RENO_RANDOM: f64 = 1.3098;
 const RENO_PERIODIC: f64 = 1.2247;
 /// CUBIC under random losses (Poojary and Sharma), fast convergence off.
 const CUBIC_RANDOM: f64 = 1.3004;
+/// The same in the Reno-friendly region: the mean of the ideal window below (RFC 9438, section 4.3).
+const CUBIC_FRIENDLY: f64 = 1.412;
 /// CUBIC under periodic losses (RFC 9438, equation 5).
 const CUBIC_PERIODIC: f64 = 1.0538;
 /// The mean of the part of the window that no segment fills.
@@ -63,13 +65,21 @@ fn cubic_over(millis: u64) -> Flow {
     Flow { cc: "cubic", rtt: Span::from_millis(millis), ..reno() }
 }
 
-/// The mean window over so many segments, in segments: what is delivered in a round-trip time.
-fn mean_window(flow: &Flow, loss: Loss, segments: f64) -> f64 {
+/// A mean window in segments, and the share of segments lost meanwhile: at random it is not quite what was asked for.
+struct Mean {
+    window: f64,
+    p: f64,
+}
+
+/// The mean window over so many segments: what is delivered in a round-trip time.
+fn mean_window(flow: &Flow, loss: Loss, segments: f64) -> Mean {
     let mut connection = Connection::new(flow.cc, flow.profile.clone(), flow.rtt, loss);
     let warm_up = segments / 10.0;
     let start = connection.deliver(warm_up as u64);
+    let (sent, lost) = (connection.sent, connection.lost);
     let rounds = connection.deliver(segments as u64).since(start).seconds() / flow.rtt.seconds();
-    (segments - warm_up) / rounds
+    let p = (connection.lost - lost) as f64 / (connection.sent - sent) as f64;
+    Mean { window: (segments - warm_up) / rounds, p }
 }
 
 /// How much longer runs are than need be: a number in the environment.
@@ -77,15 +87,29 @@ fn effort() -> f64 {
     std::env::var("THEORY_EFFORT").map_or(1.0, |text| text.parse().expect("THEORY_EFFORT is a number"))
 }
 
-/// Under losses at random: over fewer of them where each takes 10 000 segments.
-fn random_mean(flow: &Flow, p: f64) -> f64 {
-    let losses = effort() * (1000.0 * (p / 1e-3).sqrt()).max(250.0);
-    mean_window(flow, random(p), losses / p)
+/// Holds a flow under losses at random to a formula.
+#[track_caller]
+fn agrees_at_random(what: &str, flow: &Flow, p: f64, formula: impl Fn(f64) -> f64) {
+    let mean = random_mean(flow, p, formula(p));
+    agrees(&format!("{what}, random"), p, mean.window, formula(mean.p));
+}
+
+/// Over fewer losses where each takes 10 000 segments.
+fn random_mean(flow: &Flow, p: f64, formula: f64) -> Mean {
+    let losses = effort() * (200.0 * (p / 1e-3).sqrt()).max(80.0);
+    mean_window(flow, early_too(formula, random(p)), losses / p)
 }
 
 /// Under a loss every so many segments.
-fn periodic_mean(flow: &Flow, every: u64) -> f64 {
-    mean_window(flow, periodic(every), 100.0 * effort() * every as f64)
+fn periodic_mean(flow: &Flow, every: u64, formula: f64) -> f64 {
+    let loss = Box::new(move |_, number: u64| number.is_multiple_of(every));
+    mean_window(flow, early_too(formula, loss), 60.0 * effort() * every as f64).window
+}
+
+/// The same losses, and one that ends slow start at about the window of the formula: from where it would end without,
+/// many cycles are not enough to come down.
+fn early_too(formula: f64, mut loss: Loss) -> Loss {
+    Box::new(move |now, number| loss(now, number) || number == formula as u64)
 }
 
 /// Holds a mean window against a formula, which counts the part of the window that no segment fills.
@@ -105,17 +129,36 @@ const PROBABILITIES: [f64; 5] = [1e-4, 3e-4, 1e-3, 3e-3, 1e-2];
 #[test]
 fn reno_follows_its_response_function() {
     for p in PROBABILITIES {
-        agrees("NewReno, random", p, random_mean(&reno(), p), RENO_RANDOM / p.sqrt());
-        agrees("NewReno with SACK, random", p, random_mean(&reno_with_sack(), p), RENO_RANDOM / p.sqrt());
+        agrees_at_random("NewReno", &reno(), p, |p| RENO_RANDOM / p.sqrt());
+        agrees_at_random("NewReno with SACK", &reno_with_sack(), p, |p| RENO_RANDOM / p.sqrt());
+    }
+}
+
+/// Windows are below eight segments, or a loss comes every few round trips: what is sent falls ever further short of
+/// formulas that know neither timeouts nor the round trip of a repair.
+#[test]
+fn beyond_a_loss_in_a_hundred_no_formula_without_timeouts_holds() {
+    for (what, flow, formula) in [
+        ("NewReno, random", reno(), (|p: f64| RENO_RANDOM / p.sqrt()) as fn(f64) -> f64),
+        ("NewReno with SACK, random", reno_with_sack(), |p| RENO_RANDOM / p.sqrt()),
+        ("CUBIC, 20 ms, random", cubic_over(20), |p| CUBIC_FRIENDLY / p.sqrt()),
+    ] {
+        let short = [3e-2, 0.1].map(|p| {
+            let mean = random_mean(&flow, p, formula(p));
+            let ratio = mean.window / (formula(mean.p) - FRACTION);
+            println!("{what:<40} p = {p:<8.1e} ratio {ratio:.3}");
+            ratio
+        });
+        assert!(short[1] < short[0] && short[1] < 1.0 - TOLERANCE, "{what}: {short:?}");
     }
 }
 
 /// Beyond p = 3e-3 windows are below ten segments, and fewer than three ACKs may follow a loss.
 fn delayed_acks(byte_counting: u32, b: f64) {
     let flow = Flow { profile: Profile { delayed_ack: true, byte_counting, ..profile() }, ..reno() };
-    for p in &PROBABILITIES[..4] {
+    for p in &PROBABILITIES[1..4] {
         let what = format!("NewReno, 2 segments an ACK, L = {byte_counting}");
-        agrees(&what, *p, random_mean(&flow, *p), RENO_RANDOM / (b * p).sqrt());
+        agrees_at_random(&what, &flow, *p, |p| RENO_RANDOM / (b * p).sqrt());
     }
 }
 
@@ -136,21 +179,20 @@ fn delayed_acks_cost_nothing_where_bytes_are_counted() {
 fn reno_under_periodic_losses_has_the_textbooks_constant() {
     for every in [10_000, 3000, 1000] {
         let p = 1.0 / every as f64;
-        agrees("NewReno, periodic", p, periodic_mean(&reno(), every), RENO_PERIODIC / p.sqrt());
-        agrees(
-            "NewReno with SACK, periodic",
-            p,
-            periodic_mean(&reno_with_sack(), every),
-            RENO_PERIODIC / p.sqrt(),
-        );
+        let formula = RENO_PERIODIC / p.sqrt();
+        for (what, flow) in [("NewReno, periodic", reno()), ("NewReno with SACK, periodic", reno_with_sack())]
+        {
+            agrees(what, p, periodic_mean(&flow, every, formula), formula);
+        }
     }
 }
 
+/// Up to p = 3e-2. At p = 0.1 it would agree as well, but by accident: it is Reno's estimate, a fifth higher there, that
+/// timeouts bring down to it.
 #[test]
 fn cubic_follows_its_response_function() {
-    for p in PROBABILITIES {
-        let flow = cubic_over(400);
-        agrees("CUBIC, 400 ms, random", p, random_mean(&flow, p), CUBIC_RANDOM * pow(0.4 / p, 0.75));
+    for p in PROBABILITIES.into_iter().chain([3e-2]) {
+        agrees_at_random("CUBIC, 400 ms", &cubic_over(400), p, |p| CUBIC_RANDOM * pow(0.4 / p, 0.75));
     }
 }
 
@@ -169,27 +211,25 @@ fn cubic_under_periodic_losses_has_the_rfcs_tables() {
         let flow = cubic_over(millis);
         let (p, formula) = rfc_9438(&flow, every);
         assert!(table.is_none_or(|table: f64| (formula / table - 1.0).abs() < 0.025), "{formula}");
-        let window = mean_window(&flow, periodic(every), 300.0 * every as f64);
-        agrees(&format!("CUBIC, {millis} ms, periodic"), p, window, formula);
+        agrees(&format!("CUBIC, {millis} ms, periodic"), p, periodic_mean(&flow, every, formula), formula);
     }
 }
 
 /// Where the plateau is off by d a cycle changes it by the cube of d only: how a flow starts is not soon forgotten. One
-/// whose first loss comes late has too large a window, one that loses its 150th segment too small a one, and both come
-/// closer.
+/// that loses its 250th segment has too large a window, one that loses its 150th too small a one, and both come closer.
 #[test]
 fn cubic_comes_to_the_rfcs_constant_from_both_sides() {
     let flow = cubic_over(100);
     let every = 10_000;
     let (p, formula) = rfc_9438(&flow, every);
     assert!((formula / 187.0 - 1.0).abs() < 0.01, "{formula}");
-    for (what, side, first) in [("from below", -1.0, 150), ("from above", 1.0, every)] {
-        let after = |cycles: f64| {
-            let loss: Loss = Box::new(move |_, number| number == first || number.is_multiple_of(every));
-            mean_window(&flow, loss, cycles * every as f64)
-        };
-        let (early, late) = (after(100.0), after(300.0));
-        println!("CUBIC, 100 ms, {what}: {early:.1} segments over 100 losses, {late:.1} over 300");
+    for (what, side, first) in [("from below", -1.0, 150), ("from above", 1.0, 250)] {
+        let loss: Loss = Box::new(move |_, number| number == first || number.is_multiple_of(every));
+        let mut connection = Connection::new(flow.cc, flow.profile.clone(), flow.rtt, loss);
+        let [start, middle, end] = [10, 40, 100].map(|losses| connection.deliver(losses * every));
+        let mean = |losses: u64, time: Span| (losses * every) as f64 * flow.rtt.seconds() / time.seconds();
+        let (early, late) = (mean(30, middle.since(start)), mean(60, end.since(middle)));
+        println!("CUBIC, 100 ms, {what}: {early:.1} segments from the 10th loss on, {late:.1} from the 40th");
         let off = |window: f64| side * (window - (formula - FRACTION));
         assert!(0.0 < off(late) && off(late) < off(early), "{what}: {early} {late} {formula}");
         agrees(&format!("CUBIC, 100 ms, periodic, {what}"), p, late, formula);
@@ -203,14 +243,12 @@ fn rfc_9438(flow: &Flow, every: u64) -> (f64, f64) {
     (p, cubic.max(RENO_PERIODIC / p.sqrt()))
 }
 
-/// RFC 9438, section 4.3. The constant is the mean of the ideal window below; Reno's is 1.31.
+/// RFC 9438, section 4.3.
 /// Beyond p = 3e-3 the estimate, which counts ACKs, is a tenth behind.
 #[test]
 fn cubic_on_short_paths_follows_renos_estimate() {
-    let constant = ideal_mean(0.7, friendly);
-    assert!((constant - 1.412).abs() < 0.01, "{constant}");
     for p in &PROBABILITIES[..4] {
-        agrees("CUBIC, 20 ms, random", *p, random_mean(&cubic_over(20), *p), constant / p.sqrt());
+        agrees_at_random("CUBIC, 20 ms", &cubic_over(20), *p, |p| CUBIC_FRIENDLY / p.sqrt());
     }
 }
 
@@ -225,10 +263,9 @@ fn scalable_follows_its_response_function() {
     assert!((constant / 0.08 - 1.0).abs() < TOLERANCE);
     let flow = Flow { cc: "scalable", ..reno_with_sack() };
     for p in [1e-4, 3e-4, 1e-3] {
-        agrees("Scalable, random", p, random_mean(&flow, p), constant / p);
-        let every = (1.0 / p) as u64;
-        let window = mean_window(&flow, periodic(every), 300.0 / p);
-        agrees("Scalable, periodic", p, window, constant / p);
+        agrees_at_random("Scalable", &flow, p, |p| constant / p);
+        let formula = constant / p;
+        agrees("Scalable, periodic", p, periodic_mean(&flow, (1.0 / p) as u64, formula), formula);
     }
 }
 
@@ -239,6 +276,8 @@ fn the_constants_are_those_of_the_ideal_windows() {
     assert!((reno - RENO_RANDOM).abs() < 0.01, "{reno}");
     let cubic = ideal_mean(0.7, cubic) * 0.4_f64.sqrt().sqrt();
     assert!((cubic - CUBIC_RANDOM).abs() < 0.01, "{cubic}");
+    let friendly = ideal_mean(0.7, friendly);
+    assert!((friendly - CUBIC_FRIENDLY).abs() < 0.01, "{friendly}");
 }
 
 /// The mean of an ideal window: no packets, no delay, losses at the rate of the window, round trips of 1.

@@ -63,7 +63,7 @@ impl Setup {
 
     /// The receiver.
     pub fn receiver(&self) -> Receiver {
-        Receiver::new(&self.config(self.agrees_ecn))
+        Receiver::new(self.config(self.agrees_ecn))
     }
 
     fn config(&self, ecn: bool) -> Config {

@@ -1,0 +1,57 @@
+//! Senders on a shared link against theory: how much buffer a flow needs, whether like flows get like shares, and DCTCP's
+//! steady state.
+//!
+//! Figures are printed with `cargo test -p sojourn-sim --test transport_theory -- --nocapture`; add `--include-ignored`
+//! for more of them.
+
+mod buffers;
+mod dctcp;
+mod shares;
+
+use sojourn_aqm::{Arrival, Law, Verdict};
+use sojourn_scenario::Scenario;
+use sojourn_sim::{Metric, Outcome, Run};
+use std::sync::{Arc, Mutex};
+
+fn scenario(text: &str, overrides: &[(&str, &str)]) -> Scenario {
+    let overrides: Vec<(String, String)> =
+        overrides.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+    Scenario::parse(text.as_bytes(), "test", &overrides).unwrap_or_else(|faults| panic!("{faults}"))
+}
+
+fn run(text: &str, overrides: &[(&str, &str)], seed: u64) -> Outcome {
+    finish(Run::new(&scenario(text, overrides), seed).unwrap())
+}
+
+fn finish(mut run: Run) -> Outcome {
+    while run.advance() {}
+    run.finish()
+}
+
+fn number(outcome: &Outcome, name: &str) -> f64 {
+    match outcome.metrics.iter().find(|(key, _)| *key == name).map(|(_, metric)| metric) {
+        Some(Metric::Number(value)) => *value,
+        other => panic!("{name} is {other:?}"),
+    }
+}
+
+/// Marks what finds more than so many packets before it, and notes which arrivals that were.
+#[derive(Clone)]
+struct Step {
+    above: u32,
+    marked: Arc<Mutex<Vec<bool>>>,
+}
+
+impl Step {
+    fn above(packets: u32) -> Step {
+        Step { above: packets, marked: Arc::default() }
+    }
+}
+
+impl Law for Step {
+    fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
+        let marked = arrival.backlog.packets > self.above;
+        self.marked.lock().unwrap().push(marked);
+        if marked { arrival.signalled() } else { Verdict::Pass }
+    }
+}
