@@ -73,7 +73,7 @@ impl Sender {
         let moved = self.heard && edge - segment.ack != self.edge.saturating_sub(self.una);
         self.heard = true;
         self.edge = edge;
-        self.persist.widest = self.persist.widest.max(segment.window.into());
+        self.persist.widest = self.persist.widest.max(segment.window);
         moved
     }
 
