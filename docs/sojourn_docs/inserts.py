@@ -5,6 +5,8 @@
     parameters LAW     the table of a law's parameters, from the catalogue
     source LAW         where a law or congestion control is defined, from the catalogue
     run LAW            a picture and a table of a run under tail drop and under the law, made now
+    windows            a picture and a table of runs under each congestion control, made now
+    beside LAW         a law beside ns-3, ours run now
     behaviour LINK     what every law does on a link of scenarios/behaviour, run now
     catalogue KIND     the table of all laws, discs, ccs, apps or profiles
     knobs              every knob of TCP, as it stands in each profile
@@ -32,7 +34,7 @@ from typer.testing import CliRunner
 import sojourn as sj
 from sojourn import catalogue
 from sojourn.laws_in_python import InPython
-from sojourn_docs import behaviour, runs
+from sojourn_docs import behaviour, beside, runs, windows
 
 _INSERT = re.compile(r"<!-- insert (\w+)(?: (\S+))? -->")
 _ROOT = Path(__file__).resolve().parents[2]
@@ -51,11 +53,15 @@ def fill(app: Sphinx, page: str, text: list[str]) -> None:
 
     def replacement(found: re.Match[str]) -> str:
         what, argument = found.groups()
+        pictures, static = app.sojourn_pictures, "../" * page.count("/") + "_static/runs"  # type: ignore[attr-defined]
         if what == "run":
-            static = "../" * page.count("/") + "_static/runs"
-            return runs.shown(argument, app.sojourn_pictures, static)  # type: ignore[attr-defined]
+            return runs.shown(argument, pictures, static)
+        if what == "windows":
+            return windows.shown(pictures, static)
         if what not in _WHAT:
-            raise ExtensionError(f'{page}: there is no insert "{what}"; legal: run, {", ".join(_WHAT)}')
+            raise ExtensionError(
+                f'{page}: there is no insert "{what}"; legal: run, windows, {", ".join(_WHAT)}'
+            )
         return _WHAT[what](*([argument] if argument else []))
 
     text[0] = _INSERT.sub(replacement, text[0])
@@ -160,6 +166,7 @@ _WHAT: dict[str, Callable[..., str]] = {
     "parameters": parameters,
     "source": source,
     "behaviour": behaviour_of_all,
+    "beside": beside.table,
     "catalogue": entries,
     "scenario": scenario,
     "knobs": knobs,

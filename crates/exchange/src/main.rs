@@ -1,7 +1,7 @@
 //! `exchange [--kernel] FILE|FOLDER...`: plays packet-exchange scripts, to our TCP or to this machine's.
 
 #[cfg(target_os = "linux")]
-use sojourn_exchange::kernel::{self, Replay};
+use sojourn_exchange::kernel::{self, Patience, Replay};
 use sojourn_exchange::ours::Ours;
 #[cfg(target_os = "linux")]
 use sojourn_exchange::play::Late;
@@ -131,7 +131,7 @@ fn played(script: &Script) -> Result<String, String> {
         (Ok(_), None) => Ok(script.title.clone()),
         (Ok(_), Some(_)) => Err(": holds; it is pending no more".into()),
         (Err(_), Some(why)) => Ok(format!("{} (pending: {why})", script.title)),
-        (Err(failure), None) => Err(report(script, &failure)),
+        (Err(failure), None) => Err(report(script, &failure, "")),
     }
 }
 
@@ -140,9 +140,10 @@ fn played(script: &Script) -> Result<String, String> {
 fn replay(scripts: &[(&PathBuf, Script)]) -> ExitCode {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    if let Err(why) = kernel::prepare() {
-        return lacks(&format!("{why}; they need /dev/net/tun, and user namespaces or root"));
-    }
+    let patience = match kernel::prepare() {
+        Ok(patience) => patience,
+        Err(why) => return lacks(&format!("{why}; they need /dev/net/tun, and user namespaces or root")),
+    };
     let (for_it, others): (Vec<_>, Vec<_>) =
         scripts.iter().partition(|(_, script)| script.setup.not_for_kernel.is_none());
     for (file, script) in &others {
@@ -154,7 +155,7 @@ fn replay(scripts: &[(&PathBuf, Script)]) -> ExitCode {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
                 while let Some((file, script)) = for_it.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Some(outcome) = replayed(script) {
+                    if let Some(outcome) = replayed(script, patience) {
                         failures.fetch_add(usize::from(!tell(file, &outcome)), Ordering::Relaxed);
                     } else {
                         say(&format!("late  {}: {}", file.display(), script.title));
@@ -180,14 +181,14 @@ fn replay(_: &[(&PathBuf, Script)]) -> ExitCode {
 
 /// None where it could not be played in time, however often it was tried.
 #[cfg(target_os = "linux")]
-fn replayed(script: &Script) -> Option<Result<String, String>> {
-    let Replay { tries, outcome } = kernel::replay(script);
+fn replayed(script: &Script, patience: Patience) -> Option<Result<String, String>> {
+    let Replay { tries, outcome } = kernel::replay(script, patience);
     let again =
         if tries > 1 { format!(" (at try {tries}: before, something was late)") } else { String::new() };
     match outcome {
         Ok(_) => Some(Ok(format!("{}{again}", script.title))),
         Err(failure) if failure.late == Some(Late::Script) => None,
-        Err(failure) => Some(Err(report(script, &failure) + &again)),
+        Err(failure) => Some(Err(report(script, &failure, &again))),
     }
 }
 
@@ -201,10 +202,10 @@ fn tell(file: &Path, outcome: &Result<String, String>) -> bool {
     outcome.is_ok()
 }
 
-fn report(script: &Script, failure: &Failure) -> String {
+fn report(script: &Script, failure: &Failure, again: &str) -> String {
     let Failure { line, expected, seen, passed, .. } = failure;
     let mut text = format!(
-        ":{line}: {}\n      expected {expected}\n      seen     {seen}\n      so far:\n",
+        ":{line}: {}{again}\n      expected {expected}\n      seen     {seen}\n      so far:\n",
         script.title
     );
     for segment in passed {

@@ -329,7 +329,7 @@ impl<P: Probe> Simulation<P> {
         for link in &mut self.private[leg.from as usize..next.from as usize] {
             at = link.send(at, packet.size(), &mut self.speeds);
         }
-        match leg.end {
+        match leg.end() {
             End::Link(link) => {
                 let next = &mut self.links[link as usize].inbox;
                 let earlier = at < next.first();

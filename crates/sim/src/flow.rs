@@ -139,3 +139,19 @@ impl Timer {
         due
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::leg::Leg;
+    use crate::link::Private;
+
+    /// A flow of a dumbbell has four private links and four legs. With what its connection holds on the heap at rest
+    /// (`footprint.rs` in `crates/tcp/tests`: 104 bytes at most) that is a kibibyte at most.
+    #[test]
+    fn a_flow_takes_a_kibibyte() {
+        let route = 4 * size_of::<Private>() + 4 * size_of::<Leg>();
+        let flow = size_of::<Flow>() + size_of::<Connection>();
+        assert!(flow + route + 104 <= 1024, "{flow} B and {route} B");
+    }
+}

@@ -21,7 +21,8 @@ use std::collections::BTreeMap;
 pub(crate) struct Leg {
     /// The first of its links, among the private ones; the next leg's come behind.
     pub(crate) from: u32,
-    pub(crate) end: End,
+    /// The number of the shared link where it ends, or of an endpoint.
+    to: u32,
 }
 
 /// Where a leg ends.
@@ -48,6 +49,29 @@ pub(crate) struct Layout {
     /// Each flow's first legs, forward and reverse.
     pub(crate) first: Vec<[u32; 2]>,
 }
+
+impl Leg {
+    fn new(from: u32, end: End) -> Leg {
+        let to = match end {
+            End::Link(link) => link,
+            End::Receiver => RECEIVER,
+            End::Sender => SENDER,
+        };
+        Leg { from, to }
+    }
+
+    pub(crate) fn end(self) -> End {
+        match self.to {
+            RECEIVER => End::Receiver,
+            SENDER => End::Sender,
+            link => End::Link(link),
+        }
+    }
+}
+
+/// Numbers that no link has.
+const RECEIVER: u32 = u32::MAX;
+const SENDER: u32 = u32::MAX - 1;
 
 impl Layout {
     /// Cuts the network's routes into legs.
@@ -107,7 +131,7 @@ impl Layout {
 
     /// Adds the leg over the private links from number `from` on; gives the next number.
     fn add_leg(&mut self, from: u32, end: End) -> u32 {
-        self.legs.push(Leg { from, end });
+        self.legs.push(Leg::new(from, end));
         self.private.len() as u32
     }
 }

@@ -2,53 +2,54 @@
 
 /// A value that comes and goes. Its place on the heap is kept for the next one, until it is given up.
 #[derive(Clone, Debug)]
-pub(crate) struct Kept<T> {
-    place: Option<Box<T>>,
-    is_there: bool,
+pub(crate) struct Kept<T>(Option<Box<Place<T>>>);
+
+#[derive(Clone, Debug)]
+struct Place<T> {
+    is_taken: bool,
+    value: T,
 }
 
 impl<T> Kept<T> {
-    pub(crate) const NONE: Kept<T> = Kept { place: None, is_there: false };
+    pub(crate) const NONE: Kept<T> = Kept(None);
 
     pub(crate) fn is_some(&self) -> bool {
-        self.is_there
+        self.0.as_ref().is_some_and(|place| place.is_taken)
     }
 
     pub(crate) fn is_none(&self) -> bool {
-        !self.is_there
+        !self.is_some()
     }
 
     pub(crate) fn get(&self) -> Option<&T> {
-        if self.is_there { self.place.as_deref() } else { None }
+        self.0.as_ref().filter(|place| place.is_taken).map(|place| &place.value)
     }
 
     pub(crate) fn get_mut(&mut self) -> Option<&mut T> {
-        if self.is_there { self.place.as_deref_mut() } else { None }
+        self.0.as_mut().filter(|place| place.is_taken).map(|place| &mut place.value)
     }
 
     pub(crate) fn set(&mut self, value: T) {
-        self.is_there = true;
-        match &mut self.place {
+        let value = Place { is_taken: true, value };
+        match &mut self.0 {
             Some(place) => **place = value,
-            None => self.place = Some(Box::new(value)),
+            None => self.0 = Some(Box::new(value)),
         }
     }
 
     pub(crate) fn clear(&mut self) {
-        self.is_there = false;
+        if let Some(place) = &mut self.0 {
+            place.is_taken = false;
+        }
     }
 
     /// The value, without its place.
     pub(crate) fn take(&mut self) -> Option<T> {
-        let value = self.place.take().filter(|_| self.is_there);
-        self.is_there = false;
-        value.map(|place| *place)
+        self.0.take().filter(|place| place.is_taken).map(|place| place.value)
     }
 
     /// Gives the place up, if nothing is there.
     pub(crate) fn trim(&mut self) {
-        if !self.is_there {
-            self.place = None;
-        }
+        self.0.take_if(|place| !place.is_taken);
     }
 }

@@ -76,6 +76,7 @@ impl Receiver {
     /// A segment arrives; the answer is an ACK to send now.
     ///
     /// Where two ACKs are to be sent, the other one is due at once.
+    #[inline]
     pub fn on_segment(&mut self, now: Time, segment: &Segment) -> Option<Segment> {
         if self.is_next(now, segment) { self.on_next(now, segment) } else { self.on_unusual(now, segment) }
     }
@@ -209,6 +210,7 @@ impl Receiver {
             && !(self.recent.agreed && (self.recent.misses(segment) || self.recent.outdates(now, segment)))
     }
 
+    #[inline]
     fn on_next(&mut self, now: Time, segment: &Segment) -> Option<Segment> {
         if self.echo.turns(segment) {
             return Some(self.on_turn(now, segment));
@@ -227,12 +229,14 @@ impl Receiver {
         None
     }
 
+    #[inline]
     fn take_next(&mut self, now: Time, segment: &Segment) {
         self.take_in(now, segment);
         self.arrived.next = segment.end();
     }
 
     /// What accepted data say beside themselves.
+    #[inline]
     fn take_in(&mut self, now: Time, segment: &Segment) {
         self.echo.note(segment);
         if self.recent.agreed {
@@ -307,6 +311,7 @@ impl Receiver {
     }
 
     /// An ACK for everything that came, with what the segment it answers brought a second time.
+    #[inline]
     fn acknowledge(&mut self, now: Time, duplicate: Option<(u64, u64)>) -> Segment {
         self.ack_due = Time::NEVER;
         let next = self.expected();

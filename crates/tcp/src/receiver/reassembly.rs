@@ -126,4 +126,4 @@ impl Above {
 }
 
 /// For so many blocks memory is kept while there are none.
-const KEPT: usize = 4;
+const KEPT: usize = 3;

@@ -73,7 +73,7 @@ impl Sender {
         let moved = self.heard && edge - segment.ack != self.edge.saturating_sub(self.una);
         self.heard = true;
         self.edge = edge;
-        self.persist.widest = self.persist.widest.max(segment.window.into());
+        self.persist.widest = self.persist.widest.max(segment.window);
         moved
     }
 
@@ -83,7 +83,7 @@ impl Sender {
         let mut rtt = None;
         if segment.ack > self.una {
             rtt = self.on_new_ack(now, segment, echo);
-        } else if duplicate && !self.look_for_spurious(now, segment, &Heard::default(), 0, echo) {
+        } else if duplicate && !self.look_for_spurious(now, segment, &Heard::default(), 0) {
             self.on_duplicate_ack(now);
         }
         rtt
@@ -97,8 +97,8 @@ impl Sender {
         let mut rtt = None;
         if segment.ack > self.una {
             rtt = self.on_new_ack(now, segment, echo);
-        } else if duplicate && news {
-            self.look_for_spurious(now, segment, &Heard::default(), 0, echo);
+        } else if (duplicate && news) || segment.sack.duplicate(segment.ack).is_some() {
+            self.look_for_spurious(now, segment, &Heard::default(), 0);
         }
         if news || self.repair.is_some() {
             self.on_sack(now, news, duplicate, self.arrived() - before);
@@ -119,7 +119,7 @@ impl Sender {
         let rtt = self.measure(now, segment, None);
         self.advance_una(segment.ack);
         self.notice_reneging();
-        let undone = self.look_for_spurious(now, segment, &Heard::default(), acked, echo);
+        let undone = self.look_for_spurious(now, segment, &Heard::default(), acked);
         let Effect { restart, grow } = match self.repair.get() {
             None => Effect { restart: true, grow: !undone },
             Some(&Repair::Fast(fast)) => self.new_ack_in_fast_recovery(fast, acked),
@@ -164,6 +164,7 @@ impl Sender {
         let ack = AckSample { now, acked, flight, rtt: &self.rtt, sample, una, sent, marked };
         if self.ecn.agreed {
             self.cc.on_feedback(&ack);
+            self.window = self.cc.window().get();
         }
         if grow {
             // A window that the receiver cannot use says nothing of the network.
@@ -176,7 +177,7 @@ impl Sender {
         }
     }
 
-    /// Tells the congestion control.
+    /// Tells the congestion control to reduce the window.
     pub(super) fn tell(&mut self, signal: &Signal) {
         self.cc.on_signal(signal);
         self.window = self.cc.window().get();
@@ -186,27 +187,6 @@ impl Sender {
     pub(super) fn set_window(&mut self, window: u64) {
         self.cc.set_window(Bytes::new(window));
         self.window = self.cc.window().get();
-    }
-
-    /// A segment is taken for lost: the window is reduced, once for all losses in it.
-    pub(super) fn reduce_for_loss(&mut self) {
-        // A window that ECN has reduced already is not reduced again for a loss in it. The segment
-        // that starts at the point carries CWR: its loss is a new instance (RFC 3168, section 6.1.2).
-        if self.ecn.point.get().is_none_or(|point| self.una >= point) {
-            self.save_for_undo(false);
-            // RFC 5681, section 3.2, step 2: without what limited transmit sent.
-            let flight = match self.scheme {
-                Scheme::Rack => self.flight().min(self.window),
-                _ => self.flight() - self.beyond_window,
-            };
-            self.tell(&Signal::Loss { flight });
-            self.cut_unvalidated(flight);
-            self.ecn.cwr_due = self.ecn.agreed;
-            self.ecn.timeout_last = false;
-        }
-        self.loss_point = Mark::at(self.max);
-        self.resend = true;
-        self.timed = Mark::NONE;
     }
 
     /// The round-trip time that an ACK shows; `heard`: what RACK made of it.
@@ -260,23 +240,9 @@ impl Sender {
 
     /// RFC 6298, (5.4) to (5.6), and RFC 5681, section 3.1: start again from one segment.
     pub(super) fn retransmit_all(&mut self, now: Time) {
-        let reduced = self.ecn.point.get().is_some_and(|point| self.una < point) && !self.ecn.timeout_last;
-        let again = self.timed_out_at == Mark::at(self.una) || reduced;
         self.start_frto();
-        if self.repair.is_some() {
-            // Nothing may be taken back any more.
-            self.undo.clear();
-        } else if !again {
-            self.save_for_undo(true);
-        }
-        // RFC 5681, equation (4), says "no more than": a retransmission that is lost stops the ACKs, not
-        // the duplicates, and for each of them a new segment was sent. Those of them have left the network.
-        let most = if self.repair.is_some() { self.window } else { u64::MAX };
-        self.tell(&Signal::Timeout { flight: self.flight().min(most), again });
-        self.settle_after_recovery();
-        self.ecn.cwr_due = self.ecn.agreed;
+        self.answer_timeout();
         self.ecn.hold = false;
-        self.ecn.timeout_last = true;
         self.timed_out_at = Mark::at(self.una);
         self.loss_point = Mark::at(self.max);
         self.repair.clear();

@@ -1,7 +1,6 @@
 //! ECN: RFC 3168, section 6.1.
 
 use super::Sender;
-use crate::cc::Signal;
 use crate::mark::Mark;
 use crate::profile::EcnAtOne;
 use crate::segment::{Flags, Segment};
@@ -34,6 +33,7 @@ impl Sender {
     pub(super) fn note_echo(&mut self, now: Time, segment: &Segment) -> bool {
         let echo = segment.flags.has(Flags::ECE);
         if echo {
+            self.keep_reduction();
             self.on_echo(now, segment.ack);
         } else {
             self.ecn.at_one = false;
@@ -49,10 +49,7 @@ impl Sender {
             return;
         }
         let one = self.window <= self.mss;
-        self.tell(&Signal::EcnEcho { flight: self.flight() });
-        self.ecn.point = Mark::at(self.max);
-        self.ecn.cwr_due = true;
-        self.ecn.timeout_last = false;
+        self.answer_echo();
         match self.config.profile.ecn_at_one {
             EcnAtOne::WaitForTimer if one => {
                 self.ecn.hold = true;

@@ -3,9 +3,9 @@
 //! RFC 5681 (congestion control), RFC 6298 (timer), RFC 7323 (timestamps). Four
 //! schemes tell what is lost, each in a file of its own: `rack` (RFC 8985),
 //! `selective` (RFC 6675), `fast` (RFC 5681, 6582 and 3042, without SACK) and
-//! `counted` (ns-2's). Around them: `probe` (RFC 8985, section 7), `prr` (RFC 6937),
-//! `spurious` (RFC 3522, 4015, 5682), `persist` and `close` (RFC 9293), `unused`
-//! (RFC 5681, 7661), `pace`. After a timeout RACK sends again what is old; the
+//! `counted` (ns-2's). Around them: `reduce` (every answer to congestion), `spurious`
+//! (RFC 3522, 5682) and `undo` (RFC 4015), `probe` (RFC 8985, section 7), `prr` (RFC
+//! 6937), `persist` and `close` (RFC 9293), `unused` (RFC 5681, 7661), `pace`. After a timeout RACK sends again what is old; the
 //! others send everything outstanding as the window allows (go-back-N).
 
 mod acknowledge;
@@ -20,13 +20,15 @@ mod persist;
 mod probe;
 mod prr;
 mod rack;
+mod reduce;
 mod selective;
 mod spurious;
 mod timers;
 mod transmit;
+mod undo;
 mod unused;
 
-use crate::cc::{Choice, CongestionControl, Curve, Recovery, Signal};
+use crate::cc::{Choice, CongestionControl, Curve, Recovery};
 use crate::kept::Kept;
 use crate::mark::Mark;
 use crate::profile::{LossDetection, Pipe, Profile, UnusedWindow};
@@ -38,15 +40,15 @@ use counted::CountedRecovery;
 use ecn::EcnState;
 use fast::FastRecovery;
 use history::History;
-
 use persist::Persist;
 use probe::Probe;
 use rack::{Rack, RackRecovery};
 use selective::SackRecovery;
 use sojourn_units::{Bytes, Fault, Rate, Span, Time};
-use spurious::{Frto, Undo};
+use spurious::Frto;
 use std::sync::Arc;
 use timers::{Alarm, Timers};
+use undo::Undo;
 use unused::PipeAck;
 
 /// How a sender is set up.
@@ -132,7 +134,7 @@ pub struct Sender {
     cc: Curve,
     ecn: EcnState,
     rtt: RttEstimator,
-    /// When something new was sent last: data, or the SYN.
+    /// When data, or the SYN, was sent last.
     last_sent: Time,
     /// Where the last segment sent for the first time begins.
     last_segment: u64,

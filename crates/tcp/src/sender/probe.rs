@@ -4,7 +4,7 @@
 //! after them one segment more goes out: its ACK tells RACK what is missing,
 //! long before the retransmission timer would.
 
-use super::{Sender, Signal};
+use super::Sender;
 use crate::mark::Mark;
 use crate::segment::Segment;
 use sojourn_units::{Span, Time};
@@ -88,8 +88,7 @@ impl Sender {
         } else if segment.ack > end {
             // It has repaired the only loss, which is answered like any other.
             self.probe.end = Mark::NONE;
-            self.save_for_undo(false);
-            self.tell(&Signal::Loss { flight: self.flight().min(self.window) });
+            self.answer_loss();
         } else if bare && duplicate {
             self.probe.end = Mark::NONE;
         }

@@ -52,7 +52,9 @@ pub(super) struct RackRecovery {
     /// It ends when everything below this is acknowledged.
     until: u64,
     /// What each ACK lets out; without, what the window has room for.
-    prr: Option<Prr>,
+    pub(super) prr: Option<Prr>,
+    /// When the window was reduced last.
+    pub(super) answered: Time,
 }
 
 /// Bytes that were sent again.
@@ -212,6 +214,7 @@ impl Rack {
     /// Nothing was lost after all.
     pub(super) fn forget_losses(&mut self, una: u64) {
         self.lost.clear();
+        self.again.iter_mut().for_each(|again| again.lost = false);
         self.frontier = una;
     }
 
@@ -238,17 +241,18 @@ impl Rack {
         in_order && history.first().is_none_or(|run| run.at > self.latest.0)
     }
 
-    /// `RACK_detect_loss`: marks what is lost; when to look again.
-    fn detect(&mut self, now: Time, window: Span, places: &Places<'_>) -> Time {
+    /// `RACK_detect_loss`: marks what is lost.
+    fn detect(&mut self, now: Time, window: Span, places: &Places<'_>) -> Verdict {
         self.frontier = self.frontier.max(places.una);
         let wait = self.rtt + window;
-        let mut look_again = Time::NEVER;
+        let (mut look_again, mut lost_again) = (Time::NEVER, None);
         for again in &mut self.again {
             if again.lost || (again.at, again.to) >= self.latest {
                 continue;
             }
             if again.at + wait <= now {
                 again.lost = true;
+                lost_again = Some(again.at);
                 self.lost.insert(again.from, again.to);
             } else {
                 look_again = again.at + wait;
@@ -256,10 +260,11 @@ impl Rack {
         }
         self.advance_frontier(now, wait, places);
         let late = self.last_overtaken(places).map_or(Time::NEVER, |run| run.at + wait);
-        match (look_again < Time::NEVER, late < Time::NEVER) {
+        let look_again = match (look_again < Time::NEVER, late < Time::NEVER) {
             (true, true) => look_again.max(late),
             _ => look_again.min(late),
-        }
+        };
+        Verdict { look_again, lost_again }
     }
 
     /// What was sent once, was overtaken, and has not come in time is lost.
@@ -332,6 +337,14 @@ impl Rack {
     }
 }
 
+/// What is found when the time has come to look.
+struct Verdict {
+    /// When to look again.
+    look_again: Time,
+    /// When the latest of the retransmissions that are found lost was sent.
+    lost_again: Option<Time>,
+}
+
 /// Where things are.
 struct Places<'a> {
     history: &'a History,
@@ -368,7 +381,7 @@ impl Sender {
             self.advance_una(segment.ack);
         }
         self.notice_reneging();
-        let undone = self.look_for_spurious(now, segment, &heard, acked, echo);
+        let undone = self.look_for_spurious(now, segment, &heard, acked);
         self.on_ack_of_probe(segment, twice, acked == 0);
         if twice.is_some() {
             self.rack.note_duplicate(self.una, self.max);
@@ -449,9 +462,12 @@ impl Sender {
         let window = self.reordering_window();
         let Sender { rack, history, board, una, max, .. } = self;
         let places = Places { history, board, una: *una, max: *max };
-        self.timers.reorder = rack.detect(now, window, &places);
+        let Verdict { look_again, lost_again } = rack.detect(now, window, &places);
+        self.timers.reorder = look_again;
         if !self.rack.lost.is_empty() && self.repair.is_none() && self.loss_point.is_none() {
             self.start_rack_recovery(now);
+        } else if let Some(sent) = lost_again {
+            self.answer_lost_retransmission(now, sent);
         }
     }
 
@@ -465,7 +481,7 @@ impl Sender {
         let flight = self.flight();
         self.reduce_for_loss();
         let prr = self.config.profile.prr.then(|| Prr::new(self.window, flight));
-        self.repair.set(Repair::Rack(RackRecovery { until: self.max, prr }));
+        self.repair.set(Repair::Rack(RackRecovery { until: self.max, prr, answered: now }));
         self.probe.forget();
         self.timers.probe = Time::NEVER;
         self.timers.retransmit = now + self.rtt.timeout();

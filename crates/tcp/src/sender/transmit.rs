@@ -40,6 +40,7 @@ impl Sender {
     }
 
     /// The window says how far to go.
+    #[inline]
     pub(super) fn next_in_order(&mut self, now: Time) -> Option<Segment> {
         if self.nxt == self.end_of_stream() || self.ecn.hold {
             return None;
@@ -121,6 +122,7 @@ impl Sender {
     }
 
     /// The next `len` sequence numbers in order.
+    #[inline]
     pub(super) fn advance(&mut self, now: Time, len: u64) -> Segment {
         let seq = self.nxt;
         self.nxt += len;
@@ -128,9 +130,11 @@ impl Sender {
     }
 
     /// The segment of `len` sequence numbers from `seq`.
+    #[inline]
     pub(super) fn data(&mut self, now: Time, seq: u64, len: u64) -> Segment {
         let end = seq + len;
         let new = end > self.max;
+        self.last_sent = now;
         if new {
             self.note_new(now, seq, end);
         } else {
@@ -159,7 +163,6 @@ impl Sender {
     fn note_new(&mut self, now: Time, seq: u64, end: u64) {
         self.max = end;
         self.last_segment = seq;
-        self.last_sent = now;
         if self.times_all {
             self.history.push(end, now);
         } else if self.timed.is_none() {
@@ -168,6 +171,7 @@ impl Sender {
     }
 
     /// A segment as it goes on the wire; `new`: whether it carries new data.
+    #[inline]
     pub(super) fn segment(&mut self, now: Time, seq: u64, len: u64, new: bool) -> Segment {
         let (flags, ecn) = self.ecn_of(new);
         let fin = self.closing && seq + len == self.end_of_stream();

@@ -115,18 +115,38 @@ impl Sender {
         }
     }
 
-    /// Section 4.4.1: a loss in an unvalidated window of which `flight` bytes were in use.
-    pub(super) fn cut_unvalidated(&mut self, flight: u64) {
-        let mss = self.mss;
-        let Some(usage) = self.usage.as_mut().filter(|usage| usage.unvalidated.is_some()) else { return };
+    /// Section 4.4.1: congestion in an unvalidated window of which `flight` bytes were in use; what is taken for used.
+    pub(super) fn cut_unvalidated(&mut self, flight: u64) -> Option<u64> {
+        let usage = self.usage.as_ref().filter(|usage| usage.unvalidated.is_some())?;
         let used = usage.value().unwrap_or(0).max(flight);
-        usage.loss = Some((used, 0));
-        self.set_window((used / 2).max(mss));
+        self.set_window((used / 2).max(self.mss));
+        Some(used)
+    }
+
+    /// The end of recovery will take what is sent again until then off the `used` bytes.
+    pub(super) fn await_repair(&mut self, used: u64) {
+        if let Some(usage) = &mut self.usage {
+            usage.loss = Some((used, 0));
+        }
     }
 
     pub(super) fn note_repaired(&mut self, len: u64) {
         if let Some((_, repaired)) = self.usage.as_mut().and_then(|usage| usage.loss.as_mut()) {
             *repaired += len;
+        }
+    }
+
+    /// What was used until now says nothing any more.
+    pub(super) fn forget_usage(&mut self) {
+        if let Some(usage) = &mut self.usage {
+            usage.forget();
+        }
+    }
+
+    /// Nothing was lost.
+    pub(super) fn forget_repair(&mut self) {
+        if let Some(usage) = &mut self.usage {
+            usage.loss = None;
         }
     }
 

@@ -1,0 +1,92 @@
+//! Answers to congestion.
+//!
+//! A loss, a timeout and an echo each reduce the window, once for a window of
+//! data, whichever comes first (RFC 5681, sections 3.1 and 3.2; RFC 3168, section
+//! 6.1.2). All reductions are here, since each must leave the same behind: that
+//! CWR is due, and what to go back to should it prove wrong.
+
+use super::{Repair, Scheme, Sender};
+use crate::cc::{CongestionControl, Signal};
+use crate::mark::Mark;
+use sojourn_units::{Bytes, Time};
+
+impl Sender {
+    /// Something was lost, and is sent again next.
+    pub(super) fn reduce_for_loss(&mut self) {
+        self.answer_loss();
+        self.loss_point = Mark::at(self.max);
+        self.resend = true;
+        self.timed = Mark::NONE;
+    }
+
+    /// Something was lost.
+    pub(super) fn answer_loss(&mut self) {
+        // A window that ECN has reduced already is not reduced again for a loss in it. The segment
+        // that starts at the point carries CWR: its loss is a new instance (RFC 3168, section 6.1.2).
+        if self.ecn.point.get().is_some_and(|point| self.una < point) {
+            self.undo.clear();
+            return;
+        }
+        self.save_for_undo(false);
+        // RFC 5681, section 3.2, step 2: without what limited transmit sent.
+        let flight = match self.scheme {
+            Scheme::Rack => self.flight().min(self.window),
+            _ => self.flight() - self.beyond_window,
+        };
+        self.tell(&Signal::Loss { flight });
+        if let Some(used) = self.cut_unvalidated(flight) {
+            self.await_repair(used);
+        }
+        self.note_reduction();
+    }
+
+    /// A retransmission that went out at `sent` was lost: once more, for all of those that the last answer let out
+    /// (RFC 5681, section 4.3). Proportional rate reduction is an answer already (RFC 8985, section 9.3).
+    pub(super) fn answer_lost_retransmission(&mut self, now: Time, sent: Time) {
+        let Some(Repair::Rack(rack)) = self.repair.get_mut() else { return };
+        if rack.prr.is_some() || sent < rack.answered {
+            return;
+        }
+        rack.answered = now;
+        self.undo.clear();
+        self.tell(&Signal::Loss { flight: self.flight().min(self.window) });
+        self.note_reduction();
+    }
+
+    /// Nothing was acknowledged for too long.
+    pub(super) fn answer_timeout(&mut self) {
+        let marked = self.ecn.point.get().is_some_and(|point| self.una < point) && !self.ecn.timeout_last;
+        let again = self.timed_out_at == Mark::at(self.una);
+        if self.repair.is_some() || marked {
+            // Nothing may be taken back any more.
+            self.undo.clear();
+        } else if !again {
+            self.save_for_undo(true);
+        }
+        // RFC 5681, equation (4), says "no more than": a retransmission that is lost stops the ACKs, not
+        // the duplicates, and for each of them a new segment was sent. Those of them have left the network.
+        let most = if self.repair.is_some() { self.window } else { u64::MAX };
+        self.tell(&Signal::Timeout { flight: self.flight().min(most), again: again || marked });
+        self.forget_usage();
+        self.note_reduction();
+        self.ecn.timeout_last = true;
+    }
+
+    /// The receiver echoes congestion.
+    pub(super) fn answer_echo(&mut self) {
+        let flight = self.flight();
+        self.tell(&Signal::EcnEcho { flight });
+        if self.cut_unvalidated(flight).is_some() {
+            // Nothing is to be repaired.
+            self.forget_usage();
+            self.cc.set_ssthresh(Bytes::new(self.window));
+        }
+        self.ecn.point = Mark::at(self.max);
+        self.note_reduction();
+    }
+
+    fn note_reduction(&mut self) {
+        self.ecn.cwr_due = self.ecn.agreed;
+        self.ecn.timeout_last = false;
+    }
+}

@@ -1,0 +1,119 @@
+//! Taking the answer to a loss back that was none.
+//!
+//! RFC 4015: after a spurious timeout the window covers what is outstanding and the
+//! ACK's worth more, and slow start leads to where it was. After a spurious fast
+//! retransmit the window is what it was.
+
+use super::Sender;
+use crate::cc::{CongestionControl, Curve};
+use crate::mark::Mark;
+use crate::segment::Stamp;
+use sojourn_units::{Bytes, Span, Time};
+
+/// What a reduction of the window may have to be taken back to.
+#[derive(Clone)]
+pub(super) struct Undo {
+    curve: Curve,
+    /// `pipe_prev` (RFC 4015, section 3.1, step 0).
+    threshold: u64,
+    by_timeout: bool,
+    /// `RetransmitTS` (RFC 3522, section 3.2, step 2), until the first acceptable ACK.
+    pub(super) stamp: Option<Stamp>,
+    /// Where recovery began: what was acknowledged.
+    pub(super) from: u64,
+    /// Segments sent again since, less those that the receiver had already; None before the first.
+    pub(super) unnecessary: Option<u32>,
+    /// When this is acknowledged, recovery is over; D-SACKs may come for a window more.
+    until: u64,
+    recovered: bool,
+    /// Whether congestion was echoed since.
+    marked: bool,
+}
+
+impl Sender {
+    /// Keeps what stands now, in case the reduction that follows proves wrong.
+    pub(super) fn save_for_undo(&mut self, by_timeout: bool) {
+        if !self.config.profile.undo && !self.config.profile.frto {
+            return;
+        }
+        let threshold = self.flight().max(self.cc.ssthresh().get());
+        self.undo.set(Undo {
+            curve: self.cc.clone(),
+            threshold,
+            by_timeout,
+            stamp: None,
+            from: self.una,
+            unnecessary: None,
+            until: self.max,
+            recovered: false,
+            marked: false,
+        });
+    }
+
+    /// A window after recovery no D-SACK speaks of it.
+    pub(super) fn expire_undo(&mut self) {
+        let una = self.una;
+        // What the ACK at hand lets out is not yet among what was sent.
+        let next = self.max + self.window;
+        let Some(undo) = self.undo.get_mut().filter(|undo| una >= undo.until) else { return };
+        if undo.recovered {
+            self.undo.clear();
+        } else {
+            (undo.recovered, undo.until) = (true, next);
+        }
+    }
+
+    /// A segment is sent again.
+    pub(super) fn note_sent_again(&mut self, now: Time) {
+        let stamped = self.timestamps;
+        let Some(undo) = self.undo.get_mut() else { return };
+        if undo.unnecessary.is_none() && stamped {
+            undo.stamp = Some(Stamp::at(now));
+        }
+        undo.unnecessary = Some(undo.unnecessary.unwrap_or(0) + 1);
+    }
+
+    /// The receiver echoes congestion: what was reduced stays so (RFC 4015, section 3.4).
+    pub(super) fn keep_reduction(&mut self) {
+        if let Some(undo) = self.undo.get_mut() {
+            undo.marked = true;
+        }
+    }
+
+    /// RFC 4015, section 3.1, steps 8 to 11.
+    ///
+    /// The window stays where a mark has asked for it, too (section 3.4).
+    pub(super) fn take_back(&mut self, now: Time, acked: u64) {
+        self.frto = None;
+        self.resend = false;
+        self.repair.clear();
+        self.loss_point = Mark::NONE;
+        self.timed_out_at = Mark::NONE;
+        self.dup_acks = 0;
+        self.beyond_window = 0;
+        self.nxt = self.max;
+        self.rack.forget_losses(self.una);
+        self.forget_repair();
+        let Some(undo) = self.undo.take().filter(|undo| !undo.marked) else { return };
+        let before = undo.curve.window().get();
+        self.cc = undo.curve;
+        if undo.by_timeout {
+            let initial = self.config.profile.initial_window.saturating_mul(self.mss);
+            self.cc.set_window(Bytes::new(self.flight() + acked.min(initial)));
+            self.cc.set_ssthresh(Bytes::new(undo.threshold));
+            self.rtt_after_spike = Mark::at(self.max);
+        } else {
+            self.cc.set_window(Bytes::new(before.max(self.window)));
+        }
+        self.window = self.cc.window().get();
+        self.restart_timer(now);
+    }
+
+    /// Step 11: the first sample from data sent after a spurious timeout widens the timer.
+    pub(super) fn adapt_after_spike(&mut self, ack: u64, sample: Span) {
+        if self.rtt_after_spike.get().is_some_and(|end| ack > end) {
+            self.rtt_after_spike = Mark::NONE;
+            self.rtt.widen(&self.config.profile, sample);
+        }
+    }
+}

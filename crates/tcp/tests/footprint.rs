@@ -1,0 +1,103 @@
+//! What a connection takes in memory when it rests, after a transfer with losses.
+//!
+//! The allocator of this test counts what a thread holds: the one that starts the tests allocates, too.
+
+#![allow(unsafe_code)]
+
+use sojourn_tcp::{Config, Profile, Receiver, Segment, Sender};
+use sojourn_units::{Span, Time};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+struct Counting;
+
+thread_local! {
+    static HELD: Cell<u64> = const { Cell::new(0) };
+}
+
+/// What another thread gave may be given back here: the count wraps.
+fn count(more: usize, less: usize) {
+    HELD.with(|held| held.set(held.get().wrapping_add(more as u64).wrapping_sub(less as u64)));
+}
+
+// SAFETY: every call is forwarded to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size(), 0);
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        count(0, layout.size());
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.dealloc(memory, layout) }
+    }
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count(size, layout.size());
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.realloc(memory, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The heap that a connection holds at rest, bytes: `flow.rs` in `crates/sim` adds its sizes.
+const MOST: u64 = 104;
+const DELAY: Span = Span::from_millis(20);
+/// Segments to send, and those of them among which each twentieth is lost. What the last reduction may be taken back
+/// to is held for two windows more.
+const SEGMENTS: u64 = 2000;
+const LOSSES: Range<u64> = 30..1500;
+
+#[test]
+fn a_connection_at_rest_holds_little_beside_itself() {
+    for (profile, cc) in
+        [("default", "cubic"), ("default", "newreno"), ("ns2", "newreno"), ("ns2", "cubic"), ("ns3", "dctcp")]
+    {
+        let profile = Profile::named(profile).unwrap();
+        let name = profile.name;
+        let config = Arc::new(Config { profile, cc: cc.into(), mss: 1000, ecn: false, reads: None });
+        let before = HELD.get();
+        let (mut sender, mut receiver) = (Sender::new(config.clone()).unwrap(), Receiver::new(config));
+        transfer(&mut sender, &mut receiver);
+        let held = HELD.get() - before;
+        assert!(held <= MOST, "{name} {cc}: {held} B");
+    }
+}
+
+/// A transfer with losses, up to its end.
+fn transfer(sender: &mut Sender, receiver: &mut Receiver) {
+    let end = SEGMENTS * u64::from(sender.mss());
+    sender.supply(end);
+    sender.open();
+    let (mut now, mut sent) = (Time::ZERO, 0);
+    let (mut forward, mut back) = (VecDeque::new(), VecDeque::new());
+    loop {
+        while let Some(segment) = sender.poll_transmit(now) {
+            sent += 1;
+            if !LOSSES.contains(&sent) || sent % 20 > 0 {
+                forward.push_back((now + DELAY, segment));
+            }
+        }
+        let due = |queue: &VecDeque<(Time, Segment)>| queue.front().map(|(at, _)| *at);
+        let arrived = |queue: &mut VecDeque<(Time, Segment)>, now| {
+            if due(queue)? <= now { queue.pop_front() } else { None }
+        };
+        let all = [due(&forward), due(&back), sender.next_timeout(), receiver.next_timeout()];
+        let Some(next) = all.into_iter().flatten().min() else { break };
+        now = now.max(next);
+        if let Some((_, segment)) = arrived(&mut forward, now) {
+            back.extend(receiver.on_segment(now, &segment).map(|ack| (now + DELAY, ack)));
+        }
+        back.extend(receiver.on_timeout(now).map(|ack| (now + DELAY, ack)));
+        if let Some((_, ack)) = arrived(&mut back, now) {
+            sender.on_segment(now, &ack);
+        }
+        sender.on_timeout(now);
+    }
+    assert_eq!(sender.acknowledged(), end);
+}
