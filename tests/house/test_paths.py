@@ -29,7 +29,12 @@ def named_in(text: str, file: Path, root: Path) -> set[tuple[str, Path]]:
             (link, root / "docs" / link.lstrip("/") if link.startswith("/") else file.parent / link)
             for link in LINK.findall(text)
         }
-    return {(path, place) for path, place in named if not A_PATTERN.search(path) and path not in TO_COME}
+    to_come = {(root / path).resolve() for path in TO_COME}
+    return {
+        (path, place)
+        for path, place in named
+        if not A_PATTERN.search(path) and place.resolve() not in to_come
+    }
 
 
 def missing(file: Path, text: str, root: Path) -> list[str]:
