@@ -50,19 +50,30 @@ impl Inbox {
     pub(crate) fn push(&mut self, time: Time, packet: Packet) {
         let entry = Entry { time, packet };
         self.first = self.first.min(time);
-        let length = self.near.len();
+        let late = self.near.last().is_some_and(|last| entry.is_before(last));
+        self.near.push(entry);
+        if late {
+            self.put_in_place(entry);
+        }
+    }
+
+    /// Moves the last entry to where it belongs.
+    fn put_in_place(&mut self, entry: Entry) {
+        let length = self.near.len() - 1;
         if length - self.start >= NEAR && entry.is_before(&self.near[length - NEAR]) {
+            self.near.pop();
             return self.push_far(entry);
         }
-        self.near.push(entry);
-        let last = &mut self.near[length.saturating_sub(NEAR).max(self.start)..];
-        let mut place = last.len() - 1;
         // One by one: a block move would wait for the last stores.
-        while place > 0 && entry.is_before(&last[place - 1]) {
-            last[place] = last[place - 1];
-            place -= 1;
+        let Some((mut place, before)) = self.near[self.start..].split_last_mut() else { return };
+        for other in before.iter_mut().rev() {
+            if !entry.is_before(other) {
+                break;
+            }
+            *place = *other;
+            place = other;
         }
-        last[place] = entry;
+        *place = entry;
     }
 
     #[cold]
