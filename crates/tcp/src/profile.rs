@@ -46,6 +46,11 @@ pub struct Profile {
     pub pipe: Pipe,
     /// Whether recovery by SACK sends in proportion to what arrives (RFC 6937), and not after half a window of silence.
     pub prr: bool,
+    /// Whether that counts what arrives twice until a flight is through, and in 32 bits.
+    pub prr_counts_twice: bool,
+    /// Whether the retransmission that enters recovery starts the timer anew (RFC 6675, section 6) or leaves it
+    /// (RFC 6298, section 5).
+    pub recovery_restarts_timer: bool,
     /// Whether a probe goes out when the ACKs of a flight's end fail to come (RFC 8985, section 7); with RACK.
     pub tail_loss_probe: bool,
     /// Whether to find out after a timeout if it was spurious (RFC 5682).
@@ -69,7 +74,8 @@ pub struct Profile {
     pub timestamps: bool,
     /// Whether CUBIC gives way to newer flows (RFC 9438, section 4.7).
     pub fast_convergence: bool,
-    /// Whether CUBIC's window takes a step for each segment acknowledged, and not for each ACK (RFC 9438, section 4.4).
+    /// Whether CUBIC's window takes a step for each segment acknowledged, and not for each ACK (RFC 9438, section 4.4),
+    /// and a loss leaves whole segments of the window.
     pub cubic_counts_segments: bool,
     /// Whether NewReno leaves recovery with at most a segment more than is in flight (RFC 6582,
     /// section 3.2, step 3, first option).
@@ -104,13 +110,15 @@ pub enum UnusedWindow {
     Validate,
 }
 
-/// How a window is halved at a loss.
+/// What is halved at a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Halving {
     /// To half the flight size, at least two segments (RFC 5681, equation 4).
     FlightSize,
     /// To half the window, fraction kept, at least one segment; ssthresh in whole segments, at least two.
     Window,
+    /// In recovery by SACK to half of what is neither SACKed nor lost, at least two segments; otherwise as `FlightSize`.
+    Pipe,
 }
 
 /// How recovery by SACK knows what is on its way.
@@ -173,6 +181,8 @@ impl Profile {
             loss_detection: LossDetection::Rack,
             pipe: Pipe::Scoreboard,
             prr: true,
+            prr_counts_twice: false,
+            recovery_restarts_timer: true,
             tail_loss_probe: true,
             frto: true,
             undo: true,
@@ -216,6 +226,8 @@ impl Profile {
             loss_detection: LossDetection::Dupacks,
             pipe: Pipe::Counted,
             prr: false,
+            prr_counts_twice: false,
+            recovery_restarts_timer: true,
             tail_loss_probe: false,
             frto: false,
             undo: false,
@@ -254,11 +266,13 @@ impl Profile {
             receive_window: 2896,
             window_scaling: true,
             dsack: false,
-            halving: Halving::FlightSize,
+            halving: Halving::Pipe,
             sack: None,
             loss_detection: LossDetection::Dupacks,
             pipe: Pipe::Scoreboard,
             prr: true,
+            prr_counts_twice: true,
+            recovery_restarts_timer: false,
             tail_loss_probe: false,
             frto: false,
             undo: false,

@@ -3,6 +3,7 @@
 use super::rack::Heard;
 use super::{Progress, Repair, Scheme, Sender};
 use crate::cc::{AckSample, CongestionControl, Signal};
+use crate::profile::Halving;
 use crate::segment::{Flags, Segment, Stamp};
 use sojourn_units::{Bytes, Span, Time};
 
@@ -172,6 +173,7 @@ impl Sender {
             // RFC 5681, section 3.2, step 2: without what limited transmit sent.
             let flight = match self.scheme {
                 Scheme::Rack => self.flight().min(self.window),
+                Scheme::Selective if self.profile.halving == Halving::Pipe => self.unrepaired_pipe(),
                 _ => self.flight() - self.beyond_window,
             };
             self.tell(&Signal::Loss { flight });
@@ -182,6 +184,13 @@ impl Sender {
         self.loss_point = Some(self.max);
         self.resend = true;
         self.timed = None;
+    }
+
+    /// The retransmission that enters recovery gets a whole timeout, or what is left of one.
+    pub(super) fn restart_timer_in_recovery(&mut self, now: Time) {
+        if self.profile.recovery_restarts_timer {
+            self.timers.retransmit = now + self.rtt.timeout();
+        }
     }
 
     /// The round-trip time that an ACK shows; `heard`: what RACK made of it.

@@ -10,11 +10,18 @@
 //! ```
 //!
 //! The rounding up is to whole segments: bytes short of one cannot leave.
+//!
+//! ns-3 3.44 adds what arrives to `prr_delivered` twice, until that is `RecoverFS`; its product wraps at 2^32; and it rounds
+//! down (`docs/deviations/ns3.md` has the packets).
+
+use super::Sender;
 
 /// The state of RFC 6937, section 3, bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prr {
     mss: u64,
+    /// As ns-3 counts.
+    twice: bool,
     /// `ssthresh`: the window after recovery.
     target: u64,
     /// `RecoverFS`.
@@ -27,23 +34,39 @@ pub(super) struct Prr {
     allowed: u64,
 }
 
+impl Sender {
+    /// For a recovery that starts with `flight` bytes outstanding, where the profile has it.
+    pub(super) fn prr(&self, flight: u64) -> Option<Prr> {
+        self.profile.prr.then(|| Prr::new(self.mss, self.window, flight, self.profile.prr_counts_twice))
+    }
+}
+
 impl Prr {
     /// Recovery starts with `flight` bytes outstanding and heads for a window of `target`.
-    pub(super) fn new(mss: u64, target: u64, flight: u64) -> Prr {
-        Prr { mss, target, flight: flight.max(1), delivered: 0, out: 0, allowed: 0 }
+    fn new(mss: u64, target: u64, flight: u64, twice: bool) -> Prr {
+        Prr { mss, twice, target, flight: flight.max(1), delivered: 0, out: 0, allowed: 0 }
     }
 
     /// An ACK says that `delivered` more bytes have arrived, and `pipe` are on their way.
     pub(super) fn on_ack(&mut self, delivered: u64, pipe: u64) {
-        self.delivered += delivered;
+        let counts = if self.twice && self.delivered < self.flight { 2 } else { 1 };
+        self.delivered += counts * delivered;
         self.allowed = if pipe > self.target {
-            let share = u128::from(self.delivered) * u128::from(self.target);
-            let bytes = u64::try_from(share.div_ceil(self.flight.into())).unwrap_or(u64::MAX);
-            bytes.next_multiple_of(self.mss).saturating_sub(self.out)
+            self.share().saturating_sub(self.out)
         } else {
             let limit = self.delivered.saturating_sub(self.out).max(delivered) + self.mss;
             (self.target - pipe).min(limit)
         };
+    }
+
+    /// What of the reduced window may have left by now.
+    fn share(&self) -> u64 {
+        let product = u128::from(self.delivered) * u128::from(self.target);
+        if self.twice {
+            return product as u32 as u64 / self.flight;
+        }
+        let bytes = u64::try_from(product.div_ceil(self.flight.into())).unwrap_or(u64::MAX);
+        bytes.next_multiple_of(self.mss)
     }
 
     /// Whether a segment of `len` bytes may leave.
@@ -76,7 +99,7 @@ mod tests {
     /// Half the flight is the target: every second ACK lets a segment out, until the pipe has come down to it.
     #[test]
     fn a_single_loss_is_repaired_in_proportion() {
-        let mut prr = Prr::new(1, 10, 20);
+        let mut prr = Prr::new(1, 10, 20, false);
         let mut pipe = 18;
         let mut sent = Vec::new();
         for _ in 0..19 {
@@ -92,13 +115,13 @@ mod tests {
     /// Section 3.1, second example: fifteen of twenty are lost, each ACK lets two out.
     #[test]
     fn after_heavy_loss_it_grows_as_in_slow_start() {
-        let mut prr = Prr::new(1, 10, 20);
+        let mut prr = Prr::new(1, 10, 20, false);
         assert_eq!([sends(&mut prr, 1, 4), sends(&mut prr, 1, 5), sends(&mut prr, 1, 6)], [2, 2, 2]);
     }
 
     #[test]
     fn it_stops_at_the_target() {
-        let mut prr = Prr::new(1, 10, 20);
+        let mut prr = Prr::new(1, 10, 20, false);
         assert_eq!(sends(&mut prr, 4, 9), 1);
         assert_eq!(sends(&mut prr, 4, 10), 0);
     }

@@ -456,11 +456,11 @@ impl Sender {
     fn start_rack_recovery(&mut self, now: Time) {
         let flight = self.flight();
         self.reduce_for_loss();
-        let prr = self.profile.prr.then(|| Prr::new(self.mss, self.window, flight));
+        let prr = self.prr(flight);
         self.repair = Some(Repair::Rack(RackRecovery { until: self.max, prr }));
         self.probe.forget();
         self.timers.probe = Time::NEVER;
-        self.timers.retransmit = now + self.rtt.timeout();
+        self.restart_timer_in_recovery(now);
     }
 
     /// Section 6.3.

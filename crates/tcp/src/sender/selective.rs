@@ -8,7 +8,7 @@
 use super::acknowledge::Effect;
 use super::prr::Prr;
 use super::{DUP_THRESHOLD, Repair, Sender};
-use crate::profile::Pipe;
+use crate::profile::{Halving, Pipe};
 use crate::segment::Segment;
 use sojourn_units::Time;
 
@@ -77,19 +77,24 @@ impl Sender {
 
     /// Section 5, step (4).
     fn start_sack_recovery(&mut self, now: Time, delivered: u64) {
-        let flight = self.flight();
+        let before = self.unrepaired_pipe();
+        let flight = if self.profile.halving == Halving::Pipe { before } else { self.flight() };
         self.reduce_for_loss();
         let retransmitted = self.una + self.first_hole();
         let pipe = self.board.pipe(self.una, self.max, retransmitted, self.mss);
         let rescued = retransmitted;
-        let prr = self.profile.prr.then(|| {
-            let mut prr = Prr::new(self.mss, self.window, flight);
-            prr.on_ack(delivered, self.board.pipe(self.una, self.max, self.una, self.mss));
-            prr
-        });
+        let mut prr = self.prr(flight);
+        if let Some(prr) = &mut prr {
+            prr.on_ack(delivered, before);
+        }
         let until = self.max;
         self.repair = Some(Repair::Sack(SackRecovery { until, retransmitted, rescued, pipe, prr }));
-        self.timers.retransmit = now + self.rtt.timeout();
+        self.restart_timer_in_recovery(now);
+    }
+
+    /// What is on its way before anything is sent again.
+    pub(super) fn unrepaired_pipe(&self) -> u64 {
+        self.board.pipe(self.una, self.max, self.una, self.mss)
     }
 
     /// Section 5, (A).
