@@ -98,6 +98,9 @@ pub static KNOBS: &[Knob] = &[
         "granularity of the clock that times segments", "RFC 6298, section 4"),
     knob!(time_all: bool,
         "whether every segment measures the round trip, or one in a window", "RFC 6298, section 3"),
+    knob!(rtt_weight_shared: bool,
+        "whether the measurements of a round trip share the weight of one, or have it each",
+        "RFC 7323, appendix G; RFC 6298, section 2.3"),
     knob!(timestamps: bool,
         "whether every segment carries a timestamp, 12 B of it, and every ACK measures the round trip", "RFC 7323"),
     knob!(delayed_ack: bool, "whether receivers delay ACKs", "RFC 5681, section 4.2"),
@@ -129,16 +132,15 @@ pub static KNOBS: &[Knob] = &[
         "whether recovery by SACK sends in proportion to what arrives, and not after half a window of silence",
         "RFC 6937"),
     knob!(prr_counts_twice: bool,
-        "whether that counts what arrives twice until a flight is through, multiplies in 32 bits, and rounds down, as \
-         ns-3 does",
+        "whether that counts what arrives twice until a flight is through, multiplies in 32 bits and rounds down, as ns-3 \
+         does",
         "ns-3"),
-    knob!(recovery_restarts_timer: bool,
-        "whether the retransmission that enters recovery starts the timer anew, or leaves it as the last new ACK set it",
-        "RFC 6675, section 6; RFC 6298, section 5"),
     knob!(limited_transmit: LimitedTransmit,
         "what each of the first two duplicate ACKs lets out: new_data; next: the next segment in order, also one that \
          goes again after a timeout",
         "RFC 3042"),
+    knob!(timeout_forgets_sack: bool,
+        "whether a timeout forgets what was SACKed before; RACK never does", "RFC 2018, section 8"),
     knob!(frto: bool, "whether to find out after a timeout if it was spurious", "RFC 5682"),
     knob!(undo: bool,
         "whether a reduction is undone where timestamps or D-SACKs show that nothing was lost",
@@ -151,7 +153,7 @@ pub static KNOBS: &[Knob] = &[
     knob!(fast_convergence: bool, "whether CUBIC gives way to newer flows", "RFC 9438, section 4.7"),
     knob!(cubic_counts_segments: bool,
         "whether CUBIC's window takes a step for each segment acknowledged, not for each ACK, and a loss leaves whole \
-         segments of it",
+         segments",
         "ns-3"),
     knob!(ect_on_retransmit: bool, "whether retransmissions are sent ECN-capable", "RFC 3168, section 6.1.5"),
     knob!(ecn_at_one: EcnAtOne,
@@ -187,8 +189,8 @@ pub const PROFILE_PAGES: &[Page] = &[
         stem: "ns3",
         summary: "what the TCP sockets of ns-3 3.44 do, seen in their traces",
         idea: "For comparisons with ns-3: timestamps, SACK and reductions in proportion without RACK, probes or undoing; \
-               windows that grow with ACKs, CUBIC's with segments, half of the pipe after a loss, a timer that recovery does \
-               not restart. Which habit shows in which packets, and what is not copied: docs/deviations/ns3.md.",
+               windows that grow with ACKs, CUBIC's with segments; half of the pipe after a loss, and a recovery that sends \
+               more than PRR. Which habit shows in which packets, and what is not copied: docs/deviations/ns3.md.",
         equation: "",
         source: "ns-3 3.44",
         fields: Vec::new,

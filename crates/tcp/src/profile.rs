@@ -48,11 +48,10 @@ pub struct Profile {
     pub prr: bool,
     /// Whether that counts what arrives twice until a flight is through, and in 32 bits.
     pub prr_counts_twice: bool,
-    /// Whether the retransmission that enters recovery starts the timer anew (RFC 6675, section 6) or leaves it
-    /// (RFC 6298, section 5).
-    pub recovery_restarts_timer: bool,
     /// Whether a probe goes out when the ACKs of a flight's end fail to come (RFC 8985, section 7); with RACK.
     pub tail_loss_probe: bool,
+    /// Whether a timeout forgets what was SACKed before (RFC 2018, section 8); RACK never does.
+    pub timeout_forgets_sack: bool,
     /// Whether to find out after a timeout if it was spurious (RFC 5682).
     pub frto: bool,
     /// Whether a reduction is undone where timestamps (RFC 3522) or D-SACKs (RFC 2883) show that nothing was lost.
@@ -68,6 +67,8 @@ pub struct Profile {
     pub teardown: bool,
     /// Whether the round-trip time is measured with every segment, or with one in a window (RFC 6298, section 3).
     pub time_all: bool,
+    /// Whether the measurements of a round trip share the weight of one (RFC 7323, appendix G), or have it each.
+    pub rtt_weight_shared: bool,
     /// Whether SACK blocks make an ACK longer on the wire.
     pub sack_takes_room: bool,
     /// Whether to measure by timestamps (RFC 7323).
@@ -75,7 +76,7 @@ pub struct Profile {
     /// Whether CUBIC gives way to newer flows (RFC 9438, section 4.7).
     pub fast_convergence: bool,
     /// Whether CUBIC's window takes a step for each segment acknowledged, and not for each ACK (RFC 9438, section 4.4),
-    /// and a loss leaves whole segments of the window.
+    /// and a loss leaves whole segments.
     pub cubic_counts_segments: bool,
     /// Whether NewReno leaves recovery with at most a segment more than is in flight (RFC 6582,
     /// section 3.2, step 3, first option).
@@ -113,11 +114,11 @@ pub enum UnusedWindow {
 /// What is halved at a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Halving {
-    /// To half the flight size, at least two segments (RFC 5681, equation 4).
+    /// The flight size, to at least two segments (RFC 5681, equation 4).
     FlightSize,
-    /// To half the window, fraction kept, at least one segment; ssthresh in whole segments, at least two.
+    /// The window: to its half, fraction kept, at least one segment; ssthresh in whole segments, at least two.
     Window,
-    /// In recovery by SACK to half of what is neither SACKed nor lost, at least two segments; otherwise as `FlightSize`.
+    /// In recovery by SACK what is neither SACKed nor lost, to at least two segments; otherwise as `FlightSize`.
     Pipe,
 }
 
@@ -182,8 +183,8 @@ impl Profile {
             pipe: Pipe::Scoreboard,
             prr: true,
             prr_counts_twice: false,
-            recovery_restarts_timer: true,
             tail_loss_probe: true,
+            timeout_forgets_sack: true,
             frto: true,
             undo: true,
             byte_counting: 2,
@@ -192,6 +193,7 @@ impl Profile {
             teardown: true,
             time_all: true,
             sack_takes_room: true,
+            rtt_weight_shared: true,
             timestamps: false,
             fast_convergence: true,
             cubic_counts_segments: false,
@@ -227,8 +229,8 @@ impl Profile {
             pipe: Pipe::Counted,
             prr: false,
             prr_counts_twice: false,
-            recovery_restarts_timer: true,
             tail_loss_probe: false,
+            timeout_forgets_sack: true,
             frto: false,
             undo: false,
             byte_counting: 0,
@@ -237,6 +239,7 @@ impl Profile {
             teardown: false,
             time_all: false,
             sack_takes_room: false,
+            rtt_weight_shared: true,
             timestamps: false,
             fast_convergence: true,
             cubic_counts_segments: false,
@@ -272,8 +275,8 @@ impl Profile {
             pipe: Pipe::Scoreboard,
             prr: true,
             prr_counts_twice: true,
-            recovery_restarts_timer: false,
             tail_loss_probe: false,
+            timeout_forgets_sack: false,
             frto: false,
             undo: false,
             byte_counting: 0,
@@ -282,6 +285,7 @@ impl Profile {
             teardown: true,
             time_all: true,
             sack_takes_room: true,
+            rtt_weight_shared: false,
             timestamps: true,
             fast_convergence: true,
             cubic_counts_segments: true,

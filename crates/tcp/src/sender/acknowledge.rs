@@ -3,7 +3,6 @@
 use super::rack::Heard;
 use super::{Progress, Repair, Scheme, Sender};
 use crate::cc::{AckSample, CongestionControl, Signal};
-use crate::profile::Halving;
 use crate::segment::{Flags, Segment, Stamp};
 use sojourn_units::{Bytes, Span, Time};
 
@@ -173,7 +172,7 @@ impl Sender {
             // RFC 5681, section 3.2, step 2: without what limited transmit sent.
             let flight = match self.scheme {
                 Scheme::Rack => self.flight().min(self.window),
-                Scheme::Selective if self.profile.halving == Halving::Pipe => self.unrepaired_pipe(),
+                Scheme::Selective if self.halves_pipe() => self.unrepaired_pipe(),
                 _ => self.flight() - self.beyond_window,
             };
             self.tell(&Signal::Loss { flight });
@@ -184,13 +183,6 @@ impl Sender {
         self.loss_point = Some(self.max);
         self.resend = true;
         self.timed = None;
-    }
-
-    /// The retransmission that enters recovery gets a whole timeout, or what is left of one.
-    pub(super) fn restart_timer_in_recovery(&mut self, now: Time) {
-        if self.profile.recovery_restarts_timer {
-            self.timers.retransmit = now + self.rtt.timeout();
-        }
     }
 
     /// The round-trip time that an ACK shows; `heard`: what RACK made of it.
@@ -227,9 +219,10 @@ impl Sender {
         Some(rtt)
     }
 
-    /// One of many samples in a round trip (RFC 7323, appendix G).
+    /// One of many samples in a round trip (RFC 7323, appendix G), or each for itself.
     fn take_sample(&mut self, ack: u64, rtt: Span) {
-        let expected = self.flight().div_ceil(2 * self.mss).max(1);
+        let shared = self.profile.rtt_weight_shared;
+        let expected = if shared { self.flight().div_ceil(2 * self.mss).max(1) } else { 1 };
         self.rtt.sample_one_of(expected as f64, rtt);
         self.probe.measured();
         self.adapt_after_spike(ack, rtt);
@@ -267,7 +260,9 @@ impl Sender {
         if self.scheme == Scheme::Rack {
             self.lose_at_timeout(now);
         } else {
-            self.board.clear();
+            if self.profile.timeout_forgets_sack {
+                self.board.clear();
+            }
             self.nxt = self.una;
         }
         self.rtt.back_off();

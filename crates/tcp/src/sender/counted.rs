@@ -45,7 +45,7 @@ impl Sender {
         let retransmitted = self.una + self.first_hole();
         let pipe = self.flight().saturating_sub(u64::from(DUP_THRESHOLD) * self.mss);
         self.repair = Some(Repair::Counted(CountedRecovery { until: self.max, retransmitted, pipe }));
-        self.restart_timer_in_recovery(now);
+        self.timers.retransmit = now + self.rtt.timeout();
     }
 
     pub(super) fn new_ack_in_counted_recovery(&mut self, counted: CountedRecovery) -> Effect {

@@ -37,7 +37,7 @@ impl Sender {
         self.reduce_for_loss();
         let inflation = i64::from(DUP_THRESHOLD) * self.mss as i64;
         self.repair = Some(Repair::Fast(FastRecovery { until: self.max, inflation, partial: false }));
-        self.restart_timer_in_recovery(now);
+        self.timers.retransmit = now + self.rtt.timeout();
     }
 
     /// RFC 5681, section 3.2, step 6; RFC 6582, section 3.2, step 3.

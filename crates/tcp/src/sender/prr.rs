@@ -11,8 +11,8 @@
 //!
 //! The rounding up is to whole segments: bytes short of one cannot leave.
 //!
-//! ns-3 3.44 adds what arrives to `prr_delivered` twice, until that is `RecoverFS`; its product wraps at 2^32; and it rounds
-//! down (`docs/deviations/ns3.md` has the packets).
+//! ns-3 3.44 counts what arrives twice until `prr_delivered` is `RecoverFS`, multiplies in 32 bits, rounds down, and has no
+//! `+ MSS` (`docs/deviations/ns3.md` shows the packets).
 
 use super::Sender;
 
@@ -49,12 +49,13 @@ impl Prr {
 
     /// An ACK says that `delivered` more bytes have arrived, and `pipe` are on their way.
     pub(super) fn on_ack(&mut self, delivered: u64, pipe: u64) {
-        let counts = if self.twice && self.delivered < self.flight { 2 } else { 1 };
-        self.delivered += counts * delivered;
+        let times = if self.twice && self.delivered < self.flight { 2 } else { 1 };
+        self.delivered += times * delivered;
         self.allowed = if pipe > self.target {
             self.share().saturating_sub(self.out)
         } else {
-            let limit = self.delivered.saturating_sub(self.out).max(delivered) + self.mss;
+            let more = if self.twice { 0 } else { self.mss };
+            let limit = self.delivered.saturating_sub(self.out).max(delivered) + more;
             (self.target - pipe).min(limit)
         };
     }
@@ -63,7 +64,7 @@ impl Prr {
     fn share(&self) -> u64 {
         let product = u128::from(self.delivered) * u128::from(self.target);
         if self.twice {
-            return product as u32 as u64 / self.flight;
+            return u64::from(product as u32) / self.flight;
         }
         let bytes = u64::try_from(product.div_ceil(self.flight.into())).unwrap_or(u64::MAX);
         bytes.next_multiple_of(self.mss)
@@ -124,5 +125,36 @@ mod tests {
         let mut prr = Prr::new(1, 10, 20, false);
         assert_eq!(sends(&mut prr, 4, 9), 1);
         assert_eq!(sends(&mut prr, 4, 10), 0);
+    }
+
+    /// ns-3 3.44, one of 22 segments lost with 24 outstanding (`docs/deviations/ns3.md`): 20 on their way, ssthresh 10.
+    #[test]
+    fn ns3_lets_one_out_for_each_that_arrives_until_a_flight_is_through() {
+        let mut prr = Prr::new(1, 10, 20, true);
+        let mut pipe = 20;
+        let sent: Vec<u64> = (0..20)
+            .map(|_| {
+                let count = sends(&mut prr, 1, pipe);
+                pipe = pipe + count - 1;
+                count
+            })
+            .collect();
+        assert_eq!(sent, [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
+    }
+
+    /// The same with 68 segments of 1448 B on their way, and ssthresh 34: 62 of them times ssthresh are more than 2^32.
+    #[test]
+    fn ns3_multiplies_in_32_bits() {
+        let mut prr = Prr::new(1448, 34 * 1448, 68 * 1448, true);
+        let mut ones = 0;
+        loop {
+            prr.on_ack(1448, 68 * 1448);
+            if !prr.allows(1448) {
+                break;
+            }
+            prr.sent(1448);
+            ones += 1;
+        }
+        assert_eq!(ones, 30);
     }
 }

@@ -460,7 +460,7 @@ impl Sender {
         self.repair = Some(Repair::Rack(RackRecovery { until: self.max, prr }));
         self.probe.forget();
         self.timers.probe = Time::NEVER;
-        self.restart_timer_in_recovery(now);
+        self.timers.retransmit = now + self.rtt.timeout();
     }
 
     /// Section 6.3.

@@ -8,6 +8,7 @@
 use super::acknowledge::Effect;
 use super::prr::Prr;
 use super::{DUP_THRESHOLD, Repair, Sender};
+use crate::cc::Curve;
 use crate::profile::{Halving, Pipe};
 use crate::segment::Segment;
 use sojourn_units::Time;
@@ -89,12 +90,17 @@ impl Sender {
         }
         let until = self.max;
         self.repair = Some(Repair::Sack(SackRecovery { until, retransmitted, rescued, pipe, prr }));
-        self.restart_timer_in_recovery(now);
+        self.timers.retransmit = now + self.rtt.timeout();
     }
 
     /// What is on its way before anything is sent again.
     pub(super) fn unrepaired_pipe(&self) -> u64 {
         self.board.pipe(self.una, self.max, self.una, self.mss)
+    }
+
+    /// Whether a loss halves the pipe. CUBIC takes its share of the flight all the same, as in ns-3.
+    pub(super) fn halves_pipe(&self) -> bool {
+        self.profile.halving == Halving::Pipe && !matches!(self.cc, Curve::Cubic(_))
     }
 
     /// Section 5, (A).
