@@ -223,9 +223,10 @@ impl Sender {
         Some(rtt)
     }
 
-    /// One of many samples in a round trip (RFC 7323, appendix G).
+    /// One of many samples in a round trip (RFC 7323, appendix G), or each for itself.
     fn take_sample(&mut self, ack: u64, rtt: Span) {
-        let expected = self.flight().div_ceil(2 * self.mss).max(1);
+        let shared = self.config.profile.rtt_weight_shared;
+        let expected = if shared { self.flight().div_ceil(2 * self.mss).max(1) } else { 1 };
         self.rtt.sample_one_of(expected as f64, &self.config.profile, rtt);
         self.probe.measured();
         self.adapt_after_spike(ack, rtt);
@@ -250,7 +251,9 @@ impl Sender {
         if self.scheme == Scheme::Rack {
             self.lose_at_timeout(now);
         } else {
-            self.board.clear();
+            if self.config.profile.timeout_forgets_sack {
+                self.board.clear();
+            }
             self.nxt = self.una;
         }
         self.rtt.back_off(&self.config.profile);

@@ -410,7 +410,7 @@ impl Sender {
     fn start_rack_recovery(&mut self, now: Time) {
         let flight = self.flight();
         self.reduce_for_loss();
-        let prr = self.config.profile.prr.then(|| Prr::new(self.window, flight));
+        let prr = self.prr(flight);
         self.repair.set(Repair::Rack(RackRecovery { until: self.max, prr, answered: now }));
         self.probe.forget();
         self.timers.probe = Time::NEVER;
