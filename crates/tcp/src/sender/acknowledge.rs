@@ -145,9 +145,7 @@ impl Sender {
         self.dup_acks = 0;
         self.beyond_window = 0;
         self.timed_out_at = Mark::NONE;
-        if self.times_all {
-            self.history.forget_below(ack);
-        }
+        self.history.forget_below(ack);
         if !self.board.is_empty() {
             self.board.remove_below(ack);
         }
