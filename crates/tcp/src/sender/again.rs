@@ -1,113 +1,94 @@
 //! What was sent again: where, and when.
 //!
-//! ACKs speak of places, RACK of times: it is found by both, in steps whose number
-//! grows with the logarithm of how much there is.
+//! ACKs speak of places, RACK of times: it is found by both. What arrives lies
+//! mostly at the lower end, what is sent once more at the later one: there a
+//! change costs no more for a long list than for a short one.
 
 use sojourn_units::Time;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::VecDeque;
 
-/// What was sent again and has not arrived. While there is nothing it takes no room.
+/// What was sent again and has not arrived. Before anything was it takes no room.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Again(Option<Box<Lists>>);
 
 #[derive(Clone, Debug, Default)]
 struct Lists {
-    /// By first byte; apart.
-    pieces: BTreeMap<u64, Tail>,
-    /// Those that are not taken for lost, by time, end, and first byte.
-    waiting: BTreeSet<(Time, u64, u64)>,
+    /// By place, and apart.
+    pieces: VecDeque<Piece>,
+    /// Those of them that are not taken for lost, by time.
+    waiting: VecDeque<Piece>,
 }
 
-/// Where a piece ends, and when it was sent last.
-#[derive(Clone, Copy, Debug)]
-struct Tail {
-    to: u64,
-    at: Time,
-}
-
-/// Bytes that were sent again, all at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Bytes that were sent again at once. What was sent later is more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Piece {
-    pub(super) from: u64,
-    pub(super) to: u64,
     pub(super) at: Time,
+    pub(super) to: u64,
+    pub(super) from: u64,
 }
 
 /// What ACKs and losses do to it.
 impl Again {
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_none()
-    }
-
     /// The bytes `from..to` are sent once more.
     pub(super) fn add(&mut self, from: u64, to: u64, at: Time) {
         self.forget(from, to);
-        let lists = self.0.get_or_insert_default();
-        lists.pieces.insert(from, Tail { to, at });
-        lists.waiting.insert((at, to, from));
+        self.0.get_or_insert_default().insert(Piece { at, to, from }, true);
     }
 
     /// The bytes `from..to` have arrived, or are sent once more.
     pub(super) fn forget(&mut self, from: u64, to: u64) {
-        while let Some(piece) = self.first_within(from, to) {
-            self.cut(piece, from, to);
-        }
-        self.0.take_if(|lists| lists.pieces.is_empty());
-    }
-
-    /// Takes `from..to` out of a piece; what is left of it waits if it did.
-    fn cut(&mut self, piece: Piece, from: u64, to: u64) {
         let Some(lists) = &mut self.0 else { return };
-        let Piece { at, .. } = piece;
-        lists.pieces.remove(&piece.from);
-        let waits = lists.waiting.remove(&(at, piece.to, piece.from));
-        for (from, to) in [(piece.from, piece.to.min(from)), (piece.from.max(to), piece.to)] {
-            if from < to {
-                lists.pieces.insert(from, Tail { to, at });
-                if waits {
-                    lists.waiting.insert((at, to, from));
+        while let Some(piece) = lists.first_within(from, to) {
+            let waits = lists.remove(piece);
+            for (from, to) in [(piece.from, piece.to.min(from)), (piece.from.max(to), piece.to)] {
+                if from < to {
+                    lists.insert(Piece { to, from, ..piece }, waits);
                 }
             }
         }
     }
 
-    /// The earliest that was sent before byte `latest.1` of `latest.0` and is `due`: it is taken for lost.
-    pub(super) fn lose_overdue(&mut self, latest: (Time, u64), due: impl Fn(Time) -> bool) -> Option<Piece> {
+    /// The earliest piece that was sent before byte `end` of `time` and is `due`: it is taken for lost.
+    pub(super) fn lose_overdue(
+        &mut self,
+        (time, end): (Time, u64),
+        due: impl Fn(Time) -> bool,
+    ) -> Option<Piece> {
         let waiting = &mut self.0.as_mut()?.waiting;
-        let &(at, to, from) = waiting.first().filter(|(at, to, _)| (*at, *to) < latest && due(*at))?;
-        waiting.pop_first();
-        Some(Piece { from, to, at })
+        waiting.front().filter(|piece| (piece.at, piece.to) < (time, end) && due(piece.at))?;
+        waiting.pop_front()
     }
 
-    /// What of it touches `from..to` is taken for lost: the first piece that was not.
+    /// The first piece that touches `from..to` and was not taken for lost is.
     pub(super) fn lose_within(&mut self, from: u64, to: u64) -> Option<Piece> {
-        let piece = self.within(from, to).find(|piece| self.waits(piece))?;
-        self.0.as_mut()?.waiting.remove(&(piece.at, piece.to, piece.from));
-        Some(piece)
+        let lists = self.0.as_mut()?;
+        let piece = lists.within(from, to).find(|piece| lists.waiting.binary_search(piece).is_ok())?;
+        lists.stop_waiting(piece).then_some(piece)
     }
 
     /// Nothing of it is taken for lost any more.
     pub(super) fn forget_losses(&mut self) {
         if let Some(lists) = &mut self.0 {
-            lists.waiting = lists.pieces.iter().map(|(from, tail)| (tail.at, tail.to, *from)).collect();
+            lists.waiting.clone_from(&lists.pieces);
+            lists.waiting.make_contiguous().sort_unstable();
         }
+    }
+
+    /// Gives up the memory of lists that are empty.
+    pub(super) fn trim(&mut self) {
+        self.0.take_if(|lists| lists.pieces.is_empty());
     }
 }
 
 /// What there is.
 impl Again {
-    /// The pieces that touch `from..to`, in order.
-    pub(super) fn within(&self, from: u64, to: u64) -> impl DoubleEndedIterator<Item = Piece> {
-        self.0.iter().flat_map(move |lists| {
-            let before = lists.pieces.range(..from).next_back().filter(|(_, tail)| tail.to > from);
-            let start = before.map_or(from, |(start, _)| *start);
-            let pieces = lists.pieces.range(start..to.max(start));
-            pieces.map(|(from, tail)| Piece { from: *from, to: tail.to, at: tail.at })
-        })
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.as_ref().is_none_or(|lists| lists.pieces.is_empty())
     }
 
-    fn first_within(&self, from: u64, to: u64) -> Option<Piece> {
-        self.within(from, to).next()
+    /// The pieces that touch `from..to`, in order.
+    pub(super) fn within(&self, from: u64, to: u64) -> impl DoubleEndedIterator<Item = Piece> {
+        self.0.iter().flat_map(move |lists| lists.within(from, to))
     }
 
     /// The first bytes within `from..to` that were not sent again.
@@ -132,14 +113,44 @@ impl Again {
         (from < to).then_some(to)
     }
 
-    /// When the latest that is not taken for lost was sent, before byte `end` of `time`.
+    /// When the latest piece that is not taken for lost was sent, before byte `end` of `time`.
     pub(super) fn last_before(&self, (time, end): (Time, u64)) -> Option<Time> {
         let waiting = &self.0.as_ref()?.waiting;
-        waiting.range(..(time, end, 0)).next_back().map(|(at, ..)| *at)
+        let before = waiting.partition_point(|piece| (piece.at, piece.to) < (time, end));
+        Some(waiting[before.checked_sub(1)?].at)
+    }
+}
+
+impl Lists {
+    fn within(&self, from: u64, to: u64) -> impl DoubleEndedIterator<Item = Piece> {
+        let first = self.pieces.partition_point(|piece| piece.to <= from);
+        let last = self.pieces.partition_point(|piece| piece.from < to);
+        self.pieces.range(first..last.max(first)).copied()
     }
 
-    fn waits(&self, piece: &Piece) -> bool {
-        self.0.as_ref().is_some_and(|lists| lists.waiting.contains(&(piece.at, piece.to, piece.from)))
+    fn first_within(&self, from: u64, to: u64) -> Option<Piece> {
+        self.within(from, to).next()
+    }
+
+    fn insert(&mut self, piece: Piece, waits: bool) {
+        let place = self.pieces.partition_point(|other| other.from < piece.from);
+        self.pieces.insert(place, piece);
+        if waits {
+            let place = self.waiting.partition_point(|other| *other < piece);
+            self.waiting.insert(place, piece);
+        }
+    }
+
+    /// Takes a piece out; says whether it was not taken for lost.
+    fn remove(&mut self, piece: Piece) -> bool {
+        let place = self.pieces.partition_point(|other| other.from < piece.from);
+        self.pieces.remove(place);
+        self.stop_waiting(piece)
+    }
+
+    fn stop_waiting(&mut self, piece: Piece) -> bool {
+        let place = self.waiting.binary_search(&piece);
+        place.is_ok_and(|place| self.waiting.remove(place).is_some())
     }
 }
 

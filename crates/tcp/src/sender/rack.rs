@@ -170,6 +170,7 @@ impl Rack {
 
     /// Gives up the memory of lists that are empty.
     pub(super) fn trim(&mut self) {
+        self.again.trim();
         self.lost.trim();
     }
 

@@ -8,8 +8,7 @@
 use super::acknowledge::Effect;
 use super::prr::Prr;
 use super::{DUP_THRESHOLD, Repair, Sender};
-use crate::cc::Curve;
-use crate::profile::{Halving, Pipe};
+use crate::profile::Pipe;
 use crate::segment::{MOST_BLOCKS, Segment};
 use sojourn_units::Time;
 
