@@ -8,7 +8,8 @@
 use super::acknowledge::Effect;
 use super::prr::Prr;
 use super::{DUP_THRESHOLD, Repair, Sender};
-use crate::profile::Pipe;
+use crate::cc::Curve;
+use crate::profile::{Halving, Pipe};
 use crate::segment::{MOST_BLOCKS, Segment};
 use sojourn_units::Time;
 
