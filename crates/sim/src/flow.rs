@@ -131,7 +131,7 @@ impl Timer {
     }
 
     /// Whether the deadline may be before `at`; it never is before the entry.
-    pub(crate) fn may_be_before(&self, at: Time) -> bool {
+    pub(crate) fn may_be_before(self, at: Time) -> bool {
         self.0 < at
     }
 

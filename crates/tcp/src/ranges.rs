@@ -1,4 +1,10 @@
 //! Sets of bytes, kept as ranges in order and apart.
+//!
+//! What arrives, or is sent again, lies mostly at one of the ends: there a change
+//! costs no more for a large set than for a small one.
+
+use std::collections::VecDeque;
+use std::ops::Range;
 
 /// A set of bytes. One that never held anything takes no room.
 #[derive(Clone, Debug, Default)]
@@ -6,14 +12,19 @@ pub(crate) struct Ranges(Option<Box<List>>);
 
 #[derive(Clone, Debug, Default)]
 struct List {
-    ranges: Vec<(u64, u64)>,
+    ranges: VecDeque<(u64, u64)>,
     /// Bytes in all of them.
     bytes: u64,
 }
 
 impl Ranges {
     pub(crate) fn is_empty(&self) -> bool {
-        self.as_slice().is_empty()
+        self.len() == 0
+    }
+
+    /// How many ranges there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.as_ref().map_or(0, |list| list.ranges.len())
     }
 
     /// Bytes in the set.
@@ -22,18 +33,23 @@ impl Ranges {
     }
 
     /// The ranges, in order.
-    pub(crate) fn as_slice(&self) -> &[(u64, u64)] {
-        self.0.as_ref().map_or(&[], |list| &list.ranges)
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> {
+        self.0.iter().flat_map(|list| list.ranges.iter().copied())
     }
 
     /// The lowest range.
     pub(crate) fn first(&self) -> Option<(u64, u64)> {
-        self.as_slice().first().copied()
+        self.0.as_ref()?.ranges.front().copied()
+    }
+
+    /// The highest range.
+    pub(crate) fn last(&self) -> Option<(u64, u64)> {
+        self.0.as_ref()?.ranges.back().copied()
     }
 
     /// The end of the highest range; 0 without any.
     pub(crate) fn highest(&self) -> u64 {
-        self.as_slice().last().map_or(0, |&(_, to)| to)
+        self.last().map_or(0, |(_, to)| to)
     }
 
     /// Adds `from..to`; says whether any of that is news.
@@ -69,23 +85,41 @@ impl Ranges {
 
     /// Bytes of the set below `bound`.
     pub(crate) fn bytes_below(&self, bound: u64) -> u64 {
-        if self.highest() <= bound {
-            return self.bytes();
-        }
-        let below = self.as_slice().iter().take_while(|(from, _)| *from < bound);
-        below.map(|&(from, to)| to.min(bound) - from).sum()
+        self.0.as_ref().map_or(0, |list| list.bytes_below(bound))
     }
 
     /// The first byte at or above `from` that is not in the set.
     pub(crate) fn next_hole(&self, from: u64) -> u64 {
-        let place = self.as_slice().partition_point(|&(_, to)| to <= from);
-        self.as_slice().get(place).filter(|&&(start, _)| start <= from).map_or(from, |&(_, to)| to)
+        self.reaching_beyond(from).filter(|&(start, _)| start <= from).map_or(from, |(_, to)| to)
     }
 
     /// Where the hole that holds `from` ends; `end` where nothing of the set lies above.
     pub(crate) fn hole_end(&self, from: u64, end: u64) -> u64 {
-        let place = self.as_slice().partition_point(|&(_, to)| to <= from);
-        self.as_slice().get(place).map_or(end, |&(start, _)| start)
+        self.reaching_beyond(from).map_or(end, |(start, _)| start)
+    }
+
+    /// The last hole of the set within `from..to`.
+    pub(crate) fn last_hole(&self, from: u64, mut to: u64) -> Option<(u64, u64)> {
+        let mut bottom = 0;
+        if let Some(list) = &self.0 {
+            let below = list.ranges.partition_point(|&(start, _)| start < to);
+            let mut below = list.ranges.range(..below).rev();
+            if let Some(&(start, end)) = below.next() {
+                bottom = end;
+                if end >= to {
+                    to = start;
+                    bottom = below.next().map_or(0, |&(_, end)| end);
+                }
+            }
+        }
+        let from = from.max(bottom);
+        (from < to).then_some((from, to))
+    }
+
+    /// The lowest range that ends above `bound`.
+    fn reaching_beyond(&self, bound: u64) -> Option<(u64, u64)> {
+        let ranges = &self.0.as_ref()?.ranges;
+        ranges.get(ranges.partition_point(|&(_, to)| to <= bound)).copied()
     }
 
     /// The holes of the set within `from..to`, in order.
@@ -104,16 +138,29 @@ impl Ranges {
 }
 
 impl List {
+    /// Counted from the nearer end.
+    fn bytes_below(&self, bound: u64) -> u64 {
+        let place = self.ranges.partition_point(|&(from, _)| from < bound);
+        let bytes = |ranges: Range<usize>| self.ranges.range(ranges).map(|(from, to)| to - from).sum::<u64>();
+        let through = if place <= self.ranges.len() / 2 {
+            bytes(0..place)
+        } else {
+            self.bytes - bytes(place..self.ranges.len())
+        };
+        let last = place.checked_sub(1).map_or(0, |last| self.ranges[last].1);
+        through - last.saturating_sub(bound)
+    }
+
     fn insert(&mut self, from: u64, to: u64) -> bool {
         let first = self.ranges.partition_point(|&(_, end)| end < from);
-        let last = first + self.ranges[first..].partition_point(|&(start, _)| start <= to);
+        let last = self.ranges.partition_point(|&(start, _)| start <= to);
         let before = self.bytes;
         if first == last {
             self.ranges.insert(first, (from, to));
             self.bytes += to - from;
         } else {
             let joined = (from.min(self.ranges[first].0), to.max(self.ranges[last - 1].1));
-            let held: u64 = self.ranges[first..last].iter().map(|(from, to)| to - from).sum();
+            let held: u64 = self.ranges.range(first..last).map(|(from, to)| to - from).sum();
             self.bytes += joined.1 - joined.0 - held;
             self.ranges[first] = joined;
             self.ranges.drain(first + 1..last);
@@ -123,23 +170,25 @@ impl List {
 
     fn remove(&mut self, from: u64, to: u64) {
         let first = self.ranges.partition_point(|&(_, end)| end <= from);
-        let last = first + self.ranges[first..].partition_point(|&(start, _)| start < to);
+        let last = self.ranges.partition_point(|&(start, _)| start < to);
         if first == last {
             return;
         }
-        let held: u64 = self.ranges[first..last].iter().map(|(from, to)| to - from).sum();
+        let held: u64 = self.ranges.range(first..last).map(|(from, to)| to - from).sum();
         let left = (self.ranges[first].0, from);
         let right = (to, self.ranges[last - 1].1);
-        let rest = [left, right].into_iter().filter(|(from, to)| from < to);
         self.bytes -= held;
-        self.bytes += rest.clone().map(|(from, to)| to - from).sum::<u64>();
-        self.ranges.splice(first..last, rest);
+        self.ranges.drain(first..last);
+        for rest in [right, left].into_iter().filter(|(from, to)| from < to) {
+            self.bytes += rest.1 - rest.0;
+            self.ranges.insert(first, rest);
+        }
     }
 
     fn remove_below(&mut self, bound: u64) {
         let gone = self.ranges.partition_point(|&(_, to)| to <= bound);
         self.bytes -= self.ranges.drain(..gone).map(|(from, to)| to - from).sum::<u64>();
-        if let Some(first) = self.ranges.first_mut()
+        if let Some(first) = self.ranges.front_mut()
             && first.0 < bound
         {
             self.bytes -= bound - first.0;
@@ -158,7 +207,7 @@ mod tests {
         #[test]
         fn ranges_agree_with_a_bitmap(
             steps in prop::collection::vec((any::<bool>(), 0..90_u64, 1..20_u64), 0..20),
-            bound in 0..110_u64,
+            (bound, from) in (0..110_u64, 0..110_u64),
         ) {
             let mut set = Ranges::default();
             let mut bitmap = [false; 128];
@@ -173,11 +222,15 @@ mod tests {
                 (from..to).for_each(|byte| bitmap[byte as usize] = insert);
             }
             let holds = |byte: u64| bitmap[byte as usize];
-            prop_assert!(set.as_slice().windows(2).all(|pair| pair[0].1 < pair[1].0));
+            prop_assert!(set.iter().zip(set.iter().skip(1)).all(|(one, next)| one.1 < next.0));
             prop_assert_eq!(set.bytes(), (0..128).filter(|&byte| holds(byte)).count() as u64);
             prop_assert_eq!(set.bytes_below(bound), (0..bound).filter(|&byte| holds(byte)).count() as u64);
             let holes: Vec<u64> = set.holes(bound, 128).flat_map(|(from, to)| from..to).collect();
             prop_assert_eq!(holes, (bound..128).filter(|&byte| !holds(byte)).collect::<Vec<_>>());
+            let last = set.last_hole(from.min(bound), bound);
+            prop_assert_eq!(last.map(|(_, to)| to), (from.min(bound)..bound).rfind(|&byte| !holds(byte)).map(|byte| byte + 1));
+            prop_assert!(last.is_none_or(|(start, to)| !(start..to).any(holds)));
+            prop_assert!(last.is_none_or(|(start, _)| start == from || holds(start - 1)));
             prop_assert_eq!(set.highest(), (0..128).rfind(|&byte| holds(byte)).map_or(0, |byte| byte + 1));
             set.remove_below(bound);
             prop_assert_eq!(set.bytes(), (bound..128).filter(|&byte| holds(byte)).count() as u64);

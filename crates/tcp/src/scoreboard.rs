@@ -2,7 +2,8 @@
 //!
 //! RFC 6675, section 4. The RFC speaks of octets; here they are ranges, in
 //! order and apart, so that what is kept grows with the losses in a window and
-//! not with the window. An octet is lost where
+//! not with the window; nor with what a receiver cuts it into, since the sender puts
+//! in whole segments only (RFC 2018, section 5). An octet is lost where
 //!
 //! ```text
 //! IsLost(S):  3 ranges apart, or more than 2 SMSS bytes, are SACKed above S
@@ -34,13 +35,13 @@ impl std::ops::DerefMut for Scoreboard {
 impl Scoreboard {
     /// The last octets below `end` that are not SACKed: their end.
     pub(crate) fn last_hole_end(&self, end: u64) -> u64 {
-        self.as_slice().last().filter(|&&(_, to)| to >= end).map_or(end, |&(from, _)| from)
+        self.last().filter(|&(_, to)| to >= end).map_or(end, |(from, _)| from)
     }
 
     /// `IsLost`: what is not SACKed is lost below this boundary, and only there.
     pub(crate) fn lost_below(&self, mss: u64) -> u64 {
         let mut bytes = 0;
-        for (count, &(from, to)) in self.as_slice().iter().rev().take(DUP_THRESHOLD).enumerate() {
+        for (count, (from, to)) in self.iter().rev().take(DUP_THRESHOLD).enumerate() {
             bytes += to - from;
             if count + 1 == DUP_THRESHOLD || bytes > (DUP_THRESHOLD as u64 - 1) * mss {
                 return from;

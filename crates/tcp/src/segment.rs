@@ -182,7 +182,7 @@ impl Stamp {
 }
 
 /// Blocks of a SACK option.
-const MOST_BLOCKS: usize = 3;
+pub(crate) const MOST_BLOCKS: usize = 3;
 /// The timestamp clock's tick.
 const NANOS_PER_TICK: u64 = 1000;
 

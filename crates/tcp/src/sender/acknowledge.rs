@@ -73,7 +73,7 @@ impl Sender {
         let moved = self.heard && edge - segment.ack != self.edge.saturating_sub(self.una);
         self.heard = true;
         self.edge = edge;
-        self.persist.widest = self.persist.widest.max(segment.window.into());
+        self.persist.widest = self.persist.widest.max(segment.window);
         moved
     }
 
@@ -147,9 +147,7 @@ impl Sender {
         self.dup_acks = 0;
         self.beyond_window = 0;
         self.timed_out_at = Mark::NONE;
-        if self.times_all {
-            self.history.forget_below(ack);
-        }
+        self.history.forget_below(ack);
         if !self.board.is_empty() {
             self.board.remove_below(ack);
         }
@@ -225,9 +223,10 @@ impl Sender {
         Some(rtt)
     }
 
-    /// One of many samples in a round trip (RFC 7323, appendix G).
+    /// One of many samples in a round trip (RFC 7323, appendix G), or each for itself.
     fn take_sample(&mut self, ack: u64, rtt: Span) {
-        let expected = self.flight().div_ceil(2 * self.mss).max(1);
+        let shared = self.config.profile.rtt_weight_shared;
+        let expected = if shared { self.flight().div_ceil(2 * self.mss).max(1) } else { 1 };
         self.rtt.sample_one_of(expected as f64, &self.config.profile, rtt);
         self.probe.measured();
         self.adapt_after_spike(ack, rtt);
@@ -252,7 +251,9 @@ impl Sender {
         if self.scheme == Scheme::Rack {
             self.lose_at_timeout(now);
         } else {
-            self.board.clear();
+            if self.config.profile.timeout_forgets_sack {
+                self.board.clear();
+            }
             self.nxt = self.una;
         }
         self.rtt.back_off(&self.config.profile);

@@ -51,7 +51,7 @@ impl Sender {
         }
         self.timers = Timers::OFF;
         self.edge = u64::from(answer.window);
-        self.persist.widest = self.edge;
+        self.persist.widest = answer.window;
         // Data carries the ACK of the SYN; without any it goes alone.
         self.ack_due = self.end_of_stream == 0;
         if self.lost_syns > 1 {

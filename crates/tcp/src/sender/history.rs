@@ -1,7 +1,8 @@
-//! When what was sent for the first time.
+//! When what was sent for the first time, and in which segments.
 //!
 //! What left at one instant is one run: there is one for each ACK that let
-//! something out, not one for each segment.
+//! something out, not one for each segment. All segments of a run but the last are
+//! full ones, so that it is known where each begins.
 
 use sojourn_units::Time;
 use std::collections::VecDeque;
@@ -9,6 +10,7 @@ use std::collections::VecDeque;
 /// When the bytes outstanding were first sent, in order of sequence and so of time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
+    /// The first of them is over: it says where the second one begins.
     runs: VecDeque<Run>,
 }
 
@@ -20,80 +22,141 @@ pub(super) struct Run {
 }
 
 impl History {
-    /// What follows up to byte `end` was sent at `now`.
-    pub(super) fn push(&mut self, end: u64, now: Time) {
-        match self.runs.back_mut() {
-            Some(last) if last.at == now => last.end = end,
-            _ => self.runs.push_back(Run { end, at: now }),
+    /// The bytes `from..end` were sent at `now`, behind a segment that was `full` or not.
+    pub(super) fn push(&mut self, from: u64, end: u64, now: Time, full: bool) {
+        if self.len() == 0 {
+            self.runs.clear();
+            self.runs.push_back(Run { end: from, at: now });
+        }
+        let same = |last: &&mut Run| full && last.at == now;
+        match self.runs.range_mut(1..).next_back().filter(same) {
+            Some(last) => last.end = end,
+            None => self.runs.push_back(Run { end, at: now }),
         }
     }
 
     /// Everything below `una` is acknowledged.
     pub(super) fn forget_below(&mut self, una: u64) {
-        while self.runs.front().is_some_and(|run| run.end <= una) {
+        while self.first().is_some_and(|run| run.end <= una) {
             self.runs.pop_front();
         }
     }
 
-    /// Gives up the memory of a list that is empty.
+    /// Gives up the memory of a list that says nothing.
     pub(super) fn trim(&mut self) {
-        self.runs.shrink_to_fit();
+        if self.len() == 0 {
+            self.runs = VecDeque::new();
+        }
+    }
+
+    /// How many runs there are.
+    pub(super) fn len(&self) -> usize {
+        self.runs.len().saturating_sub(1)
     }
 
     /// The earliest run.
     pub(super) fn first(&self) -> Option<Run> {
-        self.runs.front().copied()
+        self.runs.get(1).copied()
     }
 
     /// The run that holds the byte `seq`.
     pub(super) fn run_of(&self, seq: u64) -> Option<Run> {
-        match self.runs.front() {
-            Some(first) if seq < first.end => Some(*first),
+        match self.first() {
+            Some(first) if seq < first.end => Some(first),
             _ => self.runs.get(self.runs.partition_point(|run| run.end <= seq)).copied(),
         }
     }
 
-    /// The runs sent at `time` or before, the latest first, each with its first byte (0 for the first of all).
-    pub(super) fn until(&self, time: Time) -> impl Iterator<Item = (u64, Run)> {
-        let count = self.runs.partition_point(|run| run.at <= time);
-        (0..count)
-            .rev()
-            .map(|place| (if place == 0 { 0 } else { self.runs[place - 1].end }, self.runs[place]))
+    /// Where what was sent before byte `end` of `time` ends.
+    pub(super) fn sent_before(&self, (time, end): (Time, u64)) -> u64 {
+        let end_of = |runs: usize| runs.checked_sub(1).map_or(0, |last| self.runs[last].end);
+        let earlier = end_of(self.runs.partition_point(|run| run.at < time));
+        earlier.max(end_of(self.runs.partition_point(|run| run.at <= time)).min(end))
     }
 
-    #[cfg(test)]
-    fn len(&self) -> usize {
-        self.runs.len()
+    /// The whole segments among the bytes `from..to`, where full ones have `mss`.
+    pub(super) fn segments(&self, from: u64, to: u64, mss: u64) -> Option<(u64, u64)> {
+        let (start, run) = self.run_up_to(from)?;
+        let from = run.end.min(start + (from - start).next_multiple_of(mss));
+        let (start, run) = self.run_up_to(to)?;
+        let to = if to == run.end { to } else { start + (to - start) / mss * mss };
+        (from < to).then_some((from, to))
+    }
+
+    /// The run that holds the byte before `seq`, and where it begins.
+    fn run_up_to(&self, seq: u64) -> Option<(u64, Run)> {
+        let place = self.runs.partition_point(|run| run.end < seq).max(1);
+        let run = *self.runs.get(place)?;
+        Some((self.runs[place - 1].end.min(seq), run))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn at(nanos: u64) -> Time {
         Time::from_nanos(nanos)
     }
 
     #[test]
-    fn what_leaves_at_one_instant_is_one_run() {
+    fn full_segments_that_leave_at_one_instant_are_one_run() {
         let mut history = History::default();
         for (end, time) in [(10, 1), (20, 1), (30, 2), (40, 5)] {
-            history.push(end, at(time));
+            history.push(end - 10, end, at(time), true);
         }
         assert_eq!(history.len(), 3);
         let sent = |seq| history.run_of(seq).map(|run| run.at);
         assert_eq!([0, 19, 20, 39, 40].map(sent), [Some(at(1)), Some(at(1)), Some(at(2)), Some(at(5)), None]);
-        let before: Vec<_> = history.until(at(4)).map(|(from, run)| (from, run.end)).collect();
-        assert_eq!(before, [(20, 30), (0, 20)]);
+        history.push(40, 45, at(5), true);
+        history.push(45, 50, at(5), false);
+        assert_eq!(history.len(), 4);
+    }
+
+    #[test]
+    fn what_was_sent_before_is_known_to_the_byte() {
+        let mut history = History::default();
+        (1..=4).for_each(|run| history.push(run * 20 - 20, run * 20, at(run), true));
+        let before = |time, end| history.sent_before((at(time), end));
+        assert_eq!([before(0, 0), before(2, 30), before(2, 100), before(2, 10)], [0, 30, 40, 20]);
     }
 
     #[test]
     fn what_is_acknowledged_is_forgotten() {
         let mut history = History::default();
-        (1..=4).for_each(|run| history.push(run * 10, at(run)));
+        (1..=4).for_each(|run| history.push(run * 10 - 10, run * 10, at(run), true));
         history.forget_below(25);
         assert_eq!(history.len(), 2);
         assert_eq!(history.run_of(25), Some(Run { end: 30, at: at(3) }));
+        history.forget_below(40);
+        history.trim();
+        assert_eq!((history.len(), history.runs.capacity()), (0, 0));
+    }
+
+    proptest! {
+        /// Against a list of all segments.
+        #[test]
+        fn whole_segments_are_what_was_sent_in_one(
+            sizes in prop::collection::vec((1..=10_u64, any::<bool>()), 1..20),
+            (from, len) in (0..200_u64, 1..100_u64),
+        ) {
+            let (mut history, mut starts, mut now) = (History::default(), vec![0], 0);
+            for (size, later) in sizes {
+                now += u64::from(later);
+                let begin = starts[starts.len() - 1];
+                let full = starts.len() == 1 || begin - starts[starts.len() - 2] == 10;
+                // Half of them are full.
+                let end = begin + if size > 5 { 10 } else { size };
+                history.push(begin, end, at(now), full);
+                starts.push(end);
+            }
+            let end = starts[starts.len() - 1];
+            let (from, to) = (from.min(end), (from + len).min(end));
+            let first = starts.iter().find(|start| **start >= from);
+            let last = starts.iter().rfind(|start| **start <= to);
+            let whole = first.zip(last).filter(|(first, last)| first < last).map(|(first, last)| (*first, *last));
+            prop_assert_eq!(history.segments(from, to, 10), whole);
+        }
     }
 }

@@ -9,6 +9,7 @@
 //! others send everything outstanding as the window allows (go-back-N).
 
 mod acknowledge;
+mod again;
 mod close;
 mod connect;
 mod counted;
@@ -129,14 +130,14 @@ pub struct Sender {
     /// The end of the segment being timed, and when it was sent (RFC 6298, section 3).
     timed: Mark,
     timed_at: Time,
-    /// When what is outstanding was sent first; empty where one segment is timed at a time.
+    /// When what is outstanding was sent first, and in which segments; empty where nobody asks.
     history: History,
     cc: Curve,
     ecn: EcnState,
     rtt: RttEstimator,
     /// When data, or the SYN, was sent last.
     last_sent: Time,
-    /// Where the last segment sent for the first time begins.
+    /// Where the last segment sent for the first time begins, or what of it was new.
     last_segment: u64,
 
     /// Recovery from loss under way.

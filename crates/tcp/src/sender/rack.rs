@@ -6,10 +6,11 @@
 //!
 //! The RFC keeps a time for each segment and looks at all of them at each ACK.
 //! Here two facts save the looking. What was sent once lies in the order of its
-//! times: one boundary (`frontier`) parts what has been judged from the rest. And
-//! what was sent again is short: a list in the order of its times.
+//! times: one boundary (`frontier`) parts what has been judged from the rest. What
+//! was sent again stands in a list of its own (`again`).
 
 use super::acknowledge::AckNews;
+use super::again::Again;
 use super::history::{History, Run};
 use super::prr::Prr;
 use super::{DUP_THRESHOLD, Repair, Sender};
@@ -22,8 +23,8 @@ use sojourn_units::{Span, Time};
 /// What RACK knows of a connection (section 5.3).
 #[derive(Clone, Debug)]
 pub(super) struct Rack {
-    /// What was sent again and has not arrived, in the order of its times.
-    again: Vec<Again>,
+    /// What was sent again and has not arrived.
+    again: Again,
     /// What is taken for lost and has not been sent again since.
     pub(super) lost: Ranges,
     /// What was sent once below this has arrived, is lost, or was sent again.
@@ -55,16 +56,6 @@ pub(super) struct RackRecovery {
     pub(super) prr: Option<Prr>,
     /// When the window was reduced last.
     pub(super) answered: Time,
-}
-
-/// Bytes that were sent again.
-#[derive(Clone, Copy, Debug)]
-struct Again {
-    from: u64,
-    to: u64,
-    at: Time,
-    /// Whether this sending is taken for lost, too.
-    lost: bool,
 }
 
 /// The least round-trip time of the last five to ten seconds, in two halves.
@@ -100,7 +91,7 @@ pub(super) struct Heard {
 impl Rack {
     pub(super) fn new() -> Rack {
         Rack {
-            again: Vec::new(),
+            again: Again::default(),
             lost: Ranges::default(),
             frontier: 0,
             latest: (Time::ZERO, 0),
@@ -141,7 +132,7 @@ impl Rack {
     /// Bytes of which some were sent again.
     #[cold]
     fn deliver_mixed(&mut self, history: &History, (from, to): (u64, u64), seen: Seen, heard: &mut Heard) {
-        for again in self.again.iter().filter(|again| again.from < to && from < again.to) {
+        for again in self.again.within(from, to) {
             heard.again = true;
             let spurious = seen.echo.is_some_and(|echo| !echo.is_at_or_after(Stamp::at(again.at)))
                 || seen.now.since(again.at) < self.min_rtt.get();
@@ -150,39 +141,11 @@ impl Rack {
             }
         }
         let mut at = from;
-        while let Some(piece) = self.next_first(at, to) {
+        while let Some(piece) = self.again.first_gap(at, to) {
             self.deliver_first(history, piece, heard);
             at = piece.1;
         }
-        self.forget_again(from, to);
-    }
-
-    /// The first bytes within `from..to` that were not sent again.
-    fn next_first(&self, from: u64, to: u64) -> Option<(u64, u64)> {
-        let mut from = from;
-        while let Some(again) = self.again.iter().find(|again| again.from <= from && from < again.to) {
-            from = again.to;
-        }
-        let ahead = self.again.iter().map(|again| again.from).filter(|start| *start > from);
-        let end = ahead.min().unwrap_or(to).min(to);
-        (from < end).then_some((from, end))
-    }
-
-    fn forget_again(&mut self, from: u64, to: u64) {
-        let mut place = 0;
-        while let Some(&again) = self.again.get(place) {
-            if again.from >= to || from >= again.to {
-                place += 1;
-                continue;
-            }
-            let below = Again { to: again.to.min(from), ..again };
-            let above = Again { from: again.from.max(to), ..again };
-            self.again.remove(place);
-            for rest in [below, above].into_iter().filter(|rest| rest.from < rest.to) {
-                self.again.insert(place, rest);
-                place += 1;
-            }
-        }
+        self.again.forget(from, to);
     }
 
     /// The end of section 6.2, step 2.
@@ -207,14 +170,14 @@ impl Rack {
 
     /// Gives up the memory of lists that are empty.
     pub(super) fn trim(&mut self) {
-        self.again.shrink_to_fit();
+        self.again.trim();
         self.lost.trim();
     }
 
     /// Nothing was lost after all.
     pub(super) fn forget_losses(&mut self, una: u64) {
         self.lost.clear();
-        self.again.iter_mut().for_each(|again| again.lost = false);
+        self.again.forget_losses();
         self.frontier = una;
     }
 
@@ -245,95 +208,66 @@ impl Rack {
     fn detect(&mut self, now: Time, window: Span, places: &Places<'_>) -> Verdict {
         self.frontier = self.frontier.max(places.una);
         let wait = self.rtt + window;
-        let (mut look_again, mut lost_again) = (Time::NEVER, None);
-        for again in &mut self.again {
-            if again.lost || (again.at, again.to) >= self.latest {
-                continue;
-            }
-            if again.at + wait <= now {
-                again.lost = true;
-                lost_again = Some(again.at);
-                self.lost.insert(again.from, again.to);
-            } else {
-                look_again = again.at + wait;
-            }
+        let due = |sent: Time| sent + wait <= now;
+        let mut lost_again = None;
+        while let Some(piece) = self.again.lose_overdue(self.latest, due) {
+            lost_again = Some(piece.at);
+            self.lost.insert(piece.from, piece.to);
         }
-        self.advance_frontier(now, wait, places);
-        let late = self.last_overtaken(places).map_or(Time::NEVER, |run| run.at + wait);
-        let look_again = match (look_again < Time::NEVER, late < Time::NEVER) {
-            (true, true) => look_again.max(late),
-            _ => look_again.min(late),
-        };
-        Verdict { look_again, lost_again }
+        let overtaken = places.history.sent_before(self.latest);
+        self.advance_frontier(self.frontier, overtaken, due, places);
+        let late = self.again.last_before(self.latest).max(self.last_missing(overtaken, places));
+        Verdict { look_again: late.map_or(Time::NEVER, |sent| sent + wait), lost_again }
     }
 
-    /// What was sent once, was overtaken, and has not come in time is lost.
-    fn advance_frontier(&mut self, now: Time, wait: Span, places: &Places<'_>) {
+    /// What was sent once between `from` and `end`, is due and has not come is lost.
+    fn advance_frontier(&mut self, from: u64, end: u64, due: impl Fn(Time) -> bool, places: &Places<'_>) {
         let &Places { history, board, max, .. } = places;
-        let mut at = board.next_hole(self.frontier);
-        while at < max
-            && let Some(run) = history.run_of(at)
-            && run.at + wait <= now
-            && let Some(overtaken) = self.overtaken(run).filter(|end| *end > at)
+        let mut at = board.next_hole(from);
+        while at < end.min(max)
+            && let Some(run) = history.run_of(at).filter(|run| due(run.at))
         {
-            let to = board.hole_end(at, max).min(overtaken);
+            let to = board.hole_end(at, max).min(run.end).min(end);
             self.lose_first(at, to);
             at = board.next_hole(to);
         }
         self.frontier = at;
     }
 
-    /// The end of what was sent in `run` before the latest that has arrived.
-    fn overtaken(&self, run: Run) -> Option<u64> {
-        let (time, end) = self.latest;
-        (run.at <= time).then_some(if run.at == time { run.end.min(end) } else { run.end })
-    }
-
-    /// The last run of which something was overtaken, and is still missing.
-    fn last_overtaken(&self, places: &Places<'_>) -> Option<Run> {
+    /// When the last byte below `end` was sent that has not been judged, was sent once, and is missing.
+    fn last_missing(&self, end: u64, places: &Places<'_>) -> Option<Time> {
         let &Places { history, board, max, .. } = places;
-        let missing = |&(from, run): &(u64, Run)| {
-            let from = board.next_hole(from.max(self.frontier));
-            self.overtaken(run).is_some_and(|end| from < end.min(max) && !self.is_again(from))
-        };
-        let runs = history.until(self.latest.0);
-        runs.take_while(|(_, run)| run.end > self.frontier).find(missing).map(|(_, run)| run)
+        let mut end = end.min(max);
+        loop {
+            let (from, to) = board.last_hole(self.frontier, end)?;
+            if let Some(missing) = self.again.last_gap_end(from, to) {
+                return history.run_of(missing - 1).map(|run| run.at);
+            }
+            end = from;
+        }
     }
 
     /// Bytes that were sent once are lost, but for those that were sent again.
     fn lose_first(&mut self, from: u64, to: u64) {
         let mut at = from;
-        while let Some(piece) = self.next_first(at, to) {
+        while let Some(piece) = self.again.first_gap(at, to) {
             self.lost.insert(piece.0, piece.1);
             at = piece.1;
         }
     }
 
-    fn is_again(&self, seq: u64) -> bool {
-        self.again.iter().any(|again| again.from <= seq && seq < again.to)
-    }
-
     /// Section 6.3: at a timeout the first segment is lost, and all that was sent long ago.
     fn lose_at_timeout(&mut self, now: Time, first: (u64, u64), window: Span, places: &Places<'_>) {
         let wait = self.rtt + window;
-        for again in &mut self.again {
-            if again.at + wait <= now || (again.from < first.1 && first.0 < again.to) {
-                again.lost = true;
-                self.lost.insert(again.from, again.to);
-            }
+        let due = |sent: Time| sent + wait <= now;
+        while let Some(piece) = self.again.lose_overdue(EVER, due) {
+            self.lost.insert(piece.from, piece.to);
         }
-        let &Places { history, board, max, .. } = places;
+        while let Some(piece) = self.again.lose_within(first.0, first.1) {
+            self.lost.insert(piece.from, piece.to);
+        }
         self.lose_first(first.0, first.1);
-        let mut at = board.next_hole(self.frontier.max(first.1));
-        while at < max
-            && let Some(run) = history.run_of(at)
-            && run.at + wait <= now
-        {
-            let to = board.hole_end(at, max).min(run.end);
-            self.lose_first(at, to);
-            at = board.next_hole(to);
-        }
-        self.frontier = at;
+        self.advance_frontier(self.frontier.max(first.1), places.max, due, places);
     }
 }
 
@@ -423,14 +357,12 @@ impl Sender {
         heard
     }
 
+    /// What an ACK says beyond its number.
     fn hear_blocks(&mut self, segment: &Segment, seen: Seen, heard: &mut Heard) {
-        let Sender { rack, history, board, max, .. } = self;
-        let mut blocks = [(0, 0); MOST_BLOCKS];
-        let there = segment.sack.iter(segment.ack).filter(|&(from, to)| from > segment.ack && to <= *max);
-        blocks.iter_mut().zip(there).for_each(|(place, block)| *place = block);
+        let blocks = self.sacked(segment);
+        let Sender { rack, history, board, .. } = self;
         // In ascending order, as step 3 asks.
-        blocks.sort_unstable();
-        for (from, to) in blocks.into_iter().filter(|(_, to)| *to > 0) {
+        for (from, to) in blocks {
             for hole in board.holes(from, to) {
                 rack.deliver(history, hole, seen, heard);
             }
@@ -487,7 +419,7 @@ impl Sender {
     fn start_rack_recovery(&mut self, now: Time) {
         let flight = self.flight();
         self.reduce_for_loss();
-        let prr = self.config.profile.prr.then(|| Prr::new(self.window, flight));
+        let prr = self.prr(flight);
         self.repair.set(Repair::Rack(RackRecovery { until: self.max, prr, answered: now }));
         self.probe.forget();
         self.timers.probe = Time::NEVER;
@@ -555,17 +487,16 @@ impl Sender {
         let to = from + len;
         self.note_in_prr(len);
         self.rack.lost.remove(from, to);
-        self.rack.forget_again(from, to);
-        self.rack.again.push(Again { from, to, at: now, lost: false });
+        self.rack.again.add(from, to, now);
         self.data(now, from, len)
     }
 }
 
 /// Recoveries for which a window widened by D-SACKs is kept (section 6.2, step 4).
 const RECOVERIES_KEPT: u8 = 16;
-/// Blocks of a SACK option.
-const MOST_BLOCKS: usize = 3;
 /// Half of the time over which the least round-trip time is taken.
 const HALF_OF_MIN_RTT: Span = Span::from_secs(5);
+/// After everything that was sent.
+const EVER: (Time, u64) = (Time::NEVER, u64::MAX);
 /// Longer than any round-trip time.
 const FOREVER: Span = Span::from_nanos(u64::MAX);

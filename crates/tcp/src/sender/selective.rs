@@ -8,8 +8,9 @@
 use super::acknowledge::Effect;
 use super::prr::Prr;
 use super::{DUP_THRESHOLD, Repair, Sender};
-use crate::profile::Pipe;
-use crate::segment::Segment;
+use crate::cc::Curve;
+use crate::profile::{Halving, Pipe};
+use crate::segment::{MOST_BLOCKS, Segment};
 use sojourn_units::Time;
 
 /// Recovery by SACK in progress. Sequence numbers are those after the RFC's last octets.
@@ -41,15 +42,26 @@ enum NextSegment {
 impl Sender {
     /// `Update`: notes the blocks of an ACK; says whether they are news.
     ///
-    /// News makes a duplicate ACK (section 2). Blocks that cannot be are ignored.
+    /// News makes a duplicate ACK (section 2).
     pub(super) fn note_sack(&mut self, segment: &Segment) -> bool {
         let mut news = false;
-        for (from, to) in segment.sack.iter(segment.ack) {
-            if from > segment.ack && to <= self.max {
-                news |= self.board.insert(from, to);
-            }
+        for (from, to) in self.sacked(segment) {
+            news |= self.board.insert(from, to);
         }
         news
+    }
+
+    /// The blocks of an ACK, in ascending order, without those that cannot be.
+    ///
+    /// What is SACKed are segments (RFC 2018, section 5): a part of one says nothing. So the scoreboard never holds more
+    /// than was sent, whatever the receiver cuts it into, and nothing is sent again in smaller pieces.
+    pub(super) fn sacked(&self, segment: &Segment) -> impl Iterator<Item = (u64, u64)> + use<> {
+        let there = segment.sack.iter(segment.ack).filter(|&(from, to)| from > segment.ack && to <= self.max);
+        let whole = there.filter_map(|(from, to)| self.history.segments(from, to, self.mss));
+        let mut blocks = [(0, 0); MOST_BLOCKS];
+        blocks.iter_mut().zip(whole).for_each(|(place, block)| *place = block);
+        blocks.sort_unstable();
+        blocks.into_iter().filter(|(_, to)| *to > 0)
     }
 
     /// Section 5, for an ACK that was taken in: (B.2) in recovery, steps (1), (2) and (4) outside.
@@ -77,19 +89,29 @@ impl Sender {
 
     /// Section 5, step (4).
     fn start_sack_recovery(&mut self, now: Time, delivered: i64) {
-        let flight = self.flight();
+        let before = self.unrepaired_pipe();
+        let flight = if self.config.profile.halving == Halving::Pipe { before } else { self.flight() };
         self.reduce_for_loss();
         let retransmitted = self.una + self.first_hole();
         let pipe = self.board.pipe(self.una, self.max, retransmitted, self.mss);
         let rescued = retransmitted;
-        let prr = self.config.profile.prr.then(|| {
-            let mut prr = Prr::new(self.window, flight);
-            prr.on_ack(delivered, self.board.pipe(self.una, self.max, self.una, self.mss), self.mss);
-            prr
-        });
+        let mut prr = self.prr(flight);
+        if let Some(prr) = &mut prr {
+            prr.on_ack(delivered, before, self.mss);
+        }
         let until = self.max;
         self.repair.set(Repair::Sack(SackRecovery { until, retransmitted, rescued, pipe, prr }));
         self.timers.retransmit = now + self.rtt.timeout();
+    }
+
+    /// What is on its way before anything is sent again.
+    pub(super) fn unrepaired_pipe(&self) -> u64 {
+        self.board.pipe(self.una, self.max, self.una, self.mss)
+    }
+
+    /// Whether a loss halves the pipe. CUBIC takes its share of the flight all the same, as in ns-3.
+    pub(super) fn halves_pipe(&self) -> bool {
+        self.config.profile.halving == Halving::Pipe && !matches!(self.cc, Curve::Cubic(_))
     }
 
     /// Section 5, (A).

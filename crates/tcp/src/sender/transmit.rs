@@ -1,6 +1,7 @@
 //! Sending: which bytes go next, and the segment that carries them.
 
 use super::{Repair, Scheme, Sender};
+use crate::cc::Recovery;
 use crate::mark::Mark;
 use crate::profile::Pipe;
 use crate::segment::{Flags, Segment, Stamp};
@@ -161,11 +162,13 @@ impl Sender {
 
     /// Bytes are sent for the first time.
     fn note_new(&mut self, now: Time, seq: u64, end: u64) {
-        self.max = end;
-        self.last_segment = seq;
-        if self.times_all {
-            self.history.push(end, now);
-        } else if self.timed.is_none() {
+        let full = self.max - self.last_segment == self.mss;
+        let from = std::mem::replace(&mut self.max, end);
+        self.last_segment = seq.max(from);
+        if self.times_all || self.recovery == Recovery::Sack {
+            self.history.push(from, end, now, full);
+        }
+        if !self.times_all && self.timed.is_none() {
             (self.timed, self.timed_at) = (Mark::at(end), now);
         }
     }
