@@ -46,6 +46,11 @@ impl Prr {
         };
     }
 
+    /// The window is this now: a mark may reduce it in recovery, too.
+    pub(super) fn aim_at(&mut self, window: u64) {
+        self.target = self.target.min(window);
+    }
+
     /// Whether a segment of `len` bytes may leave.
     pub(super) fn allows(&self, len: u64) -> bool {
         self.allowed >= len
@@ -94,6 +99,16 @@ mod tests {
     fn after_heavy_loss_it_grows_as_in_slow_start() {
         let mut prr = Prr::new(10, 20);
         assert_eq!([sends(&mut prr, 1, 4), sends(&mut prr, 1, 5), sends(&mut prr, 1, 6)], [2, 2, 2]);
+    }
+
+    #[test]
+    fn it_heads_for_a_window_that_is_reduced_once_more() {
+        let mut prr = Prr::new(10, 20);
+        assert_eq!(sends(&mut prr, 4, 14), 2);
+        prr.aim_at(5);
+        assert_eq!([sends(&mut prr, 8, 8), sends(&mut prr, 4, 4)], [1, 1]);
+        prr.aim_at(10);
+        assert_eq!(sends(&mut prr, 4, 5), 0, "nor does it grow again");
     }
 
     #[test]

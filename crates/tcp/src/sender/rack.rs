@@ -335,6 +335,7 @@ impl Sender {
         self.look_for_losses(now);
         let (delivered, pipe) = (self.arrived() - arrived, self.pipe());
         if let Some(Repair::Rack(RackRecovery { prr: Some(prr), .. })) = self.repair.get_mut() {
+            prr.aim_at(self.window);
             prr.on_ack(delivered, pipe, self.mss);
         }
         self.arm_probe(now, acked > 0);

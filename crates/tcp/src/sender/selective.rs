@@ -74,6 +74,7 @@ impl Sender {
         } else if let Some(Repair::Sack(sack)) = self.repair.get_mut() {
             sack.pipe = self.board.pipe(self.una, self.max, sack.retransmitted, self.mss);
             if let Some(prr) = &mut sack.prr {
+                prr.aim_at(self.window);
                 prr.on_ack(delivered, sack.pipe, self.mss);
             }
         } else if news {
