@@ -8,6 +8,7 @@
 //! 6937), `persist` and `close` (RFC 9293), `unused` (RFC 5681, 7661), `pace`. After a timeout RACK sends again what is old; the
 //! others send everything outstanding as the window allows (go-back-N).
 
+mod account;
 mod acknowledge;
 mod again;
 mod close;
@@ -36,6 +37,7 @@ use crate::profile::{LossDetection, Pipe, Profile, UnusedWindow};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Flags, Segment, TIMESTAMPS};
+pub use account::Account;
 use connect::Handshake;
 use counted::CountedRecovery;
 use ecn::EcnState;

@@ -198,6 +198,10 @@ impl Rack {
         Span::from_nanos(quarter.saturating_mul(self.multiplier.into())).min(smoothed)
     }
 
+    pub(super) fn pieces_sent_again(&self) -> usize {
+        self.again.len()
+    }
+
     /// The usual case: all has arrived in the order in which it was sent.
     fn nothing_overtaken(&self, history: &History, board: &Scoreboard) -> bool {
         let in_order = board.is_empty() && self.again.is_empty() && self.lost.is_empty();

@@ -22,7 +22,7 @@ pub(super) struct SackRecovery {
     /// `RescueRxt`: an ACK beyond this allows the one rescue retransmission.
     rescued: u64,
     /// Bytes on their way.
-    pipe: u64,
+    pub(super) pipe: u64,
     /// What each ACK lets out (RFC 6937); without, what the window has room for.
     prr: Option<Prr>,
 }
