@@ -497,3 +497,82 @@ const HALF_OF_MIN_RTT: Span = Span::from_secs(5);
 const EVER: (Time, u64) = (Time::NEVER, u64::MAX);
 /// Longer than any round-trip time.
 const FOREVER: Span = Span::from_nanos(u64::MAX);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1000;
+    const WAIT: Span = Span::from_millis(10);
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    /// Four segments, one each millisecond from the first on; what came of them is on the board.
+    fn sent(arrived: &[(u64, u64)]) -> (History, Scoreboard) {
+        let (mut history, mut board) = (History::default(), Scoreboard::default());
+        for place in 0..4 {
+            history.push(place * MSS, (place + 1) * MSS, at(place), true);
+        }
+        for (from, to) in arrived {
+            assert!(board.insert(from * MSS, to * MSS));
+        }
+        (history, board)
+    }
+
+    fn rack() -> Rack {
+        Rack { rtt: WAIT, latest: (at(3), 4 * MSS), ..Rack::new() }
+    }
+
+    #[test]
+    fn what_was_overtaken_last_says_when_to_look_again() {
+        let (history, board) = sent(&[(1, 2), (3, 4)]);
+        let places = Places { history: &history, board: &board, una: 0, max: 4 * MSS };
+        let mut rack = rack();
+        assert_eq!(rack.detect(at(9), Span::ZERO, &places).look_again, at(2) + WAIT);
+        assert!(rack.lost.is_empty());
+        assert_eq!(rack.detect(at(10), Span::ZERO, &places).look_again, at(2) + WAIT);
+        assert_eq!(rack.lost.iter().collect::<Vec<_>>(), [(0, MSS)]);
+        assert_eq!(rack.detect(at(12), Span::ZERO, &places).look_again, Time::NEVER);
+        assert_eq!(rack.lost.bytes(), 2 * MSS);
+    }
+
+    /// What was sent again after all that has arrived was not overtaken, though its first sending was.
+    #[test]
+    fn a_retransmission_is_not_waited_for_as_its_first_sending_is() {
+        let (history, board) = sent(&[(1, 2), (3, 4)]);
+        let places = Places { history: &history, board: &board, una: 0, max: 4 * MSS };
+        let mut rack = rack();
+        rack.again.add(2 * MSS, 3 * MSS, at(4));
+        assert_eq!(rack.detect(at(9), Span::ZERO, &places).look_again, at(0) + WAIT);
+        rack.again.add(0, MSS, at(5));
+        assert_eq!(rack.detect(at(9), Span::ZERO, &places).look_again, Time::NEVER);
+        assert_eq!(rack.detect(at(20), Span::ZERO, &places).look_again, Time::NEVER);
+        assert!(rack.lost.is_empty());
+    }
+
+    /// Section 6.3: without anything that has arrived.
+    #[test]
+    fn a_timeout_takes_for_lost_what_is_older_than_a_round_trip() {
+        let (history, board) = sent(&[]);
+        let places = Places { history: &history, board: &board, una: 0, max: 4 * MSS };
+        let mut rack = rack();
+        rack.again.add(2 * MSS, 3 * MSS, at(9));
+        rack.lose_at_timeout(at(12), (0, MSS), Span::ZERO, &places);
+        assert_eq!(rack.lost.iter().collect::<Vec<_>>(), [(0, 2 * MSS)]);
+        rack.lose_at_timeout(at(19), (0, MSS), Span::ZERO, &places);
+        assert_eq!(rack.lost.iter().collect::<Vec<_>>(), [(0, 4 * MSS)]);
+    }
+
+    #[test]
+    fn the_least_round_trip_is_that_of_the_last_seconds() {
+        let mut least = Rack::new().min_rtt;
+        let mut sample = |seconds, millis| {
+            least.sample(Time::ZERO + Span::from_secs(seconds), Span::from_millis(millis));
+            least.get()
+        };
+        assert_eq!([sample(0, 10), sample(4, 100), sample(6, 100)], [10, 10, 10].map(Span::from_millis));
+        assert_eq!([sample(9, 80), sample(11, 90)], [10, 80].map(Span::from_millis));
+    }
+}
