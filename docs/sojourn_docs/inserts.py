@@ -6,6 +6,7 @@
     source LAW         where a law or congestion control is defined, from the catalogue
     run LAW            a picture and a table of a run under tail drop and under the law, made now
     windows            a picture and a table of runs under each congestion control, made now
+    beside LAW         a law beside ns-3, ours run now
     behaviour LINK     what every law does on a link of scenarios/behaviour, run now
     catalogue KIND     the table of all laws, discs, ccs, apps or profiles
     knobs              every knob of TCP, as it stands in each profile
@@ -33,7 +34,7 @@ from typer.testing import CliRunner
 import sojourn as sj
 from sojourn import catalogue
 from sojourn.laws_in_python import InPython
-from sojourn_docs import behaviour, runs, windows
+from sojourn_docs import behaviour, beside, runs, windows
 
 _INSERT = re.compile(r"<!-- insert (\w+)(?: (\S+))? -->")
 _ROOT = Path(__file__).resolve().parents[2]
@@ -165,6 +166,7 @@ _WHAT: dict[str, Callable[..., str]] = {
     "parameters": parameters,
     "source": source,
     "behaviour": behaviour_of_all,
+    "beside": beside.table,
     "catalogue": entries,
     "scenario": scenario,
     "knobs": knobs,

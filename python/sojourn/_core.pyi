@@ -366,7 +366,7 @@ def catalogue_json(kind: str) -> str:
     """Everything of a kind (`laws`, `discs`, `ccs`, `apps`, `profiles`, `knobs`), as a JSON array."""
 
 def explain_json(name: str) -> str | None:
-    """One entry of the catalogue, or of `scenario`, as a JSON object; None when unknown."""
+    """One entry of the catalogue, `scenario`, or keys of it, as a JSON object; None when unknown."""
 
 def schema_json() -> str:
     """The JSON schema of scenario files."""

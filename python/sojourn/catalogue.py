@@ -30,7 +30,7 @@ def entries(kind: str) -> list[dict[str, Any]]:
 
 
 def explain(name: str) -> dict[str, Any]:
-    """One entry by name, or ``"scenario"``. Raises `InputError` with the nearest names.
+    """One entry by name, ``"scenario"``, or keys of it. Raises `InputError` with the nearest names.
 
     >>> explain("pi")["kind"]
     'law'
@@ -38,13 +38,15 @@ def explain(name: str) -> dict[str, Any]:
     found = explain_json(name)
     if found is None:
         known = [entry["name"] for kind in KINDS for entry in entries(kind)] + ["scenario"]
-        raise InputError(f'sojourn explain: "{name}" is not known; {_nearest(name, known)}')
+        keys = [field["key"] for field in explain("scenario")["fields"]]
+        raise InputError(f'sojourn explain: "{name}" is not known; {_nearest(name, known, keys)}')
     entry: dict[str, Any] = json.loads(found)
     return entry
 
 
-def _nearest(name: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+def _nearest(name: str, known: list[str], keys: list[str]) -> str:
+    # Keys are meant where the name looks like one.
+    close = difflib.get_close_matches(name, keys if "." in name else known, n=3, cutoff=0.5)
     if close:
         return f"nearest: {', '.join(close)}"
     return f"legal: {', '.join(dict.fromkeys(known))}"

@@ -666,3 +666,39 @@ def test_explain_names_the_keys_of_an_app(sojourn, app):
     told = sojourn("explain", app).stdout
     assert "Keys of its group: rate (required), ecn, segment, start, stop\n" in told
     assert "No parameters" not in told
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "also"),
+    [
+        ("flows.tcp.prr", "flows.tcp.prr (key): whether recovery by SACK", "  flows.tcp.prr: true or false"),
+        ("flows[0].tcp.prr", "flows.tcp.prr (key): ", "Source: RFC 6937"),
+        ("tcp", "flows.tcp (key): knobs of TCP", "  flows.tcp.prr: "),
+        (
+            "cc",
+            "flows.cc (key): the congestion control",
+            'Keys\n  flows.cc: congestion control, default "newreno"',
+        ),
+        ("profile", "flows.profile (key): the implementation of TCP: default", "ns2 or ns3"),
+        ("access", "flows.access (key): ", "  flows.access.delay: "),
+        ("delay", "delay (key): keys of a scenario file", "  flows.access.delay: "),
+    ],
+)
+def test_explain_tells_of_a_key_as_faults_name_it(sojourn, name, first, also):
+    done = sojourn("explain", name)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(first), done.stdout
+    assert also in done.stdout, done.stdout
+
+
+def test_an_unknown_key_is_told_with_the_nearest(sojourn):
+    done = sojourn("explain", "flows.tcp.prrr")
+    assert done.returncode == 2
+    assert done.stderr.startswith('sojourn explain: "flows.tcp.prrr" is not known; nearest: flows.tcp.prr')
+
+
+def test_set_begins_with_the_default_where_the_file_says_nothing(sojourn):
+    asked = ("--set", "flows[0].cc.abe=true", "--set", "flows[0].ecn=true")
+    done = sojourn("check", "dumbbell", *asked)
+    assert done.returncode == 0, done.stderr
+    assert "newreno:abe=true" in done.stdout

@@ -146,8 +146,10 @@ pub fn set(profile: &mut Profile, field: &str, value: &str) -> Result<(), String
                 one_of(value, &[("new_data", LimitedTransmit::NewData), ("next", LimitedTransmit::Next)])?;
         }
         "halving" => {
-            profile.halving =
-                one_of(value, &[("flight_size", Halving::FlightSize), ("window", Halving::Window)])?;
+            profile.halving = one_of(
+                value,
+                &[("flight_size", Halving::FlightSize), ("window", Halving::Window), ("pipe", Halving::Pipe)],
+            )?;
         }
         "receive_window" => profile.receive_window = number(value)?,
         "window_scaling" => profile.window_scaling = switch(value)?,
@@ -161,6 +163,9 @@ pub fn set(profile: &mut Profile, field: &str, value: &str) -> Result<(), String
             profile.pipe = one_of(value, &[("scoreboard", Pipe::Scoreboard), ("counted", Pipe::Counted)])?;
         }
         "prr" => profile.prr = switch(value)?,
+        "prr_counts_twice" => profile.prr_counts_twice = switch(value)?,
+        "timeout_forgets_sack" => profile.timeout_forgets_sack = switch(value)?,
+        "rtt_weight_shared" => profile.rtt_weight_shared = switch(value)?,
         "tail_loss_probe" => profile.tail_loss_probe = switch(value)?,
         "frto" => profile.frto = switch(value)?,
         "undo" => profile.undo = switch(value)?,

@@ -29,6 +29,7 @@ use crate::packet::{Packet, Pool};
 use crate::probe::Probe;
 use sojourn_aqm::{Cause, Disc, Sink};
 use sojourn_units::{Span, Time};
+use std::collections::BTreeMap;
 
 /// A network at work.
 pub struct Simulation<P> {
@@ -41,6 +42,8 @@ pub struct Simulation<P> {
     speeds: Vec<Speed>,
     legs: Vec<Leg>,
     flows: Vec<Flow>,
+    /// The flows whose applications read at rates of their own, and until when the probe was told of it.
+    readers: BTreeMap<u32, Time>,
     pool: Pool,
     changes: Vec<Change>,
     /// Whether every arrival waits for its time.
@@ -98,6 +101,7 @@ impl<P: Probe> Simulation<P> {
             speeds,
             legs,
             flows,
+            readers: BTreeMap::new(),
             pool: Pool::default(),
             changes: network.changes,
             stepwise,
@@ -158,6 +162,16 @@ impl<P: Probe> Simulation<P> {
     /// Bits that a shared link could have sent since the start; None for a private link.
     pub fn capacity_bits(&self, link: u32) -> Option<f64> {
         Some(self.link(link)?.capacity_bits(self.now))
+    }
+
+    /// Tells what applications that read at rates of their own have read up to the end of the run.
+    pub fn finish_reading(&mut self, end: Time) {
+        for (number, since) in &self.readers {
+            if let Source::Tcp(connection) = &self.flows[*number as usize].source {
+                let by = |time| connection.receiver.read_by(time).unwrap_or_default();
+                self.probe.read(*since, end, *number, &by);
+            }
+        }
     }
 
     /// Asserts that every packet is accounted for: offered = delivered + dropped + held.
@@ -339,6 +353,9 @@ impl<P: Probe> Simulation<P> {
                 let payload = packet.size().saturating_sub(UDP_HEADER);
                 return self.probe.received(at, number, u64::from(payload));
             };
+            if !flow.receiver_timer.may_be_before(at) {
+                break;
+            }
             let receiver = &mut connection.receiver;
             let Some(due) = receiver.next_timeout().filter(|due| *due < at) else { break };
             if let Some(ack) = receiver.on_timeout(due) {
@@ -350,13 +367,20 @@ impl<P: Probe> Simulation<P> {
         let Source::Tcp(connection) = &mut flow.source else { return };
         let reverse = flow.reverse;
         let receiver = &mut connection.receiver;
+        let slow = receiver.read_by(at).is_some();
+        if slow {
+            let since = self.readers.insert(number, at).unwrap_or(Time::ZERO);
+            self.probe.read(since, at, number, &|time| receiver.read_by(time).unwrap_or_default());
+        }
         let before = receiver.delivered();
         let answer = receiver.on_segment(at, self.pool.take(packet));
         let delivered = receiver.delivered() - before;
         if let Some(time) = flow.receiver_timer.needs(receiver.next_timeout()) {
             self.events.push(time, Event::new(Kind::Receiver, number));
         }
-        self.probe.received(at, number, delivered);
+        if !slow {
+            self.probe.received(at, number, delivered);
+        }
         if let Some(ack) = answer {
             let packet = self.pool.of_segment(ack, number, reverse);
             self.travel(at, packet);
@@ -370,8 +394,10 @@ impl<P: Probe> Simulation<P> {
         loop {
             let flow = &mut self.flows[number as usize];
             let Source::Tcp(connection) = &mut flow.source else { return };
-            let (due, stop) = (connection.sender.next_timeout().unwrap_or(Time::NEVER), flow.stop);
-            if due < at && due <= stop {
+            let stop = flow.stop;
+            let due =
+                if flow.sender_timer.may_be_before(at) { connection.sender.next_timeout() } else { None };
+            if let Some(due) = due.filter(|due| *due < at && *due <= stop) {
                 self.expire(due, number);
             } else if stop < at {
                 self.stop(stop, number);

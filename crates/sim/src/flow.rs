@@ -130,6 +130,11 @@ impl Timer {
         Some(deadline)
     }
 
+    /// Whether the deadline may be before `at`; it never is before the entry.
+    pub(crate) fn may_be_before(self, at: Time) -> bool {
+        self.0 < at
+    }
+
     /// Whether the entry that is due at `now` is the present one; it is spent.
     pub(crate) fn is_due(&mut self, now: Time) -> bool {
         let due = self.0 == now;

@@ -50,19 +50,30 @@ impl Inbox {
     pub(crate) fn push(&mut self, time: Time, packet: Packet) {
         let entry = Entry { time, packet };
         self.first = self.first.min(time);
-        let length = self.near.len();
-        if length - self.start >= NEAR && entry.is_before(&self.near[length - NEAR]) {
+        let late = self.near.last().is_some_and(|last| entry.is_before(last));
+        self.near.push(entry);
+        if late {
+            self.put_in_place(entry);
+        }
+    }
+
+    /// Moves the last entry to where it belongs.
+    fn put_in_place(&mut self, entry: Entry) {
+        let from = self.near.len().saturating_sub(NEAR + 1).max(self.start);
+        let Some((mut place, before)) = self.near[from..].split_last_mut() else { return };
+        if before.len() == NEAR && entry.is_before(&before[0]) {
+            self.near.pop();
             return self.push_far(entry);
         }
-        self.near.push(entry);
-        let last = &mut self.near[length.saturating_sub(NEAR).max(self.start)..];
-        let mut place = last.len() - 1;
         // One by one: a block move would wait for the last stores.
-        while place > 0 && entry.is_before(&last[place - 1]) {
-            last[place] = last[place - 1];
-            place -= 1;
+        for other in before.iter_mut().rev() {
+            if !entry.is_before(other) {
+                break;
+            }
+            *place = *other;
+            place = other;
         }
-        last[place] = entry;
+        *place = entry;
     }
 
     #[cold]
@@ -76,16 +87,20 @@ impl Inbox {
         if self.first >= end {
             return;
         }
-        let due = self.near[self.start..].partition_point(|entry| entry.time < end);
-        // What stands after an entry only grows while it waits: of two from one leg at one instant, the
-        // one in the heap came later.
-        for place in self.start..self.start + due {
-            let entry = self.near[place];
-            self.take_far(|far| far.is_before(&entry), batch);
-            batch.push(entry);
+        let waiting = &self.near[self.start..];
+        let due = &waiting[..waiting.partition_point(|entry| entry.time < end)];
+        self.start += due.len();
+        if self.far.is_empty() {
+            batch.extend_from_slice(due);
+        } else {
+            // What stands after an entry only grows while it waits: of two from one leg at one instant, the
+            // one in the heap came later.
+            for entry in due {
+                take_far(&mut self.far, batch, |far| far.is_before(entry));
+                batch.push(*entry);
+            }
+            take_far(&mut self.far, batch, |far| far.time < end);
         }
-        self.take_far(|far| far.time < end, batch);
-        self.start += due;
         if 2 * self.start > self.near.len() {
             self.near.drain(..self.start);
             self.start = 0;
@@ -93,11 +108,12 @@ impl Inbox {
         let (near, far) = (self.near.get(self.start), self.far.peek().map(|Reverse(far)| &far.entry));
         self.first = near.into_iter().chain(far).map(|entry| entry.time).min().unwrap_or(Time::NEVER);
     }
+}
 
-    fn take_far(&mut self, due: impl Fn(&Entry) -> bool, batch: &mut Vec<Entry>) {
-        while self.far.peek().is_some_and(|Reverse(far)| due(&far.entry)) {
-            batch.extend(self.far.pop().map(|Reverse(far)| far.entry));
-        }
+/// Moves to `batch` what is due of the heap.
+fn take_far(far: &mut BinaryHeap<Reverse<Far>>, batch: &mut Vec<Entry>, due: impl Fn(&Entry) -> bool) {
+    while far.peek().is_some_and(|Reverse(far)| due(&far.entry)) {
+        batch.extend(far.pop().map(|Reverse(far)| far.entry));
     }
 }
 

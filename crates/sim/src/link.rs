@@ -158,7 +158,9 @@ impl Speed {
         self.known.1
     }
 
+    /// Never inlined: what it computes with would be made ready at every packet.
     #[cold]
+    #[inline(never)]
     fn measure(&mut self, len: u32) {
         self.known = (len, Exact::new(f64::from(len) * 8.0 * 1e9 / self.rate.bits_per_second()));
     }

@@ -18,8 +18,11 @@ pub trait Probe {
     fn dropped(&mut self, _now: Time, _link: u32, _cause: Cause) {}
     /// The disc in front of `link` marked a packet.
     fn marked(&mut self, _now: Time, _link: u32) {}
-    /// A flow's receiver takes in `bytes` of application data.
+    /// A flow's receiver takes in `bytes` of data, which its application reads at once.
     fn received(&mut self, _at: Time, _flow: u32, _bytes: u64) {}
+    /// A flow's application, which reads at a rate of its own, has read on from `since` to `at`; `by` tells what it had
+    /// read in all at a time between the two, bytes.
+    fn read(&mut self, _since: Time, _at: Time, _flow: u32, _by: &dyn Fn(Time) -> u64) {}
     /// A sender measured the round-trip time.
     fn rtt(&mut self, _at: Time, _rtt: Span) {}
     /// A flow's sender has acted, and has this congestion window now.

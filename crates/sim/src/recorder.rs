@@ -24,7 +24,7 @@ pub struct Recorder {
     pub(crate) sojourns: Histogram<6>,
     /// Measurements of the round-trip time, ns.
     pub(crate) rtts: Histogram<6>,
-    /// Application bytes that each flow received.
+    /// Bytes that each flow's application got.
     pub(crate) received_bytes: Vec<u64>,
     pub(crate) windows: Windows,
 }
@@ -208,6 +208,13 @@ impl Probe for Recorder {
     fn received(&mut self, at: Time, flow: u32, bytes: u64) {
         if self.is_measured(at) {
             self.received_bytes[flow as usize] += bytes;
+        }
+    }
+
+    fn read(&mut self, since: Time, at: Time, flow: u32, by: &dyn Fn(Time) -> u64) {
+        let (from, to) = (since.max(self.measured.from), at.min(self.measured.until));
+        if from < to {
+            self.received_bytes[flow as usize] += by(to) - by(from);
         }
     }
 

@@ -71,6 +71,7 @@ impl Run {
     /// The outcome, when there is no more.
     pub fn finish(mut self) -> Outcome {
         self.simulation.assert_conservation();
+        self.simulation.finish_reading(Time::ZERO + self.scenario.duration);
         let (before, after) = (self.warm.unwrap_or_else(|| self.bits()), self.bits());
         let starts = self.scenario.at.iter().map(|change| change.time.seconds());
         let mut stretches: Vec<f64> = std::iter::once(0.0).chain(starts).collect();

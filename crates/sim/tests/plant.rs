@@ -59,6 +59,24 @@ fn a_greedy_flow_fills_the_link() {
     assert!(number(&outcome, "queue_p99_packets") <= 100.0);
 }
 
+/// What waits in a receiver's buffer is not delivered: goodput is what the application reads, to the byte.
+#[test]
+fn goodput_is_what_the_application_reads() {
+    let goodput = |reads: &str, room: &str| {
+        let slow = [("flows.0.reads", reads), ("flows.0.tcp.receive_window", room)];
+        number(&run(ONE_FLOW, &slow, 1), "goodput_bps")
+    };
+    // It reads from the first data on, 0.15 s after the start, without a pause; the first two seconds do not count.
+    for (reads, rate) in [("1 Mbit/s", 1e6), ("100 kbit/s", 1e5), ("1 kbit/s", 1e3)] {
+        for room in ["4096", "64"] {
+            let seen = goodput(reads, room);
+            assert!((seen - rate).abs() <= 1.0, "{reads}, {room} segments: {seen}");
+        }
+    }
+    let at_once = number(&run(ONE_FLOW, &[], 1), "goodput_bps");
+    assert!((goodput("1 Gbit/s", "4096") / at_once - 1.0).abs() < 0.001);
+}
+
 /// [[at]]: the new rate holds from its instant on, for the link, the utilisation and the series.
 #[test]
 fn a_change_of_rate_is_a_change_of_capacity() {

@@ -83,7 +83,8 @@ pub static KNOBS: &[Knob] = &[
         "RFC 5681, section 4.1; RFC 7661"),
     knob!(pacing: bool, "whether segments leave at even distances, and not in bursts", "RFC 9002, section 7.7"),
     knob!(halving: Halving,
-        "what a reduction starts from: flight_size, at least two segments; window: the window itself, at least one",
+        "what a reduction starts from: flight_size, at least two segments; window: the window itself, at least one; pipe: \
+         in recovery by SACK what is neither SACKed nor lost, as ns-3 does",
         "RFC 5681, equation 4"),
     knob!(min_rto: Span, "more than 0, at most 60 s" if |span| *span > Span::ZERO && *span <= Span::from_secs(60),
         "lower bound of the retransmission timeout", "RFC 6298, section 2.4"),
@@ -97,6 +98,9 @@ pub static KNOBS: &[Knob] = &[
         "granularity of the clock that times segments", "RFC 6298, section 4"),
     knob!(time_all: bool,
         "whether every segment measures the round trip, or one in a window", "RFC 6298, section 3"),
+    knob!(rtt_weight_shared: bool,
+        "whether the measurements of a round trip share the weight of one, or have it each",
+        "RFC 7323, appendix G; RFC 6298, section 2.3"),
     knob!(timestamps: bool,
         "whether every segment carries a timestamp, 12 B of it, and every ACK measures the round trip", "RFC 7323"),
     knob!(delayed_ack: bool, "whether receivers delay ACKs", "RFC 5681, section 4.2"),
@@ -127,10 +131,16 @@ pub static KNOBS: &[Knob] = &[
     knob!(prr: bool,
         "whether recovery by SACK sends in proportion to what arrives, and not after half a window of silence",
         "RFC 6937"),
+    knob!(prr_counts_twice: bool,
+        "whether that counts what arrives twice until a flight is through, multiplies in 32 bits and rounds down, as ns-3 \
+         does",
+        "ns-3"),
     knob!(limited_transmit: LimitedTransmit,
         "what each of the first two duplicate ACKs lets out: new_data; next: the next segment in order, also one that \
          goes again after a timeout",
         "RFC 3042"),
+    knob!(timeout_forgets_sack: bool,
+        "whether a timeout forgets what was SACKed before; RACK never does", "RFC 2018, section 8"),
     knob!(frto: bool, "whether to find out after a timeout if it was spurious", "RFC 5682"),
     knob!(undo: bool,
         "whether a reduction is undone where timestamps or D-SACKs show that nothing was lost",
@@ -142,7 +152,9 @@ pub static KNOBS: &[Knob] = &[
     knob!(sack_takes_room: bool, "whether SACK blocks make an ACK longer on the wire", "RFC 2018, section 3"),
     knob!(fast_convergence: bool, "whether CUBIC gives way to newer flows", "RFC 9438, section 4.7"),
     knob!(cubic_counts_segments: bool,
-        "whether CUBIC's window takes a step for each segment acknowledged, not for each ACK", "ns-3"),
+        "whether CUBIC's window takes a step for each segment acknowledged, not for each ACK, and a loss leaves whole \
+         segments",
+        "ns-3"),
     knob!(ect_on_retransmit: bool, "whether retransmissions are sent ECN-capable", "RFC 3168, section 6.1.5"),
     knob!(ecn_at_one: EcnAtOne,
         "what an echo of congestion does at a window of one segment: wait for the retransmission timer; back_off: go \
@@ -175,10 +187,10 @@ pub const PROFILE_PAGES: &[Page] = &[
     },
     Page {
         stem: "ns3",
-        summary: "what the TCP sockets of ns-3 3.44 do, seen in their traces, less their faults",
+        summary: "what the TCP sockets of ns-3 3.44 do, seen in their traces",
         idea: "For comparisons with ns-3: timestamps, SACK and reductions in proportion without RACK, probes or undoing; \
-               windows that grow with ACKs, CUBIC's with segments. Which habit shows in which packets, and what is not \
-               copied: docs/deviations/ns3.md.",
+               windows that grow with ACKs, CUBIC's with segments; half of the pipe after a loss, and a recovery that sends \
+               more than PRR. Which habit shows in which packets, and what is not copied: docs/deviations/ns3.md.",
         equation: "",
         source: "ns-3 3.44",
         fields: Vec::new,
@@ -266,7 +278,7 @@ macro_rules! words {
 words! {
     LossDetection: Rack = "rack", Dupacks = "dupacks";
     UnusedWindow: Keep = "keep", Restart = "restart", Validate = "validate";
-    Halving: FlightSize = "flight_size", Window = "window";
+    Halving: FlightSize = "flight_size", Window = "window", Pipe = "pipe";
     Pipe: Scoreboard = "scoreboard", Counted = "counted";
     LimitedTransmit: NewData = "new_data", Next = "next";
     EcnAtOne: WaitForTimer = "wait", BackOff = "back_off";
@@ -314,6 +326,6 @@ mod tests {
         assert_eq!(knob("initial_window").unwrap().by_profile(), "default 10, ns2 2, ns3 10");
         assert_eq!(knob("timestamps").unwrap().by_profile(), "default false, ns2 false, ns3 true");
         assert_eq!(knob("sack").unwrap().by_profile(), "as the congestion control's RFC has it");
-        assert_eq!(knob("halving").unwrap().by_profile(), "default flight_size, ns2 window, ns3 flight_size");
+        assert_eq!(knob("halving").unwrap().by_profile(), "default flight_size, ns2 window, ns3 pipe");
     }
 }

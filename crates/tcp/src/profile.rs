@@ -46,8 +46,12 @@ pub struct Profile {
     pub pipe: Pipe,
     /// Whether recovery by SACK sends in proportion to what arrives (RFC 6937), and not after half a window of silence.
     pub prr: bool,
+    /// Whether that counts what arrives twice until a flight is through, and in 32 bits.
+    pub prr_counts_twice: bool,
     /// Whether a probe goes out when the ACKs of a flight's end fail to come (RFC 8985, section 7); with RACK.
     pub tail_loss_probe: bool,
+    /// Whether a timeout forgets what was SACKed before (RFC 2018, section 8); RACK never does.
+    pub timeout_forgets_sack: bool,
     /// Whether to find out after a timeout if it was spurious (RFC 5682).
     pub frto: bool,
     /// Whether a reduction is undone where timestamps (RFC 3522) or D-SACKs (RFC 2883) show that nothing was lost.
@@ -63,13 +67,16 @@ pub struct Profile {
     pub teardown: bool,
     /// Whether the round-trip time is measured with every segment, or with one in a window (RFC 6298, section 3).
     pub time_all: bool,
+    /// Whether the measurements of a round trip share the weight of one (RFC 7323, appendix G), or have it each.
+    pub rtt_weight_shared: bool,
     /// Whether SACK blocks make an ACK longer on the wire.
     pub sack_takes_room: bool,
     /// Whether to measure by timestamps (RFC 7323).
     pub timestamps: bool,
     /// Whether CUBIC gives way to newer flows (RFC 9438, section 4.7).
     pub fast_convergence: bool,
-    /// Whether CUBIC's window takes a step for each segment acknowledged, and not for each ACK (RFC 9438, section 4.4).
+    /// Whether CUBIC's window takes a step for each segment acknowledged, and not for each ACK (RFC 9438, section 4.4),
+    /// and a loss leaves whole segments.
     pub cubic_counts_segments: bool,
     /// Whether NewReno leaves recovery with at most a segment more than is in flight (RFC 6582,
     /// section 3.2, step 3, first option).
@@ -104,13 +111,15 @@ pub enum UnusedWindow {
     Validate,
 }
 
-/// How a window is halved at a loss.
+/// What is halved at a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Halving {
-    /// To half the flight size, at least two segments (RFC 5681, equation 4).
+    /// The flight size, to at least two segments (RFC 5681, equation 4).
     FlightSize,
-    /// To half the window, fraction kept, at least one segment; ssthresh in whole segments, at least two.
+    /// The window: to its half, fraction kept, at least one segment; ssthresh in whole segments, at least two.
     Window,
+    /// In recovery by SACK what is neither SACKed nor lost, to at least two segments; otherwise as `FlightSize`.
+    Pipe,
 }
 
 /// How recovery by SACK knows what is on its way.
@@ -178,7 +187,9 @@ impl Profile {
             loss_detection: LossDetection::Rack,
             pipe: Pipe::Scoreboard,
             prr: true,
+            prr_counts_twice: false,
             tail_loss_probe: true,
+            timeout_forgets_sack: true,
             frto: true,
             undo: true,
             byte_counting: 2,
@@ -187,6 +198,7 @@ impl Profile {
             teardown: true,
             time_all: true,
             sack_takes_room: true,
+            rtt_weight_shared: true,
             timestamps: false,
             fast_convergence: true,
             cubic_counts_segments: false,
@@ -221,7 +233,9 @@ impl Profile {
             loss_detection: LossDetection::Dupacks,
             pipe: Pipe::Counted,
             prr: false,
+            prr_counts_twice: false,
             tail_loss_probe: false,
+            timeout_forgets_sack: true,
             frto: false,
             undo: false,
             byte_counting: 0,
@@ -230,6 +244,7 @@ impl Profile {
             teardown: false,
             time_all: false,
             sack_takes_room: false,
+            rtt_weight_shared: true,
             timestamps: false,
             fast_convergence: true,
             cubic_counts_segments: false,
@@ -259,12 +274,14 @@ impl Profile {
             receive_window: 2896,
             window_scaling: true,
             dsack: false,
-            halving: Halving::FlightSize,
+            halving: Halving::Pipe,
             sack: None,
             loss_detection: LossDetection::Dupacks,
             pipe: Pipe::Scoreboard,
             prr: true,
+            prr_counts_twice: true,
             tail_loss_probe: false,
+            timeout_forgets_sack: false,
             frto: false,
             undo: false,
             byte_counting: 0,
@@ -273,6 +290,7 @@ impl Profile {
             teardown: true,
             time_all: true,
             sack_takes_room: true,
+            rtt_weight_shared: false,
             timestamps: true,
             fast_convergence: true,
             cubic_counts_segments: true,

@@ -131,6 +131,12 @@ impl SackBlocks {
         })
     }
 
+    /// Whether there is no block.
+    pub(crate) fn is_empty(&self) -> bool {
+        let (from, to) = self.0[0];
+        from >= to
+    }
+
     /// The block of data that came twice, if the first one is that (RFC 2883, section 4), for an ACK for
     /// everything before `ack`.
     pub fn duplicate(&self, ack: u64) -> Option<(u64, u64)> {

@@ -251,10 +251,12 @@ def list_(
 def explain(
     name: Annotated[
         str,
-        typer.Argument(metavar="NAME", help="A name from 'sojourn list', or scenario.", show_default=False),
+        typer.Argument(
+            metavar="NAME", help="A name from 'sojourn list', scenario, or a key of it.", show_default=False
+        ),
     ],
 ) -> None:
-    """Explain one law, disc, congestion control, app, profile or knob of TCP, or the scenario file."""
+    """Explain one law, disc, congestion control, app, profile, knob of TCP or key, or the scenario file."""
     from sojourn import catalogue
 
     printing.say(printing.explanation(catalogue.explain(name)))

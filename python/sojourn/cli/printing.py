@@ -167,7 +167,7 @@ def explanation(entry: dict[str, Any]) -> str:
 
 
 #: What the fields of an entry are called, where they are no parameters.
-_HEADINGS = {"scenario": "Keys", "profile": "Knobs, as they stand in it"}
+_HEADINGS = {"scenario": "Keys", "key": "Keys", "profile": "Knobs, as they stand in it"}
 
 
 def _field(field: dict[str, Any]) -> str:

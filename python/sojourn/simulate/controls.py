@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from operator import index
 from typing import SupportsIndex
 
-from sojourn.catalogue import entries
+from sojourn._core import catalogue_json
 from sojourn.errors import InputError
 from sojourn.laws_in_python import CongestionControl
 from sojourn.laws_in_python.files import control_named, names_a_file
@@ -64,8 +64,9 @@ def _with_control(scenario: Scenario, groups: list[int], control: Control, optio
             return scenario.with_cc(groups, control)
         if isinstance(control, CongestionControl):
             template = control_of(control, option)
-            _check_name(label_of(template, option), template, option)
-            return scenario.with_guest(groups, template, label_of(template, option))
+            label = label_of(template, option)
+            _check_name(label, template, option)
+            return scenario.with_guest(groups, template, label)
     except ScenarioError as fault:
         raise InputError(*(f"{option}: {line}" for line in fault.faults)) from None
     if isinstance(control, type) and issubclass(control, CongestionControl):
@@ -76,7 +77,7 @@ def _with_control(scenario: Scenario, groups: list[int], control: Control, optio
 
 def _check_name(label: str, control: CongestionControl, option: str) -> None:
     """Refuse a label that a result would have for a control of the catalogue."""
-    if label.partition(":")[0] in {entry["name"] for entry in entries("ccs")}:
+    if label.partition(":")[0] in {entry["name"] for entry in json.loads(catalogue_json("ccs"))}:
         what = f'{type(control).__name__}: "{label}" is called as one of the catalogue is'
         raise InputError(f"{option}: {what}; legal: a label of its own")
 

@@ -106,6 +106,9 @@ impl Probe for Log {
     fn received(&mut self, at: Time, flow: u32, bytes: u64) {
         add(&mut self.received, &mut self.wrong, (at, flow, bytes));
     }
+    fn read(&mut self, since: Time, at: Time, flow: u32, by: &dyn Fn(Time) -> u64) {
+        add(&mut self.received, &mut self.wrong, (at, flow, by(at) - by(since)));
+    }
     fn rtt(&mut self, at: Time, rtt: Span) {
         self.rtts.push((at, rtt));
     }

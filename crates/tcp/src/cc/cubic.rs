@@ -194,11 +194,13 @@ impl Cubic {
         if reno >= self.prior { 1.0 } else { ALPHA }
     }
 
-    /// Sections 4.6 and 4.7, to a share of the flight; the window is at least `least` segments.
+    /// Sections 4.6 and 4.7, to a share of the flight, a whole one where segments count; the window is at least `least`
+    /// segments.
     fn reduce(&mut self, flight: u64, share: f64, least: f64) {
         let short = self.fast_convergence && self.window < self.plateau;
         self.plateau = if short { self.window * f64::midpoint(1.0, BETA) } else { self.window };
         let reduced = self.segments(flight) * share;
+        let reduced = if self.counts_segments { reduced.floor() } else { reduced };
         self.prior = self.window;
         self.window = reduced.max(least);
         self.ssthresh = reduced.max(LEAST_SSTHRESH);

@@ -30,6 +30,18 @@ macro_rules! controls {
             };
         }
 
+        impl Curve {
+            /// Tells it of an ACK, by which the window grows only if it was used; the window that follows.
+            ///
+            /// One question, as this is asked at every ACK.
+            pub(crate) fn window_after(&mut self, ack: &AckSample<'_>, is_used: bool) -> Bytes {
+                ask!(self, control => {
+                    if is_used { control.on_ack(ack) } else { control.on_unused(ack) }
+                    control.window()
+                })
+            }
+        }
+
         impl CongestionControl for Curve {
             fn on_ack(&mut self, ack: &AckSample<'_>) {
                 ask!(self, control => control.on_ack(ack))

@@ -137,7 +137,7 @@ impl Reno {
     /// Equation (3), and what it means in whole windows.
     fn halve(&mut self, flight: u64) {
         match self.halving {
-            Halving::FlightSize => self.reduce_to(flight as f64 / 2.0, LEAST_SSTHRESH),
+            Halving::FlightSize | Halving::Pipe => self.reduce_to(flight as f64 / 2.0, LEAST_SSTHRESH),
             Halving::Window => self.halve_window(),
         }
     }
@@ -165,7 +165,7 @@ impl Reno {
 
     fn threshold(&self, flight: u64) -> f64 {
         let half = match self.halving {
-            Halving::FlightSize => flight as f64 / 2.0,
+            Halving::FlightSize | Halving::Pipe => flight as f64 / 2.0,
             Halving::Window => (self.window / 2.0 / self.mss).floor() * self.mss,
         };
         half.max(LEAST_SSTHRESH * self.mss)

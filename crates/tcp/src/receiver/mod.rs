@@ -113,6 +113,12 @@ impl Receiver {
         self.arrived.next
     }
 
+    /// Bytes that the application has read at `now` since the start, of those that are there; None where it reads what
+    /// comes at once.
+    pub fn read_by(&self, now: Time) -> Option<u64> {
+        self.config.reads.map(|_| self.window.read(now, self.arrived.next))
+    }
+
     /// From now on the application reads only what it is told to.
     pub fn stop_reading(&mut self, now: Time) {
         self.window.read_more(now, self.arrived.next, 0);

@@ -46,7 +46,7 @@ impl Sender {
             Scheme::Fast => self.on_plain_ack(now, segment, echo, same_window),
         };
         self.arm_persist(now);
-        if self.una == self.end_of_stream() {
+        if self.una == self.end_of_stream {
             self.rest();
         }
         Progress { acked, rtt }
@@ -73,7 +73,7 @@ impl Sender {
         let moved = self.heard && edge - segment.ack != self.edge.saturating_sub(self.una);
         self.heard = true;
         self.edge = edge;
-        self.persist.widest = self.persist.widest.max(segment.window.into());
+        self.persist.widest = self.persist.widest.max(segment.window);
         moved
     }
 
@@ -112,7 +112,8 @@ impl Sender {
         (self.una + self.board.bytes()) as i64
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "every ACK calls it once")]
+    #[inline(always)]
     fn on_new_ack(&mut self, now: Time, segment: &Segment, echo: bool) -> Option<Span> {
         let acked = segment.ack - self.una;
         let before = self.flight();
@@ -137,7 +138,8 @@ impl Sender {
     }
 
     /// Everything below `ack` has arrived.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "every ACK calls it once")]
+    #[inline(always)]
     pub(super) fn advance_una(&mut self, ack: u64) {
         self.una = ack;
         self.nxt = self.nxt.max(ack);
@@ -152,7 +154,8 @@ impl Sender {
     }
 
     /// Tells the congestion control of an ACK of new data.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "every ACK calls it once")]
+    #[inline(always)]
     pub(super) fn tell_of_ack(&mut self, news: &AckNews, grow: bool) {
         let AckNews { now, acked, sample, marked, before } = *news;
         if grow && self.usage.is_some() {
@@ -166,12 +169,8 @@ impl Sender {
         }
         if grow {
             // A window that the receiver cannot use says nothing of the network.
-            if self.window < self.edge.saturating_sub(self.una) && self.window_is_used(before) {
-                self.cc.on_ack(&ack);
-            } else {
-                self.cc.on_unused(&ack);
-            }
-            self.window = self.cc.window().get();
+            let is_used = self.window < self.edge.saturating_sub(self.una) && self.window_is_used(before);
+            self.window = self.cc.window_after(&ack, is_used).get();
         }
     }
 
@@ -188,7 +187,8 @@ impl Sender {
     }
 
     /// The round-trip time that an ACK shows; `heard`: what RACK made of it.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "every ACK calls it once")]
+    #[inline(always)]
     pub(super) fn measure(&mut self, now: Time, segment: &Segment, heard: Option<&Heard>) -> Option<Span> {
         if self.timestamps {
             return self.measure_by_stamp(now, segment);
@@ -223,9 +223,10 @@ impl Sender {
         Some(rtt)
     }
 
-    /// One of many samples in a round trip (RFC 7323, appendix G).
+    /// One of many samples in a round trip (RFC 7323, appendix G), or each for itself.
     fn take_sample(&mut self, ack: u64, rtt: Span) {
-        let expected = self.flight().div_ceil(2 * self.mss).max(1);
+        let shared = self.config.profile.rtt_weight_shared;
+        let expected = if shared { self.flight().div_ceil(2 * self.mss).max(1) } else { 1 };
         self.rtt.sample_one_of(expected as f64, &self.config.profile, rtt);
         self.probe.measured();
         self.adapt_after_spike(ack, rtt);
@@ -250,7 +251,9 @@ impl Sender {
         if self.scheme == Scheme::Rack {
             self.lose_at_timeout(now);
         } else {
-            self.board.clear();
+            if self.config.profile.timeout_forgets_sack {
+                self.board.clear();
+            }
             self.nxt = self.una;
         }
         self.rtt.back_off(&self.config.profile);

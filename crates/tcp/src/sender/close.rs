@@ -10,17 +10,15 @@ use crate::segment::{Flags, Segment};
 impl Sender {
     /// No data beyond what was supplied: FIN follows it.
     pub fn close(&mut self) {
-        self.closing = true;
+        if !self.closing {
+            self.closing = true;
+            self.end_of_stream = self.end_of_stream.saturating_add(1);
+        }
     }
 
     /// Whether both directions are closed: FIN was acknowledged, and the other side's has come.
     pub fn is_closed(&self) -> bool {
-        self.closing && self.una == self.end_of_stream() && self.peer_closed
-    }
-
-    /// Where the sequence numbers end: behind the data, and FIN.
-    pub(super) fn end_of_stream(&self) -> u64 {
-        self.supply.saturating_add(u64::from(self.closing))
+        self.closing && self.una == self.end_of_stream && self.peer_closed
     }
 
     /// The other side's FIN, which may come more than once: each is acknowledged.

@@ -51,9 +51,9 @@ impl Sender {
         }
         self.timers = Timers::OFF;
         self.edge = u64::from(answer.window);
-        self.persist.widest = self.edge;
+        self.persist.widest = answer.window;
         // Data carries the ACK of the SYN; without any it goes alone.
-        self.ack_due = self.end_of_stream() == 0;
+        self.ack_due = self.end_of_stream == 0;
         if self.lost_syns > 1 {
             // RFC 5681, section 3.1, as RFC 6928, section 2, relaxes it.
             self.set_window(self.mss);

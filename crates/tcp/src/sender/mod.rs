@@ -121,8 +121,8 @@ pub struct Sender {
     nxt: u64,
     /// First byte never sent.
     max: u64,
-    /// End of the data there is to send.
-    supply: u64,
+    /// Where the sequence numbers end: behind the data there is to send, and FIN.
+    end_of_stream: u64,
     /// The congestion window as the congestion control last said, bytes.
     window: u64,
     /// Where the receiver's room ends.
@@ -236,7 +236,7 @@ impl Sender {
             una: 0,
             nxt: 0,
             max: 0,
-            supply: 0,
+            end_of_stream: 0,
             window: curve.window().get(),
             edge: 0,
             mss: u64::from(mss),
@@ -273,12 +273,12 @@ impl Sender {
 
     /// There is data to send up to byte `end`.
     pub fn supply(&mut self, end: u64) {
-        self.supply = self.supply.max(end);
+        self.end_of_stream = self.end_of_stream.max(end.saturating_add(self.closing.into()));
     }
 
     /// No data beyond what has been sent already; FIN follows it where connections end so.
     pub fn stop(&mut self) {
-        self.supply = self.supply.min(self.max);
+        self.end_of_stream = self.end_of_stream.min(self.max.saturating_add(self.closing.into()));
         if self.config.profile.teardown {
             self.close();
         }
@@ -298,11 +298,10 @@ impl Sender {
     /// The next segment to send now; to be asked until there is none.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
-        match self.handshake {
-            Handshake::Established => self.next(now),
-            Handshake::SynDue => Some(self.syn(now)),
-            Handshake::Closed | Handshake::SynSent => None,
+        if self.handshake == Handshake::Established {
+            return self.next(now);
         }
+        (self.handshake == Handshake::SynDue).then(|| self.syn(now))
     }
 
     /// When the next timer expires.

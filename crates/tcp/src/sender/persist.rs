@@ -15,13 +15,13 @@ use sojourn_units::Time;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Persist {
     /// Probes since the window was open.
-    sent: u32,
+    sent: u16,
     /// One goes out next.
     pub(super) due: bool,
     /// What the receiver may have taken: the end of the last probe.
     pub(super) taken: Mark,
     /// `Max(SND.WND)`, bytes: about the receiver's buffer.
-    pub(super) widest: u64,
+    pub(super) widest: u32,
 }
 
 impl Persist {
@@ -29,7 +29,7 @@ impl Persist {
     /// buffer, for a receiver that never has room for a segment (RFC 9293, section 3.8.6.2.1, rule 3); else nothing
     /// less than `len`, which waits.
     pub(super) fn worth_filling(&self, room: u64, len: u64) -> u64 {
-        if room > 0 && 2 * room >= self.widest { room } else { len }
+        if room > 0 && 2 * room >= u64::from(self.widest) { room } else { len }
     }
 }
 
@@ -52,7 +52,7 @@ impl Sender {
     /// Whether data wait that the receiver has no room for.
     #[cold]
     fn is_blocked(&self) -> bool {
-        self.end_of_stream() > self.max && self.new_data() == 0
+        self.end_of_stream > self.max && self.new_data() == 0
     }
 
     pub(super) fn persist_timed_out(&mut self) {
@@ -62,7 +62,7 @@ impl Sender {
     /// One byte beyond the window, or what little there is room for (RFC 9293, section 3.8.6.2.1, rule 4).
     pub(super) fn probe_window(&mut self, now: Time) -> Option<Segment> {
         self.persist.due = false;
-        if self.end_of_stream() == self.max || self.una < self.max || self.new_data() > 0 {
+        if self.end_of_stream == self.max || self.una < self.max || self.new_data() > 0 {
             return None;
         }
         if self.edge > self.max {
@@ -87,4 +87,4 @@ impl Sender {
 }
 
 /// Doublings of the interval at the most.
-const MOST_DOUBLINGS: u32 = 16;
+const MOST_DOUBLINGS: u16 = 16;

@@ -10,10 +10,17 @@
 //! ```
 //!
 //! The rounding up is to whole segments: bytes short of one cannot leave.
+//!
+//! ns-3 3.44 counts what arrives twice until `prr_delivered` is `RecoverFS`, multiplies in 32 bits, rounds down, and has no
+//! `+ MSS` (`docs/deviations/ns3.md` shows the packets).
+
+use super::Sender;
 
 /// The state of RFC 6937, section 3, bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prr {
+    /// As ns-3 counts.
+    twice: bool,
     /// `ssthresh`: the window after recovery.
     target: u64,
     /// `RecoverFS`.
@@ -26,24 +33,41 @@ pub(super) struct Prr {
     allowed: u64,
 }
 
+impl Sender {
+    /// For a recovery that starts with `flight` bytes outstanding, where the profile has it.
+    pub(super) fn prr(&self, flight: u64) -> Option<Prr> {
+        self.config.profile.prr.then(|| Prr::new(self.window, flight, self.config.profile.prr_counts_twice))
+    }
+}
+
 impl Prr {
     /// Recovery starts with `flight` bytes outstanding and heads for a window of `target`.
-    pub(super) fn new(target: u64, flight: u64) -> Prr {
-        Prr { target, flight: flight.max(1), delivered: 0, out: 0, allowed: 0 }
+    fn new(target: u64, flight: u64, twice: bool) -> Prr {
+        Prr { twice, target, flight: flight.max(1), delivered: 0, out: 0, allowed: 0 }
     }
 
     /// An ACK says that `delivered` more bytes have arrived (less those that were thrown away: `DeliveredData` is
     /// the change of `SND.UNA` and the signed change of what is SACKed), and `pipe` are on their way.
     pub(super) fn on_ack(&mut self, delivered: i64, pipe: u64, mss: u64) {
-        self.delivered += delivered;
+        let times = if self.twice && self.delivered < self.flight as i64 { 2 } else { 1 };
+        self.delivered += times * delivered;
         self.allowed = if pipe > self.target {
-            let share = u128::from(self.delivered.max(0).unsigned_abs()) * u128::from(self.target);
-            let bytes = u64::try_from(share.div_ceil(self.flight.into())).unwrap_or(u64::MAX);
-            bytes.next_multiple_of(mss).saturating_sub(self.out)
+            self.share(mss).saturating_sub(self.out)
         } else {
-            let limit = (self.delivered - self.out as i64).max(delivered) + mss as i64;
+            let more = if self.twice { 0 } else { mss as i64 };
+            let limit = (self.delivered - self.out as i64).max(delivered) + more;
             (self.target - pipe).min(limit.max(0).unsigned_abs())
         };
+    }
+
+    /// What of the reduced window may have left by now.
+    fn share(&self, mss: u64) -> u64 {
+        let product = u128::from(self.delivered.max(0).unsigned_abs()) * u128::from(self.target);
+        if self.twice {
+            return u64::from(product as u32) / self.flight;
+        }
+        let bytes = u64::try_from(product.div_ceil(self.flight.into())).unwrap_or(u64::MAX);
+        bytes.next_multiple_of(mss)
     }
 
     /// The window is this now: a mark may reduce it in recovery, too.
@@ -81,7 +105,7 @@ mod tests {
     /// Half the flight is the target: every second ACK lets a segment out, until the pipe has come down to it.
     #[test]
     fn a_single_loss_is_repaired_in_proportion() {
-        let mut prr = Prr::new(10, 20);
+        let mut prr = Prr::new(10, 20, false);
         let mut pipe = 18;
         let mut sent = Vec::new();
         for _ in 0..19 {
@@ -97,13 +121,13 @@ mod tests {
     /// Section 3.1, second example: fifteen of twenty are lost, each ACK lets two out.
     #[test]
     fn after_heavy_loss_it_grows_as_in_slow_start() {
-        let mut prr = Prr::new(10, 20);
+        let mut prr = Prr::new(10, 20, false);
         assert_eq!([sends(&mut prr, 1, 4), sends(&mut prr, 1, 5), sends(&mut prr, 1, 6)], [2, 2, 2]);
     }
 
     #[test]
     fn it_heads_for_a_window_that_is_reduced_once_more() {
-        let mut prr = Prr::new(10, 20);
+        let mut prr = Prr::new(10, 20, false);
         assert_eq!(sends(&mut prr, 4, 14), 2);
         prr.aim_at(5);
         assert_eq!([sends(&mut prr, 8, 8), sends(&mut prr, 4, 4)], [1, 1]);
@@ -113,8 +137,39 @@ mod tests {
 
     #[test]
     fn it_stops_at_the_target() {
-        let mut prr = Prr::new(10, 20);
+        let mut prr = Prr::new(10, 20, false);
         assert_eq!(sends(&mut prr, 4, 9), 1);
         assert_eq!(sends(&mut prr, 4, 10), 0);
+    }
+
+    /// ns-3 3.44, one of 22 segments lost with 24 outstanding (`docs/deviations/ns3.md`): 20 on their way, ssthresh 10.
+    #[test]
+    fn ns3_lets_one_out_for_each_that_arrives_until_a_flight_is_through() {
+        let mut prr = Prr::new(10, 20, true);
+        let mut pipe = 20;
+        let sent: Vec<u64> = (0..20)
+            .map(|_| {
+                let count = sends(&mut prr, 1, pipe);
+                pipe = pipe + count - 1;
+                count
+            })
+            .collect();
+        assert_eq!(sent, [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
+    }
+
+    /// The same with 68 segments of 1448 B on their way, and ssthresh 34: 62 of them times ssthresh are more than 2^32.
+    #[test]
+    fn ns3_multiplies_in_32_bits() {
+        let mut prr = Prr::new(34 * 1448, 68 * 1448, true);
+        let mut ones = 0;
+        loop {
+            prr.on_ack(1448, 68 * 1448, 1448);
+            if !prr.allows(1448) {
+                break;
+            }
+            prr.sent(1448);
+            ones += 1;
+        }
+        assert_eq!(ones, 30);
     }
 }

@@ -351,20 +351,28 @@ impl Sender {
         let mut heard = Heard::default();
         let echo = segment.flags.has(Flags::TIMESTAMP).then_some(segment.stamp);
         let seen = Seen { now, echo: echo.filter(|_| self.timestamps) };
-        let blocks = self.sacked(segment);
         let Sender { rack, history, board, una, .. } = self;
         for hole in board.holes(*una, segment.ack) {
             rack.deliver(history, hole, seen, &mut heard);
         }
+        if !segment.sack.is_empty() {
+            self.hear_blocks(segment, seen, &mut heard);
+        }
+        self.rack.note_latest(&heard, now);
+        heard
+    }
+
+    /// What an ACK says beyond its number.
+    fn hear_blocks(&mut self, segment: &Segment, seen: Seen, heard: &mut Heard) {
+        let blocks = self.sacked(segment);
+        let Sender { rack, history, board, .. } = self;
         // In ascending order, as step 3 asks.
         for (from, to) in blocks {
             for hole in board.holes(from, to) {
-                rack.deliver(history, hole, seen, &mut heard);
+                rack.deliver(history, hole, seen, heard);
             }
             board.insert(from, to);
         }
-        rack.note_latest(&heard, now);
-        heard
     }
 
     /// What was SACKed can only be acknowledged next if the receiver has thrown it away (RFC 2018, section 8).
@@ -416,7 +424,7 @@ impl Sender {
     fn start_rack_recovery(&mut self, now: Time) {
         let flight = self.flight();
         self.reduce_for_loss();
-        let prr = self.config.profile.prr.then(|| Prr::new(self.window, flight));
+        let prr = self.prr(flight);
         self.repair.set(Repair::Rack(RackRecovery { until: self.max, prr, answered: now }));
         self.probe.forget();
         self.timers.probe = Time::NEVER;

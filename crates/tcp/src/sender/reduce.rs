@@ -31,6 +31,7 @@ impl Sender {
         // RFC 5681, section 3.2, step 2: without what limited transmit sent.
         let flight = match self.scheme {
             Scheme::Rack => self.flight().min(self.window),
+            Scheme::Selective if self.halves_pipe() => self.unrepaired_pipe(),
             _ => self.flight() - self.beyond_window,
         };
         self.tell(&Signal::Loss { flight });

@@ -8,7 +8,8 @@
 use super::acknowledge::Effect;
 use super::prr::Prr;
 use super::{DUP_THRESHOLD, Repair, Sender};
-use crate::profile::Pipe;
+use crate::cc::Curve;
+use crate::profile::{Halving, Pipe};
 use crate::segment::{MOST_BLOCKS, Segment};
 use sojourn_units::Time;
 
@@ -89,19 +90,29 @@ impl Sender {
 
     /// Section 5, step (4).
     fn start_sack_recovery(&mut self, now: Time, delivered: i64) {
-        let flight = self.flight();
+        let before = self.unrepaired_pipe();
+        let flight = if self.config.profile.halving == Halving::Pipe { before } else { self.flight() };
         self.reduce_for_loss();
         let retransmitted = self.una + self.first_hole();
         let pipe = self.board.pipe(self.una, self.max, retransmitted, self.mss);
         let rescued = retransmitted;
-        let prr = self.config.profile.prr.then(|| {
-            let mut prr = Prr::new(self.window, flight);
-            prr.on_ack(delivered, self.board.pipe(self.una, self.max, self.una, self.mss), self.mss);
-            prr
-        });
+        let mut prr = self.prr(flight);
+        if let Some(prr) = &mut prr {
+            prr.on_ack(delivered, before, self.mss);
+        }
         let until = self.max;
         self.repair.set(Repair::Sack(SackRecovery { until, retransmitted, rescued, pipe, prr }));
         self.timers.retransmit = now + self.rtt.timeout();
+    }
+
+    /// What is on its way before anything is sent again.
+    pub(super) fn unrepaired_pipe(&self) -> u64 {
+        self.board.pipe(self.una, self.max, self.una, self.mss)
+    }
+
+    /// Whether a loss halves the pipe. CUBIC takes its share of the flight all the same, as in ns-3.
+    pub(super) fn halves_pipe(&self) -> bool {
+        self.config.profile.halving == Halving::Pipe && !matches!(self.cc, Curve::Cubic(_))
     }
 
     /// Section 5, (A).

@@ -43,7 +43,7 @@ impl Sender {
     /// The window says how far to go.
     #[inline]
     pub(super) fn next_in_order(&mut self, now: Time) -> Option<Segment> {
-        if self.nxt == self.end_of_stream() || self.ecn.hold {
+        if self.nxt == self.end_of_stream || self.ecn.hold {
             return None;
         }
         self.look_at_window(now);
@@ -51,7 +51,7 @@ impl Sender {
         let early = if self.dup_acks == 0 { 0 } else { self.limited_transmit() };
         let end = self.nxt + len;
         // FIN alone is no data: the congestion window does not hold it back.
-        let bare_fin = self.closing && self.nxt == self.supply;
+        let bare_fin = self.closing && self.nxt + 1 == self.end_of_stream;
         if end > self.edge.max(self.max) || (end - self.una > self.window + early && !bare_fin) {
             // Data that waits for room alone waits for the receiver to say so.
             if self.una == self.max {
@@ -96,9 +96,9 @@ impl Sender {
 
     /// Sequence numbers of the next segment in order: a segment's worth, FIN on its back where that fits.
     pub(super) fn next_len(&self) -> u64 {
-        let rest = self.end_of_stream() - self.nxt;
+        let rest = self.end_of_stream - self.nxt;
         let most = self.edge.min(self.una.saturating_add(self.window));
-        let fin_fits = self.closing && rest == self.mss + 1 && self.end_of_stream() <= most;
+        let fin_fits = self.closing && rest == self.mss + 1 && self.end_of_stream <= most;
         let len = if fin_fits { rest } else { self.mss.min(rest) };
         if self.nxt + len <= self.edge {
             return len;
@@ -177,7 +177,7 @@ impl Sender {
     #[inline]
     pub(super) fn segment(&mut self, now: Time, seq: u64, len: u64, new: bool) -> Segment {
         let (flags, ecn) = self.ecn_of(new);
-        let fin = self.closing && seq + len == self.end_of_stream();
+        let fin = self.closing && seq + len == self.end_of_stream;
         let payload = len - u64::from(fin);
         let flags = flags.with(Flags::FIN, fin);
         let mut segment = Segment { seq, len: payload as u16, flags, ecn, ..Segment::default() };

@@ -86,8 +86,17 @@ impl Sender {
         usage.unvalidated = if used { None } else { usage.unvalidated.or(Some(now)) };
     }
 
-    /// Before new data is sent with nothing outstanding, or at all in an unvalidated window.
+    /// Before new data is sent.
+    #[inline]
     pub(super) fn look_at_window(&mut self, now: Time) {
+        // With data outstanding the window is in use; only one that is watched may be too wide all the same.
+        if self.una == self.max || self.usage.is_some() {
+            self.narrow_unused(now);
+        }
+    }
+
+    #[cold]
+    fn narrow_unused(&mut self, now: Time) {
         match self.config.profile.unused_window {
             UnusedWindow::Keep => {}
             UnusedWindow::Restart => {

@@ -18,10 +18,18 @@ use world::pair::{self, Story};
 use world::setup::Setup;
 use world::{WORLDS, live};
 
+/// Inputs that are kept for each world, at least.
+const LEAST_KEPT: usize = 200;
+
 /// Every input that is kept: corpora, and what once went wrong.
 #[test]
 fn nothing_that_was_found_before_goes_wrong() {
-    let failed: Vec<String> = kept().into_iter().filter_map(|(world, path)| failure(world, &path)).collect();
+    let kept = kept();
+    for world in WORLDS {
+        let number = kept.iter().filter(|(of, _)| *of == world).count();
+        assert!(number >= LEAST_KEPT, "{number} inputs are kept for {world}: fuzz/corpus is not all there");
+    }
+    let failed: Vec<String> = kept.into_iter().filter_map(|(world, path)| failure(world, &path)).collect();
     assert!(failed.is_empty(), "{} inputs:\n{}", failed.len(), failed.join("\n"));
 }
 

@@ -142,6 +142,9 @@ fn set_numbers(profile: &mut Profile, bytes: &[u8; LEN]) {
     profile.max_rto = millis(profile.max_rto, bits(bytes[7], 4, 2), [1000, 10_000, 120_000]);
     profile.initial_rto = millis(profile.initial_rto, bits(bytes[7], 6, 2), [10, 1000, 3000]);
     profile.tick = millis(profile.tick, bits(bytes[8], 0, 2), [1, 10, 500]);
+    profile.prr_counts_twice ^= bits(bytes[8], 2, 1) == 1;
+    profile.timeout_forgets_sack ^= bits(bytes[8], 3, 1) == 1;
+    profile.rtt_weight_shared ^= bits(bytes[8], 4, 1) == 1;
 }
 
 /// Bytes of a set-up.
