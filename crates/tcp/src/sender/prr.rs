@@ -43,7 +43,9 @@ impl Sender {
 impl Prr {
     /// Recovery starts with `flight` bytes outstanding and heads for a window of `target`.
     fn new(target: u64, flight: u64, twice: bool) -> Prr {
-        Prr { twice, target, flight: flight.max(1), delivered: 0, out: 0, allowed: 0 }
+        // After a timeout little may be counted as outstanding: a share of what arrives is never more than that.
+        let flight = if twice { flight.max(1) } else { flight.max(target).max(1) };
+        Prr { twice, target, flight, delivered: 0, out: 0, allowed: 0 }
     }
 
     /// An ACK says that `delivered` more bytes have arrived (less those that were thrown away: `DeliveredData` is
@@ -133,6 +135,12 @@ mod tests {
         assert_eq!([sends(&mut prr, 8, 8), sends(&mut prr, 4, 4)], [1, 1]);
         prr.aim_at(10);
         assert_eq!(sends(&mut prr, 4, 5), 0, "nor does it grow again");
+    }
+
+    #[test]
+    fn while_much_is_under_way_no_more_leaves_than_arrives() {
+        let mut prr = Prr::new(4, 1, false);
+        assert_eq!([sends(&mut prr, 1, 18), sends(&mut prr, 3, 16), sends(&mut prr, 9, 10)], [1, 3, 9]);
     }
 
     #[test]
