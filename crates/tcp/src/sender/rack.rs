@@ -12,6 +12,7 @@
 use super::acknowledge::AckNews;
 use super::again::Again;
 use super::history::{History, Run};
+use super::min_rtt::MinRtt;
 use super::prr::Prr;
 use super::{DUP_THRESHOLD, Repair, Sender};
 use crate::mark::Mark;
@@ -58,14 +59,6 @@ pub(super) struct RackRecovery {
     pub(super) answered: Time,
 }
 
-/// The least round-trip time of the last five to ten seconds, in two halves.
-#[derive(Clone, Copy, Debug)]
-struct MinRtt {
-    before: Span,
-    now: Span,
-    since: Time,
-}
-
 /// When an ACK came, and which stamp it echoes.
 #[derive(Clone, Copy)]
 struct Seen {
@@ -96,7 +89,7 @@ impl Rack {
             frontier: 0,
             latest: (Time::ZERO, 0),
             rtt: Span::ZERO,
-            min_rtt: MinRtt { before: FOREVER, now: FOREVER, since: Time::ZERO },
+            min_rtt: MinRtt::new(),
             highest: 0,
             reordering: false,
             dsack_round: Mark::NONE,
@@ -289,19 +282,6 @@ struct Places<'a> {
     board: &'a Scoreboard,
     una: u64,
     max: u64,
-}
-
-impl MinRtt {
-    fn get(&self) -> Span {
-        self.before.min(self.now)
-    }
-
-    fn sample(&mut self, now: Time, rtt: Span) {
-        if now.since(self.since) >= HALF_OF_MIN_RTT {
-            *self = MinRtt { before: self.now, now: rtt, since: now };
-        }
-        self.now = self.now.min(rtt);
-    }
 }
 
 /// What ACKs say.
@@ -499,12 +479,8 @@ impl Sender {
 
 /// Recoveries for which a window widened by D-SACKs is kept (section 6.2, step 4).
 const RECOVERIES_KEPT: u8 = 16;
-/// Half of the time over which the least round-trip time is taken.
-const HALF_OF_MIN_RTT: Span = Span::from_secs(5);
 /// After everything that was sent.
 const EVER: (Time, u64) = (Time::NEVER, u64::MAX);
-/// Longer than any round-trip time.
-const FOREVER: Span = Span::from_nanos(u64::MAX);
 
 #[cfg(test)]
 mod tests {
@@ -571,16 +547,5 @@ mod tests {
         assert_eq!(rack.lost.iter().collect::<Vec<_>>(), [(0, 2 * MSS)]);
         rack.lose_at_timeout(at(19), (0, MSS), Span::ZERO, &places);
         assert_eq!(rack.lost.iter().collect::<Vec<_>>(), [(0, 4 * MSS)]);
-    }
-
-    #[test]
-    fn the_least_round_trip_is_that_of_the_last_seconds() {
-        let mut least = Rack::new().min_rtt;
-        let mut sample = |seconds, millis| {
-            least.sample(Time::ZERO + Span::from_secs(seconds), Span::from_millis(millis));
-            least.get()
-        };
-        assert_eq!([sample(0, 10), sample(4, 100), sample(6, 100)], [10, 10, 10].map(Span::from_millis));
-        assert_eq!([sample(9, 80), sample(11, 90)], [10, 80].map(Span::from_millis));
     }
 }
