@@ -24,4 +24,6 @@ pub use profile::{EcnAtOne, Halving, LimitedTransmit, LossDetection, PROFILES, P
 pub use receiver::Receiver;
 pub use rtt::RttEstimator;
 pub use segment::{Flags, HEADER, SackBlocks, Segment, Stamp, TIMESTAMPS};
+#[doc(hidden)]
+pub use sender::Account;
 pub use sender::{Config, Progress, Sender};

@@ -41,9 +41,9 @@ impl Scoreboard {
     /// `IsLost`: what is not SACKed is lost below this boundary, and only there.
     pub(crate) fn lost_below(&self, mss: u64) -> u64 {
         let mut bytes = 0;
-        for (count, (from, to)) in self.iter().rev().take(DUP_THRESHOLD).enumerate() {
+        for (count, (from, to)) in (1..=DUP_THRESHOLD).zip(self.iter().rev()) {
             bytes += to - from;
-            if count + 1 == DUP_THRESHOLD || bytes > (DUP_THRESHOLD as u64 - 1) * mss {
+            if count == DUP_THRESHOLD || bytes > u64::from(DUP_THRESHOLD - 1) * mss {
                 return from;
             }
         }
@@ -58,8 +58,8 @@ impl Scoreboard {
     }
 }
 
-/// `DupThresh` of RFC 6675.
-const DUP_THRESHOLD: usize = 3;
+/// Duplicate ACKs that mean a loss (RFC 5681, section 3.2; `DupThresh` of RFC 6675).
+pub(crate) const DUP_THRESHOLD: u32 = 3;
 
 #[cfg(test)]
 mod tests {

@@ -1,10 +1,10 @@
-//! What a connection takes in memory when it rests, after a transfer with losses.
+//! What a connection takes in memory when it rests, after a transfer with losses, and whatever its receiver says.
 //!
 //! The allocator of this test counts what a thread holds: the one that starts the tests allocates, too.
 
 #![allow(unsafe_code)]
 
-use sojourn_tcp::{Config, Profile, Receiver, Segment, Sender};
+use sojourn_tcp::{Config, Flags, LossDetection, Profile, Receiver, Segment, Sender};
 use sojourn_units::{Span, Time};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -66,6 +66,52 @@ fn a_connection_at_rest_holds_little_beside_itself() {
         transfer(&mut sender, &mut receiver);
         let held = HELD.get() - before;
         assert!(held <= MOST, "{name} {cc}: {held} B");
+    }
+}
+
+/// Of single bytes nothing is kept; of segments, each other of which has arrived, and was sent again, some words each.
+#[test]
+fn a_receiver_cannot_fill_the_memory_of_a_sender() {
+    for loss_detection in [LossDetection::Rack, LossDetection::Dupacks] {
+        let usual = Profile::default();
+        let profile = Profile {
+            initial_window: SEGMENTS,
+            sack: Some(true),
+            timestamps: false,
+            loss_detection,
+            ..usual
+        };
+        let config = Config { profile, cc: "newreno".into(), mss: 1000, ecn: false, reads: None };
+        let (mut sender, mut receiver) = (Sender::new(config.clone()).unwrap(), Receiver::new(config));
+        let mut now = Time::ZERO;
+        sender.supply(SEGMENTS * 1000);
+        sender.open();
+        let syn = sender.poll_transmit(now).unwrap();
+        let answer = receiver.on_segment(now, &syn).unwrap();
+        now += DELAY;
+        sender.on_segment(now, &answer);
+        let window = u32::MAX;
+        let mut hears = |blocks: [(u64, u64); 3]| {
+            let mut ack = Segment { flags: Flags::ACK, window, ..Segment::default() };
+            for (from, to) in blocks {
+                ack.sack.push(0, from, to);
+            }
+            now += Span::from_micros(1);
+            sender.on_segment(now, &ack);
+            std::iter::from_fn(|| sender.poll_transmit(now)).count() as u64
+        };
+        let sent = hears([(0, 0); 3]);
+        let before = HELD.get();
+        for at in (1000..1000 * sent - 10).step_by(100) {
+            let sent = hears([2, 4, 6].map(|byte| (at + byte, at + byte + 1)));
+            assert_eq!(sent, 0, "a part of a segment says nothing");
+        }
+        assert_eq!(HELD.get(), before);
+        let again: u64 =
+            (1..sent - 1).step_by(2).map(|at| hears([(1000 * at, 1000 * (at + 1)), (0, 0), (0, 0)])).sum();
+        assert!(again <= sent, "{again} of {sent} segments are sent again");
+        let held = HELD.get() - before;
+        assert!(held <= 64 * sent, "{held} B for {sent} segments");
     }
 }
 

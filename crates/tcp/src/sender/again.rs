@@ -83,7 +83,12 @@ impl Again {
 /// What there is.
 impl Again {
     pub(super) fn is_empty(&self) -> bool {
-        self.0.as_ref().is_none_or(|lists| lists.pieces.is_empty())
+        self.len() == 0
+    }
+
+    /// How many pieces there are.
+    pub(super) fn len(&self) -> usize {
+        self.0.as_ref().map_or(0, |lists| lists.pieces.len())
     }
 
     /// The pieces that touch `from..to`, in order.

@@ -20,7 +20,7 @@ pub(super) struct CountedRecovery {
     /// What is missing below this was sent again.
     retransmitted: u64,
     /// Bytes taken to be on their way.
-    pipe: u64,
+    pub(super) pipe: u64,
 }
 
 impl Sender {

@@ -17,7 +17,7 @@ pub(super) struct FastRecovery {
     /// Recovery ends when everything below this is acknowledged.
     until: u64,
     /// What duplicate ACKs add to the window, bytes.
-    inflation: i64,
+    pub(super) inflation: i64,
     /// Whether a partial ACK has been seen.
     partial: bool,
 }

@@ -8,6 +8,7 @@
 //! 6937), `persist` and `close` (RFC 9293), `unused` (RFC 5681, 7661), `pace`. After a timeout RACK sends again what is old; the
 //! others send everything outstanding as the window allows (go-back-N).
 
+mod account;
 mod acknowledge;
 mod again;
 mod close;
@@ -16,6 +17,7 @@ mod counted;
 mod ecn;
 mod fast;
 mod history;
+mod min_rtt;
 mod pace;
 mod persist;
 mod probe;
@@ -34,8 +36,9 @@ use crate::kept::Kept;
 use crate::mark::Mark;
 use crate::profile::{LossDetection, Pipe, Profile, UnusedWindow};
 use crate::rtt::RttEstimator;
-use crate::scoreboard::Scoreboard;
+use crate::scoreboard::{DUP_THRESHOLD, Scoreboard};
 use crate::segment::{Flags, Segment, TIMESTAMPS};
+pub use account::Account;
 use connect::Handshake;
 use counted::CountedRecovery;
 use ecn::EcnState;
@@ -358,6 +361,3 @@ impl Sender {
         self.una
     }
 }
-
-/// Duplicate ACKs that mean a loss (RFC 5681, section 3.2; `DupThresh` of RFC 6675).
-const DUP_THRESHOLD: u32 = 3;

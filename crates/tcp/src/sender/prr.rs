@@ -43,7 +43,9 @@ impl Sender {
 impl Prr {
     /// Recovery starts with `flight` bytes outstanding and heads for a window of `target`.
     fn new(target: u64, flight: u64, twice: bool) -> Prr {
-        Prr { twice, target, flight: flight.max(1), delivered: 0, out: 0, allowed: 0 }
+        // After a timeout little may be counted as outstanding: a share of what arrives is never more than that.
+        let flight = if twice { flight.max(1) } else { flight.max(target).max(1) };
+        Prr { twice, target, flight, delivered: 0, out: 0, allowed: 0 }
     }
 
     /// An ACK says that `delivered` more bytes have arrived (less those that were thrown away: `DeliveredData` is
@@ -68,6 +70,11 @@ impl Prr {
         }
         let bytes = u64::try_from(product.div_ceil(self.flight.into())).unwrap_or(u64::MAX);
         bytes.next_multiple_of(mss)
+    }
+
+    /// The window is this now: a mark may reduce it in recovery, too.
+    pub(super) fn aim_at(&mut self, window: u64) {
+        self.target = self.target.min(window);
     }
 
     /// Whether a segment of `len` bytes may leave.
@@ -118,6 +125,22 @@ mod tests {
     fn after_heavy_loss_it_grows_as_in_slow_start() {
         let mut prr = Prr::new(10, 20, false);
         assert_eq!([sends(&mut prr, 1, 4), sends(&mut prr, 1, 5), sends(&mut prr, 1, 6)], [2, 2, 2]);
+    }
+
+    #[test]
+    fn it_heads_for_a_window_that_is_reduced_once_more() {
+        let mut prr = Prr::new(10, 20, false);
+        assert_eq!(sends(&mut prr, 4, 14), 2);
+        prr.aim_at(5);
+        assert_eq!([sends(&mut prr, 8, 8), sends(&mut prr, 4, 4)], [1, 1]);
+        prr.aim_at(10);
+        assert_eq!(sends(&mut prr, 4, 5), 0, "nor does it grow again");
+    }
+
+    #[test]
+    fn while_much_is_under_way_no_more_leaves_than_arrives() {
+        let mut prr = Prr::new(4, 1, false);
+        assert_eq!([sends(&mut prr, 1, 18), sends(&mut prr, 3, 16), sends(&mut prr, 9, 10)], [1, 3, 9]);
     }
 
     #[test]

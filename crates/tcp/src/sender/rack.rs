@@ -12,6 +12,7 @@
 use super::acknowledge::AckNews;
 use super::again::Again;
 use super::history::{History, Run};
+use super::min_rtt::MinRtt;
 use super::prr::Prr;
 use super::{DUP_THRESHOLD, Repair, Sender};
 use crate::mark::Mark;
@@ -58,14 +59,6 @@ pub(super) struct RackRecovery {
     pub(super) answered: Time,
 }
 
-/// The least round-trip time of the last five to ten seconds, in two halves.
-#[derive(Clone, Copy, Debug)]
-struct MinRtt {
-    before: Span,
-    now: Span,
-    since: Time,
-}
-
 /// When an ACK came, and which stamp it echoes.
 #[derive(Clone, Copy)]
 struct Seen {
@@ -96,7 +89,7 @@ impl Rack {
             frontier: 0,
             latest: (Time::ZERO, 0),
             rtt: Span::ZERO,
-            min_rtt: MinRtt { before: FOREVER, now: FOREVER, since: Time::ZERO },
+            min_rtt: MinRtt::new(),
             highest: 0,
             reordering: false,
             dsack_round: Mark::NONE,
@@ -198,6 +191,10 @@ impl Rack {
         Span::from_nanos(quarter.saturating_mul(self.multiplier.into())).min(smoothed)
     }
 
+    pub(super) fn pieces_sent_again(&self) -> usize {
+        self.again.len()
+    }
+
     /// The usual case: all has arrived in the order in which it was sent.
     fn nothing_overtaken(&self, history: &History, board: &Scoreboard) -> bool {
         let in_order = board.is_empty() && self.again.is_empty() && self.lost.is_empty();
@@ -287,19 +284,6 @@ struct Places<'a> {
     max: u64,
 }
 
-impl MinRtt {
-    fn get(&self) -> Span {
-        self.before.min(self.now)
-    }
-
-    fn sample(&mut self, now: Time, rtt: Span) {
-        if now.since(self.since) >= HALF_OF_MIN_RTT {
-            *self = MinRtt { before: self.now, now: rtt, since: now };
-        }
-        self.now = self.now.min(rtt);
-    }
-}
-
 /// What ACKs say.
 impl Sender {
     /// An ACK on a connection with RACK: section 6.2, and what recovery makes of it.
@@ -335,6 +319,7 @@ impl Sender {
         self.look_for_losses(now);
         let (delivered, pipe) = (self.arrived() - arrived, self.pipe());
         if let Some(Repair::Rack(RackRecovery { prr: Some(prr), .. })) = self.repair.get_mut() {
+            prr.aim_at(self.window);
             prr.on_ack(delivered, pipe, self.mss);
         }
         self.arm_probe(now, acked > 0);
@@ -494,9 +479,73 @@ impl Sender {
 
 /// Recoveries for which a window widened by D-SACKs is kept (section 6.2, step 4).
 const RECOVERIES_KEPT: u8 = 16;
-/// Half of the time over which the least round-trip time is taken.
-const HALF_OF_MIN_RTT: Span = Span::from_secs(5);
 /// After everything that was sent.
 const EVER: (Time, u64) = (Time::NEVER, u64::MAX);
-/// Longer than any round-trip time.
-const FOREVER: Span = Span::from_nanos(u64::MAX);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1000;
+    const WAIT: Span = Span::from_millis(10);
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    /// Four segments, one each millisecond from the first on; what came of them is on the board.
+    fn sent(arrived: &[(u64, u64)]) -> (History, Scoreboard) {
+        let (mut history, mut board) = (History::default(), Scoreboard::default());
+        for place in 0..4 {
+            history.push(place * MSS, (place + 1) * MSS, at(place), true);
+        }
+        for (from, to) in arrived {
+            assert!(board.insert(from * MSS, to * MSS));
+        }
+        (history, board)
+    }
+
+    fn rack() -> Rack {
+        Rack { rtt: WAIT, latest: (at(3), 4 * MSS), ..Rack::new() }
+    }
+
+    #[test]
+    fn what_was_overtaken_last_says_when_to_look_again() {
+        let (history, board) = sent(&[(1, 2), (3, 4)]);
+        let places = Places { history: &history, board: &board, una: 0, max: 4 * MSS };
+        let mut rack = rack();
+        assert_eq!(rack.detect(at(9), Span::ZERO, &places).look_again, at(2) + WAIT);
+        assert!(rack.lost.is_empty());
+        assert_eq!(rack.detect(at(10), Span::ZERO, &places).look_again, at(2) + WAIT);
+        assert_eq!(rack.lost.iter().collect::<Vec<_>>(), [(0, MSS)]);
+        assert_eq!(rack.detect(at(12), Span::ZERO, &places).look_again, Time::NEVER);
+        assert_eq!(rack.lost.bytes(), 2 * MSS);
+    }
+
+    /// What was sent again after all that has arrived was not overtaken, though its first sending was.
+    #[test]
+    fn a_retransmission_is_not_waited_for_as_its_first_sending_is() {
+        let (history, board) = sent(&[(1, 2), (3, 4)]);
+        let places = Places { history: &history, board: &board, una: 0, max: 4 * MSS };
+        let mut rack = rack();
+        rack.again.add(2 * MSS, 3 * MSS, at(4));
+        assert_eq!(rack.detect(at(9), Span::ZERO, &places).look_again, at(0) + WAIT);
+        rack.again.add(0, MSS, at(5));
+        assert_eq!(rack.detect(at(9), Span::ZERO, &places).look_again, Time::NEVER);
+        assert_eq!(rack.detect(at(20), Span::ZERO, &places).look_again, Time::NEVER);
+        assert!(rack.lost.is_empty());
+    }
+
+    /// Section 6.3: without anything that has arrived.
+    #[test]
+    fn a_timeout_takes_for_lost_what_is_older_than_a_round_trip() {
+        let (history, board) = sent(&[]);
+        let places = Places { history: &history, board: &board, una: 0, max: 4 * MSS };
+        let mut rack = rack();
+        rack.again.add(2 * MSS, 3 * MSS, at(9));
+        rack.lose_at_timeout(at(12), (0, MSS), Span::ZERO, &places);
+        assert_eq!(rack.lost.iter().collect::<Vec<_>>(), [(0, 2 * MSS)]);
+        rack.lose_at_timeout(at(19), (0, MSS), Span::ZERO, &places);
+        assert_eq!(rack.lost.iter().collect::<Vec<_>>(), [(0, 4 * MSS)]);
+    }
+}

@@ -23,7 +23,7 @@ pub(super) struct SackRecovery {
     /// `RescueRxt`: an ACK beyond this allows the one rescue retransmission.
     rescued: u64,
     /// Bytes on their way.
-    pipe: u64,
+    pub(super) pipe: u64,
     /// What each ACK lets out (RFC 6937); without, what the window has room for.
     prr: Option<Prr>,
 }
@@ -75,6 +75,7 @@ impl Sender {
         } else if let Some(Repair::Sack(sack)) = self.repair.get_mut() {
             sack.pipe = self.board.pipe(self.una, self.max, sack.retransmitted, self.mss);
             if let Some(prr) = &mut sack.prr {
+                prr.aim_at(self.window);
                 prr.on_ack(delivered, sack.pipe, self.mss);
             }
         } else if news {

@@ -2,14 +2,17 @@
 
 use super::journal::Journal;
 use super::setup::Setup;
-use sojourn_tcp::{Flags, Receiver, Segment, Sender};
+use sojourn_tcp::{Account, Flags, Receiver, Segment, Sender};
 use sojourn_units::{Ecn, Span, Time};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A sender under watch.
 ///
 /// - It sends only what it was given, within what the receiver has had room for, and ends at every instant.
 /// - Its window is at least a segment; what it counts as outstanding is at most what was sent.
+/// - It keeps no more than a few things for each segment outstanding, whatever it hears.
+/// - What is under way grows up to the window, and no further than the exceptions of the RFCs go.
+/// - It waits for ACKs only while something is outstanding, or an echo of congestion forbids it to send.
 /// - While it has something to wait for, a timer runs, at most the longest timeout ahead, and never behind.
 /// - A copy that is told the same does the same.
 pub struct WatchedSender {
@@ -17,6 +20,8 @@ pub struct WatchedSender {
     twin: Option<Sender>,
     mss: u64,
     longest: Span,
+    /// Whether recovery lets out more than arrives, as ns-3's.
+    overshoots: bool,
     now: Time,
     opened: bool,
     /// End of the bytes there are to send.
@@ -35,8 +40,14 @@ pub struct WatchedSender {
     owes_ack: bool,
     /// Data segments sent again.
     again: u64,
-    /// Blocks that it has heard of: each may cut a segment in two.
-    blocks: u64,
+    /// Where the segments end that are outstanding, as they were sent first.
+    ends: VecDeque<u64>,
+    /// What was under way when there was nothing to send, what was outstanding, and what had arrived, bytes.
+    pipe: u64,
+    outstanding: u64,
+    arrived: u64,
+    /// The largest window since that last fitted into it.
+    widest: u64,
 }
 
 /// What makes it act.
@@ -48,6 +59,7 @@ impl WatchedSender {
             sender,
             twin: None,
             longest: setup.profile.max_rto,
+            overshoots: setup.profile.prr && setup.profile.prr_counts_twice,
             now: Time::ZERO,
             opened: false,
             supply: 0,
@@ -58,7 +70,11 @@ impl WatchedSender {
             probe: None,
             owes_ack: false,
             again: 0,
-            blocks: 0,
+            ends: VecDeque::new(),
+            pipe: 0,
+            outstanding: 0,
+            arrived: 0,
+            widest: 0,
         }
     }
 
@@ -100,7 +116,6 @@ impl WatchedSender {
 
     pub fn hear(&mut self, now: Time, segment: &Segment, journal: &mut Journal) {
         journal.hears(now, segment);
-        self.blocks += segment.sack.iter(segment.ack).count() as u64;
         let (before, up) = (self.una, self.sender.is_established());
         let progress = self.both(now, |sender| sender.on_segment(now, segment));
         let una = self.sender.acknowledged();
@@ -109,6 +124,7 @@ impl WatchedSender {
         self.sent = self.sent.max(una.min(self.probe.unwrap_or(0)));
         assert!(una <= self.sent, "acknowledged {una}, sent {}", self.sent);
         self.una = una;
+        self.ends.drain(..self.ends.partition_point(|end| *end <= una));
         let is_ack = segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::SYN);
         if !up && self.sender.is_established() {
             self.edge = u64::from(segment.window);
@@ -131,15 +147,17 @@ impl WatchedSender {
 
     /// Everything that it sends at this instant.
     pub fn send(&mut self, now: Time, journal: &mut Journal) -> Vec<Segment> {
-        // What the receiver has room for, sent for the first time and again, in pieces between the blocks.
-        let most = 64 + 2 * (self.edge.max(self.sent) - self.una).div_ceil(self.mss) + 2 * self.blocks;
-        let mut all = Vec::new();
+        // What the receiver has room for, sent for the first time and again.
+        let room = (self.edge.max(self.sent) - self.una).div_ceil(self.mss);
+        let most = 64 + 2 * (room + self.ends.len() as u64);
+        let (mut all, before, again) = (Vec::new(), self.sender.account().pipe, self.again);
         while let Some(segment) = self.both(now, |sender| sender.poll_transmit(now)) {
             journal.sends(now, &segment);
             self.check_segment(&segment);
             all.push(segment);
             assert!(all.len() as u64 <= most, "more than {most} segments at one instant");
         }
+        self.check_pipe(before, self.again > again);
         self.check_rest(now);
         all
     }
@@ -217,7 +235,10 @@ impl WatchedSender {
         }
         assert!(end <= self.edge.max(self.sent), "{end}: the receiver has room up to {}", self.edge);
         self.again += u64::from(segment.seq < self.sent);
-        self.sent = self.sent.max(end);
+        if end > self.sent {
+            self.ends.push_back(end);
+            self.sent = end;
+        }
     }
 
     /// What holds when there is nothing to send at this instant.
@@ -226,6 +247,7 @@ impl WatchedSender {
         assert!(window >= self.mss, "a window of {window}, a segment is {}", self.mss);
         let (flight, outstanding) = (self.sender.flight(), self.sent - self.una);
         assert!(flight <= outstanding, "{flight} counted in flight, {outstanding} outstanding");
+        self.check_account(outstanding);
         let due = self.sender.next_timeout();
         let waits = self.opened && (!self.sender.is_established() || self.una < self.end().max(self.sent));
         assert!(!waits || due.is_some(), "it waits for something, and no timer runs");
@@ -233,6 +255,47 @@ impl WatchedSender {
             assert!(due >= now, "the timer should have gone off {} before", Seconds(now.since(due)));
             let ahead = due.since(now);
             assert!(ahead <= self.longest, "the timer is {} ahead", Seconds(ahead));
+        }
+    }
+
+    /// What is under way grows up to the window, or to what that was before it shrank, but for: two segments of limited
+    /// transmit (RFC 3042), a probe (RFC 8985, section 7), and, each time, one that is sent again at once when a recovery
+    /// or a timeout begins, and two of F-RTO (RFC 5682). Where what was taken for lost is not, it was under way all the
+    /// time.
+    fn check_pipe(&mut self, before: u64, again: bool) {
+        let Account { pipe, doubts, sacked, .. } = self.sender.account();
+        let window = self.sender.window().get();
+        let arrived = self.una + sacked;
+        if before + arrived.saturating_sub(self.arrived) > self.pipe {
+            self.widest = self.widest.max(self.outstanding).max(before);
+        }
+        self.widest = if pipe <= window { window } else { self.widest.max(window) };
+        let at_once = self.mss * (u64::from(again) + 2 * u64::from(doubts));
+        if at_once > 0 {
+            self.widest = self.widest.max((before + at_once).saturating_sub(EXCEPTIONS * self.mss));
+        }
+        (self.pipe, self.outstanding, self.arrived) = (pipe, self.sent - self.una, arrived);
+        let most = self.widest + EXCEPTIONS * self.mss;
+        assert!(
+            self.overshoots || pipe <= most,
+            "{pipe} are under way, the window is {window} and was {}",
+            self.widest
+        );
+    }
+
+    /// What it keeps, and what it waits for.
+    fn check_account(&self, outstanding: u64) {
+        let account = self.sender.account();
+        let segments = self.ends.len();
+        assert!(2 * account.blocks <= segments, "{segments} segments are outstanding: {account:?}");
+        assert!(account.runs <= segments, "{segments} segments are outstanding: {account:?}");
+        assert!(
+            account.again.max(account.lost) <= 2 * segments,
+            "{segments} segments are outstanding: {account:?}"
+        );
+        if self.sender.is_established() && outstanding == 0 {
+            assert!(!account.retransmits || account.holds, "it waits for an ACK of nothing");
+            assert!(!account.probes, "it looks for losses among nothing");
         }
     }
 }
@@ -425,3 +488,6 @@ impl std::fmt::Display for Seconds {
         write!(f, "{} s", self.0.seconds())
     }
 }
+
+/// Segments that may be under way beyond the window.
+const EXCEPTIONS: u64 = 3;

@@ -1,0 +1,52 @@
+//! The least round-trip time: RFC 8985, section 6.2, step 1.
+//!
+//! It is that of some seconds, so that it adapts to a path that has become longer.
+
+use sojourn_units::{Span, Time};
+
+/// The least of the last five to ten seconds, in two halves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MinRtt {
+    before: Span,
+    now: Span,
+    since: Time,
+}
+
+impl MinRtt {
+    pub(super) fn new() -> MinRtt {
+        MinRtt { before: FOREVER, now: FOREVER, since: Time::ZERO }
+    }
+
+    /// Longer than any before the first sample.
+    pub(super) fn get(&self) -> Span {
+        self.before.min(self.now)
+    }
+
+    pub(super) fn sample(&mut self, now: Time, rtt: Span) {
+        if now.since(self.since) >= HALF_OF_MIN_RTT {
+            *self = MinRtt { before: self.now, now: rtt, since: now };
+        }
+        self.now = self.now.min(rtt);
+    }
+}
+
+/// Half of the time over which the least round-trip time is taken.
+const HALF_OF_MIN_RTT: Span = Span::from_secs(5);
+/// Longer than any round-trip time.
+const FOREVER: Span = Span::from_nanos(u64::MAX);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_round_trip_is_that_of_the_last_seconds() {
+        let mut least = MinRtt::new();
+        let mut sample = |seconds, millis| {
+            least.sample(Time::ZERO + Span::from_secs(seconds), Span::from_millis(millis));
+            least.get()
+        };
+        assert_eq!([sample(0, 10), sample(4, 100), sample(6, 100)], [10, 10, 10].map(Span::from_millis));
+        assert_eq!([sample(9, 80), sample(11, 90)], [10, 80].map(Span::from_millis));
+    }
+}
