@@ -126,7 +126,7 @@ peers() {
       cat <<'TEXT'
 make peers: builds Sojourn, installs ns-2 (Debian's ns2) and ns-3 (Debian's libns3-dev, and the Python package ns3; some
 80 MB in all) where they are missing and that may be done, then runs the same points in all of them and compares.
-It takes about 4 minutes once built. ARGS="..." compares one point of your own: make peers ARGS=--help
+It takes about 5 minutes once built. ARGS="..." compares one point of your own: make peers ARGS=--help
 TEXT
       ;;
   esac
@@ -138,7 +138,8 @@ TEXT
   fi
   local status=0
   "$PY" peers/compare.py || status=$?
-  compared
+  [ "$status" -eq 130 ] && return 130
+  run_pytest peers -m peers tests/peers/test_ns2_live.py
   return "$status"
 }
 

@@ -16,13 +16,15 @@ import os
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import NoReturn
 
 import sojourn as sj
 from bounds import TRANSPORTS, Sample, Verdict, verdict
-from simulators import ROOT, Peer, Unsayable, Words, as_counted, peers, rate, seconds, words
+from simulators import ROOT, Failed, Peer, Unsayable, Words, as_counted, peers, rate, seconds, words
 from sojourn.errors import InputError
 
 AGREES, DISAGREES, UNSAYABLE, MISSING = range(4)
+INTERRUPTED = 130
 #: The point from which options depart.
 PLAIN = ROOT / "scenarios/peers/s7.toml"
 #: What is compared where nothing is asked for.
@@ -42,7 +44,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not points:
         print("compare: no peer is installed here; to get them: make peers", file=sys.stderr)
         return MISSING
-    return max(one(parser().parse_args(options)) for options in points)
+    try:
+        return max([one(parser().parse_args(options)) for options in points])
+    except Failed as fault:
+        print(f"compare: {fault}", file=sys.stderr)
+        return DISAGREES
+    except KeyboardInterrupt:
+        print("compare: interrupted", file=sys.stderr)
+        return INTERRUPTED
 
 
 def standard() -> list[list[str]]:
@@ -55,6 +64,9 @@ def one(asked: argparse.Namespace) -> int:
     """One point; the exit code."""
     try:
         peer = chosen(asked.peer)
+    except Unsayable as fault:
+        print(f"compare: {fault}", file=sys.stderr)
+        return UNSAYABLE
     except LookupError as fault:
         print(f"compare: {fault.args[0]}", file=sys.stderr)
         return MISSING
@@ -65,18 +77,25 @@ def one(asked: argparse.Namespace) -> int:
     except (Unsayable, InputError) as fault:
         print(f"compare: {fault}", file=sys.stderr)
         return UNSAYABLE
-    print(
-        f"{scenario.title}; {scenario.disc}; seeds {asked.seeds}\n{peer.name}: {spoken(said)}\n", flush=True
-    )
+    title = f"{scenario.title}; " if asked.scenario else ""
+    print(f"{title}{scenario.disc}; seeds {asked.seeds}\n{peer.name}: {spoken(said)}\n", flush=True)
     verdicts = compare(peer, scenario, said, numbers)
     print(table(verdicts, peer.name), end="\n\n", flush=True)
     return AGREES if all(one.agrees for one in verdicts) else DISAGREES
 
 
+class Parser(argparse.ArgumentParser):
+    """One that complains in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """What is wrong, and the exit code of what cannot be said."""
+        self.exit(UNSAYABLE, f"compare: {message}; --help lists the options\n")
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     about, _, example = (__doc__ or "").partition("\n\n")
-    made = argparse.ArgumentParser(
+    made = Parser(
         prog="compare",
         description=about,
         epilog=example,
@@ -107,12 +126,12 @@ def parser() -> argparse.ArgumentParser:
 
 
 def chosen(name: str) -> Peer:
-    """The peer of that name. Raises `LookupError`."""
+    """The peer of that name. Raises `Unsayable`, and `LookupError` where it is not here."""
     known = peers()
     wanted = [peer for peer in known.values() if peer.name == name or peer.name.startswith(f"{name}-")]
     if not wanted:
-        raise LookupError(
-            f'"{name}" is no peer; legal: {", ".join(known)}, or ns3 for the newest that is here'
+        raise Unsayable(
+            f'--peer: "{name}" is no peer; legal: {", ".join(known)}, or ns3 for the newest that is here'
         )
     here = [peer for peer in wanted if peer.command]
     if not here:
@@ -151,11 +170,11 @@ def point(asked: argparse.Namespace, peer: Peer) -> sj.Scenario:
         if not equals:
             raise Unsayable(f'--set: "{pair}" is not KEY=VALUE')
         settings[key] = value
-    if asked.disc:
+    if asked.disc is not None:
         # The file's own disc may have no part in this.
         settings["bottleneck.disc"] = "tail_drop"
     scenario = sj.load(asked.scenario or PLAIN, settings)
-    return sj.scenario.with_disc(scenario, asked.disc) if asked.disc else scenario
+    return scenario if asked.disc is None else sj.scenario.with_disc(scenario, asked.disc)
 
 
 def seeds(text: str) -> range:
@@ -169,8 +188,12 @@ def seeds(text: str) -> range:
 def compare(peer: Peer, scenario: sj.Scenario, said: Words, numbers: Sequence[int]) -> list[Verdict]:
     """Both sides at one point, judged metric by metric."""
     ours = sj.run(scenario, seeds=numbers).runs
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    pool = ThreadPoolExecutor(os.cpu_count() or 1)
+    try:
         theirs = list(pool.map(lambda seed: peer.run(said, seed), numbers))
+    finally:
+        # Interrupted, or one has failed: no more are begun.
+        pool.shutdown(cancel_futures=True)
     events = min(run["events"] for run in theirs)
     return [
         verdict(

@@ -30,6 +30,10 @@ class Unsayable(Exception):
     """A scenario that the peer's dumbbell cannot be; the reason in one line."""
 
 
+class Failed(Exception):
+    """A run of a peer that did not end well; its last words."""
+
+
 @dataclass(frozen=True)
 class Peer:
     """A simulator beside Sojourn."""
@@ -41,12 +45,18 @@ class Peer:
     command: tuple[str, ...] | None
 
     def run(self, words: Mapping[str, object], seed: int) -> dict[str, float]:
-        """The metrics of one run."""
+        """The metrics of one run. Raises `Failed`."""
         assert self.command is not None, f"{self.name} is not installed: {self.remedy}"
         given = [str(word) for pair in {**words, "seed": seed}.items() for word in pair]
-        done = subprocess.run(
-            [*self.command, *given], capture_output=True, text=True, check=True, timeout=PATIENCE
-        )
+        try:
+            done = subprocess.run(
+                [*self.command, *given], capture_output=True, text=True, check=True, timeout=PATIENCE
+            )
+        except subprocess.CalledProcessError as fault:
+            last = (fault.stderr.strip().splitlines() or [f"exit status {fault.returncode}"])[-1]
+            raise Failed(f"{self.name}, seed {seed}: {last}") from None
+        except subprocess.TimeoutExpired:
+            raise Failed(f"{self.name}, seed {seed}: no result in {PATIENCE} s") from None
         return {name: float(value) for name, value in (line.split() for line in done.stdout.splitlines())}
 
 
@@ -124,7 +134,7 @@ def ns2(flows: dict[str, Any], disc: dict[str, Any], common: Words) -> Words:
 def ns3(flows: dict[str, Any], disc: dict[str, Any], common: Words) -> Words:
     """What ns-3 is asked in words of its own.
 
-    Its device holds a packet behind the disc where ours waits in the disc: its disc is asked for one packet less.
+    Its device holds a packet behind the disc, where ours waits in the disc: that is asked for one less.
     """
     known = {"reno", "newreno", "cubic", "dctcp", "scalable"}
     if flows["cc"] not in known:
