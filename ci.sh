@@ -116,16 +116,31 @@ behaviour() {
 
 # peers [OPTION...]: the fixed comparison, or the one point that the options name (peers/compare.py --help).
 peers() {
-  if [ "$#" -eq 0 ]; then
-    echo "make peers: builds Sojourn, installs ns-2 and ns-3 where that may be done (some 80 MB), then compares; about 5 minutes."
-  fi
+  case " $* " in
+    *" --help "* | *" -h "*)
+      build >/dev/null
+      "$PY" peers/compare.py --help
+      return
+      ;;
+    "  ")
+      cat <<'TEXT'
+make peers: builds Sojourn, installs ns-2 (Debian's ns2) and ns-3 (Debian's libns3-dev, and the Python package ns3; some
+80 MB in all) where they are missing and that may be done, then runs the same points in all of them and compares.
+It takes about 5 minutes once built. ARGS="..." compares one point of your own: make peers ARGS=--help
+TEXT
+      ;;
+  esac
   install_peers
-  if [ "$#" -eq 0 ]; then
-    compared
-  else
-    build
+  build
+  if [ "$#" -gt 0 ]; then
     "$PY" peers/compare.py "$@"
+    return
   fi
+  local status=0
+  "$PY" peers/compare.py || status=$?
+  [ "$status" -eq 130 ] && return 130
+  run_pytest peers -m peers tests/peers/test_ns2_live.py
+  return "$status"
 }
 
 # The comparison with the peers that are here.

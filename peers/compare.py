@@ -1,7 +1,9 @@
-"""Compare Sojourn with a peer at one point: the same dumbbell in both, and a table of how they agree.
+"""Compare Sojourn with ns-2 or ns-3 at one point: the same dumbbell in both, and a table of how they agree.
 
-    .venv/bin/python peers/compare.py --peer ns3 --cc cubic --disc codel --rate '10 Mbit/s'
+Without options: at a few points, with every peer that is installed here.
+
     make peers ARGS="--peer ns3 --cc cubic --disc codel --rtt 100ms --flows 10 --seeds 1..5"
+    make peers ARGS="--peer ns2 --disc red:min=20packets,max=60packets --rate '20 Mbit/s'"
     make peers ARGS="--peer ns2 --scenario scenarios/peers/s1.toml --set flows.0.count=60"
 
 Exit codes: 0 all within bounds, 1 something outside, 2 a point that cannot be said, 3 no such peer here.
@@ -10,44 +12,90 @@ Exit codes: 0 all within bounds, 1 something outside, 2 a point that cannot be s
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import NoReturn
 
 import sojourn as sj
 from bounds import TRANSPORTS, Sample, Verdict, verdict
-from simulators import ROOT, Peer, Unsayable, Words, peers, rate, seconds, words
+from simulators import ROOT, Failed, Peer, Unsayable, Words, as_counted, peers, rate, seconds, words
 from sojourn.errors import InputError
 
 AGREES, DISAGREES, UNSAYABLE, MISSING = range(4)
+INTERRUPTED = 130
 #: The point from which options depart.
 PLAIN = ROOT / "scenarios/peers/s7.toml"
+#: What is compared where nothing is asked for.
+POINTS = [
+    ["--peer", "ns2", "--disc", "red:min=5packets,max=15packets"],
+    ["--peer", "ns2", "--disc", "tail_drop", "--buffer", "60 packets", "--flows", "20", "--rtt", "60 ms"],
+    ["--peer", "ns3-3.44", "--disc", "codel"],
+    ["--peer", "ns3-3.44", "--disc", "red:min=6packets,max=16packets", "--cc", "cubic"],
+    ["--peer", "ns3-3.37", "--disc", "pie", "--flows", "20", "--rtt", "60 ms"],
+]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run what the command line asks for; return the exit code."""
-    asked = parser().parse_args(argv)
+    argv = sys.argv[1:] if argv is None else argv
+    points = [list(argv)] if argv else standard()
+    if not points:
+        print("compare: no peer is installed here; to get them: make peers", file=sys.stderr)
+        return MISSING
+    try:
+        return max([one(parser().parse_args(options)) for options in points])
+    except Failed as fault:
+        print(f"compare: {fault}", file=sys.stderr)
+        return DISAGREES
+    except KeyboardInterrupt:
+        print("compare: interrupted", file=sys.stderr)
+        return INTERRUPTED
+
+
+def standard() -> list[list[str]]:
+    """The points that are compared where none is asked for."""
+    here = [name for name, peer in peers().items() if peer.command]
+    return [options for options in POINTS if options[1] in here]
+
+
+def one(asked: argparse.Namespace) -> int:
+    """One point; the exit code."""
     try:
         peer = chosen(asked.peer)
+    except Unsayable as fault:
+        print(f"compare: {fault}", file=sys.stderr)
+        return UNSAYABLE
     except LookupError as fault:
         print(f"compare: {fault.args[0]}", file=sys.stderr)
         return MISSING
     try:
+        numbers = seeds(asked.seeds)
         scenario = point(asked, peer)
         said = words(peer, scenario)
     except (Unsayable, InputError) as fault:
         print(f"compare: {fault}", file=sys.stderr)
         return UNSAYABLE
-    print(f"{scenario.title}; {scenario.disc}; seeds {asked.seeds}\n{peer.name}: {spoken(said)}\n")
-    verdicts = compare(peer, scenario, said, seeds(asked.seeds))
-    print(table(verdicts, peer.name))
+    title = f"{scenario.title}; " if asked.scenario else ""
+    print(f"{title}{scenario.disc}; seeds {asked.seeds}\n{peer.name}: {spoken(said)}\n", flush=True)
+    verdicts = compare(peer, scenario, said, numbers)
+    print(table(verdicts, peer.name), end="\n\n", flush=True)
     return AGREES if all(one.agrees for one in verdicts) else DISAGREES
+
+
+class Parser(argparse.ArgumentParser):
+    """One that complains in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """What is wrong, and the exit code of what cannot be said."""
+        self.exit(UNSAYABLE, f"compare: {message}; --help lists the options\n")
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     about, _, example = (__doc__ or "").partition("\n\n")
-    made = argparse.ArgumentParser(
+    made = Parser(
         prog="compare",
         description=about,
         epilog=example,
@@ -60,7 +108,10 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="change one of its keys"
     )
-    made.add_argument("--disc", help="such as codel, or red:min=5packets,max=15packets (default: red 5, 15)")
+    made.add_argument(
+        "--disc",
+        help="such as codel, or red:min=6packets,max=16packets (default: red:min=5packets,max=15packets)",
+    )
     made.add_argument("--cc", help="newreno, cubic, reno, ... (default: newreno)")
     made.add_argument("--flows", help="how many (default: 10)")
     made.add_argument("--rate", help="of the bottleneck; access links have a hundred times as much")
@@ -75,12 +126,12 @@ def parser() -> argparse.ArgumentParser:
 
 
 def chosen(name: str) -> Peer:
-    """The peer of that name. Raises `LookupError`."""
+    """The peer of that name. Raises `Unsayable`, and `LookupError` where it is not here."""
     known = peers()
     wanted = [peer for peer in known.values() if peer.name == name or peer.name.startswith(f"{name}-")]
     if not wanted:
-        raise LookupError(
-            f'"{name}" is no peer; legal: {", ".join(known)}, or ns3 for the newest that is here'
+        raise Unsayable(
+            f'--peer: "{name}" is no peer; legal: {", ".join(known)}, or ns3 for the newest that is here'
         )
     here = [peer for peer in wanted if peer.command]
     if not here:
@@ -92,10 +143,10 @@ def point(asked: argparse.Namespace, peer: Peer) -> sj.Scenario:
     """The scenario that the options describe. Raises `InputError` and `Unsayable`."""
     settings: dict[str, str] = {}
     if not asked.scenario:
-        settings["flows.0.profile"] = peer.profile
-        if peer.name == "ns2":
-            # Its agents know neither.
-            settings |= {"flows.0.timestamps": "false", "flows.0.delayed_ack": "false"}
+        settings |= {f"flows.0.{key}": value for key, value in peer.settings.items()}
+        if asked.profile:
+            # Its own knobs, and not the peer's.
+            settings = {key: value for key, value in settings.items() if ".tcp." not in key}
     direct = {
         "flows.0.cc": asked.cc,
         "flows.0.count": asked.flows,
@@ -119,33 +170,35 @@ def point(asked: argparse.Namespace, peer: Peer) -> sj.Scenario:
         if not equals:
             raise Unsayable(f'--set: "{pair}" is not KEY=VALUE')
         settings[key] = value
-    if asked.disc:
+    if asked.disc is not None:
         # The file's own disc may have no part in this.
         settings["bottleneck.disc"] = "tail_drop"
     scenario = sj.load(asked.scenario or PLAIN, settings)
-    return sj.scenario.with_disc(scenario, asked.disc) if asked.disc else scenario
+    return scenario if asked.disc is None else sj.scenario.with_disc(scenario, asked.disc)
 
 
 def seeds(text: str) -> range:
-    """A..B, both included."""
+    """A..B, both included. Raises `Unsayable`."""
     first, dots, last = text.partition("..")
     if not (dots and first.isdigit() and last.isdigit() and int(first) < int(last)):
-        raise SystemExit(
-            f'compare: --seeds: "{text}" is not a range of two or more; legal: A..B such as 1..5'
-        )
+        raise Unsayable(f'--seeds: "{text}" is not a range of two or more; legal: A..B such as 1..5')
     return range(int(first), int(last) + 1)
 
 
 def compare(peer: Peer, scenario: sj.Scenario, said: Words, numbers: Sequence[int]) -> list[Verdict]:
     """Both sides at one point, judged metric by metric."""
     ours = sj.run(scenario, seeds=numbers).runs
-    with ThreadPoolExecutor(2) as pool:
+    pool = ThreadPoolExecutor(os.cpu_count() or 1)
+    try:
         theirs = list(pool.map(lambda seed: peer.run(said, seed), numbers))
+    finally:
+        # Interrupted, or one has failed: no more are begun.
+        pool.shutdown(cancel_futures=True)
     events = min(run["events"] for run in theirs)
     return [
         verdict(
             metric,
-            Sample.of([run.metrics[metric] for run in ours]),
+            Sample.of([as_counted(peer, metric, run.metrics) for run in ours]),
             Sample.of([run[metric] for run in theirs]),
             events=events,
             bounds=TRANSPORTS,
@@ -161,15 +214,15 @@ def spoken(said: Words) -> str:
 
 def table(verdicts: Sequence[Verdict], peer: str) -> str:
     """One line a metric."""
-    head = ("metric", "ours", peer, "difference", "tolerance", "within")
+    head = ("metric", "ours", peer, "difference", "verdict", "rule")
     body = [
         (
             one.metric,
             f"{one.ours.mean:.5g} +- {one.ours.sd:.2g}",
             f"{one.peer.mean:.5g} +- {one.peer.sd:.2g}",
             f"{one.difference:+.3g}",
+            "within" if one.agrees else "OUTSIDE",
             one.rule,
-            "yes" if one.agrees else "NO",
         )
         for one in verdicts
     ]

@@ -4,7 +4,8 @@
 //
 // Prints one "name value" a line. What is counted is counted after the warm-up. The backlog is that of the queue
 // disc, sampled every 10 ms: the packet on the wire and the one that waits in the device are no part of it.
-// "trace 1" prints what flow 0 sends and hears, and its windows, instead.
+// "trace 1" prints what flow 0 sends and hears, and its windows, instead. "lose 25,27" loses the packets that come 26th
+// and 28th out of the bottleneck.
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -16,7 +17,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <list>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -33,7 +36,7 @@ std::map<std::string, std::string> given = {
     {"start", "1"},         {"seed", "1"},            {"duration", "100"},      {"warmup", "10"},
     {"law", "tail_drop"},   {"min", "50"},            {"max", "150"},           {"weight", "0.002"},
     {"max_p", "0.1"},       {"gentle", "1"},          {"target", "0"},          {"interval", "0.1"},
-    {"trace", "0"},
+    {"derandomize", "0"},   {"trace", "0"},           {"lose", ""},
 };
 
 double
@@ -137,7 +140,8 @@ InstallLaw(Ptr<NetDevice> device)
     {
         const double target = Set("target") ? Number("target") : 0.015;
         helper.SetRootQueueDisc("ns3::PieQueueDisc", "MaxSize", buffer, "UseEcn", marks, "MeanPktSize", packet,
-                                "QueueDelayReference", TimeValue(Seconds(target)));
+                                "QueueDelayReference", TimeValue(Seconds(target)), "UseDerandomization",
+                                BooleanValue(Set("derandomize")));
     }
     else if (law == "red")
     {
@@ -177,6 +181,21 @@ Connect(Ptr<Node> one, Ptr<Node> other, DataRate rate, double delay, uint32_t ro
     return link.Install(one, other);
 }
 
+/// The packets that are lost on their way to `device`, by their places in the order there.
+void
+Lose(Ptr<NetDevice> device)
+{
+    std::list<uint32_t> places;
+    std::stringstream text(given["lose"]);
+    for (std::string place; std::getline(text, place, ',');)
+    {
+        places.push_back(static_cast<uint32_t>(std::stoul(place)));
+    }
+    const auto model = CreateObject<ReceiveListErrorModel>();
+    model->SetList(places);
+    device->SetAttribute("ReceiveErrorModel", PointerValue(model));
+}
+
 constexpr uint32_t PLENTY = 100'000;
 
 struct Dumbbell
@@ -207,6 +226,7 @@ Build()
     DynamicCast<PointToPointNetDevice>(middle.Get(1))->GetQueue()->SetMaxSize(
         QueueSize(std::to_string(PLENTY) + "p"));
     bell.transmitter = middle.Get(0);
+    Lose(middle.Get(1));
     bell.disc = InstallLaw(middle.Get(0));
 
     Ipv4AddressHelper numbers("10.0.0.0", "255.255.255.252");
@@ -352,9 +372,9 @@ Now()
     return Simulator::Now().GetSeconds();
 }
 
-/// Each option of a segment that matters here: the SACK blocks.
+/// Each option of a segment that matters here: the SACK blocks, and the time stamp that comes back.
 std::string
-SackOf(const TcpHeader& header)
+OptionsOf(const TcpHeader& header)
 {
     std::string text;
     if (const auto option = header.GetOption(TcpOption::SACK))
@@ -363,6 +383,10 @@ SackOf(const TcpHeader& header)
         {
             text += " " + std::to_string(from.GetValue()) + "-" + std::to_string(to.GetValue());
         }
+    }
+    if (const auto stamp = header.GetOption(TcpOption::TS))
+    {
+        text += " ecr " + std::to_string(DynamicCast<const TcpOptionTS>(stamp)->GetEcho());
     }
     return text;
 }
@@ -379,7 +403,7 @@ TraceHeard(Ptr<const Packet>, const TcpHeader& header, Ptr<const TcpSocketBase>)
 {
     std::printf("%.6f < ack %u window %u %s sack%s\n", Now(), header.GetAckNumber().GetValue(),
                 header.GetWindowSize(), TcpHeader::FlagsToString(header.GetFlags()).c_str(),
-                SackOf(header).c_str());
+                OptionsOf(header).c_str());
 }
 
 void

@@ -1,4 +1,4 @@
-"""Every row of tests/reference/peers.csv that Sojourn must meet, with ten seeds of ours.
+"""Every row of tests/reference/peers.csv that Sojourn must meet, with ten seeds of ours or more.
 
 The rows S8, queues of known theory, are met in Rust: crates/sim/tests/queueing_theory.rs.
 """
@@ -16,6 +16,7 @@ import pytest
 
 import sojourn as sj
 from bounds import LAWS, TRANSPORTS, Bounds, Sample, verdict
+from simulators import as_counted, peers
 
 ROOT = Path(__file__).resolve().parents[2]
 #: The parts of Sojourn whose rows these are, and the bounds that each must keep.
@@ -35,11 +36,12 @@ DISCS = {
     ("S1", "rem_default"): "rem:target=100packets",
     ("S6", "red"): "red:min=125packets,max=417packets",
     ("S6", "droptail"): "tail_drop",
-    ("S6", "codel"): "codel",
-    ("S6", "pie"): "pie",
-    ("S7", "red"): "red:min=5packets,max=15packets",
-    ("S7", "codel"): "codel",
-    ("S7", "pie"): "pie",
+    # ns-3 holds a packet behind the disc, in its device; ours waits in the disc. Its PIE draws anew for each.
+    ("S6", "codel"): "codel:target=5.12ms",
+    ("S6", "pie"): "pie:target=15.12ms,derandomize=false",
+    ("S7", "red"): "red:min=6packets,max=16packets",
+    ("S7", "codel"): "codel:target=6.2ms",
+    ("S7", "pie"): "pie:target=16.2ms,derandomize=false",
 }
 #: What the rows' transports differ in from the scenarios' own.
 TRANSPORT: Mapping[str, dict[str, str]] = {
@@ -48,9 +50,10 @@ TRANSPORT: Mapping[str, dict[str, str]] = {
     "cubic": {"flows.0.cc": "cubic"},
     "sack": {"flows.0.cc": "newreno", "flows.0.sack": "true"},
 }
-#: ns-3 3.37 ran S6 with SACK and an ACK for every packet.
+#: ns-3 3.37 ran S6 with SACK and an ACK for every packet; its PRR does not count twice yet.
 NS3_S6 = {
     "flows.0.profile": "ns3",
+    "flows.0.tcp.prr_counts_twice": "false",
     "flows.0.sack": "true",
     "flows.0.timestamps": "false",
     "flows.0.delayed_ack": "false",
@@ -58,20 +61,12 @@ NS3_S6 = {
 #: Packets offered a seed after the warm-up, about: what a ratio is a ratio of.
 OFFERED = {"S1": 90_000, "S6": 125_000, "S7": 16_000}
 
-NS3_PIPE = "ns-3 halves what is neither SACKed nor lost, and its PRR sends too much: docs/deviations/ns3.md"
-NS3_TIMER = "ns-3's timer runs on where RFC 6298 restarts it: docs/deviations/ns3.md"
-NS3_SEEDS = "ns-3's own seeds differ by more: docs/deviations/ns3.md"
-NS2_ITSELF = "ns-2 itself differs: docs/deviations/ns2.md"
+NS3_ITSELF = "ns-3 itself differs, asked for more seeds: docs/deviations/ns3.md"
 #: scenario, peer's first word, disc, transport, metric -> why the row is not met.
 NOT_MET: dict[tuple[str, str, str, str, str], str] = {
-    ("S6_100M", "ns2", "droptail", "sack", "utilization"): NS2_ITSELF,
-    ("S6_100M", "ns3", "codel", "newreno", "queue_mean_packets"): NS3_PIPE,
-    ("S6_100M", "ns3", "droptail", "newreno", "drop_ratio"): NS3_SEEDS,
-    ("S6_100M", "ns3", "droptail", "newreno", "jain_index"): NS3_SEEDS,
-    ("S7_10M_rtt100ms_n10", "ns3", "codel", "newreno", "utilization"): NS3_PIPE,
-    ("S7_10M_rtt100ms_n10", "ns3", "red", "newreno", "utilization"): NS3_PIPE,
-    ("S7_10M_rtt100ms_n10", "ns3", "pie", "newreno", "utilization"): NS3_TIMER,
-    ("S7_10M_rtt100ms_n10", "ns3", "red", "cubic", "utilization"): NS3_TIMER,
+    ("S6_100M", "ns2", "droptail", "sack", "utilization"): "ns-2 itself differs: docs/deviations/ns2.md",
+    ("S6_100M", "ns3", "droptail", "newreno", "jain_index"): NS3_ITSELF,
+    ("S7_10M_rtt100ms_n1", "ns3", "red", "newreno", "utilization"): NS3_ITSELF,
 }
 
 
@@ -94,7 +89,13 @@ class Run:
         more = NS3_S6 if self.family == "S6" and self.peer == "ns3" else {}
         settings = {"bottleneck.disc": "tail_drop", **TRANSPORT[self.transport], **more, **self.point()}
         loaded = sj.load(ROOT / f"scenarios/peers/{place}.toml", settings)
-        return sj.run(loaded, discs=[DISCS[self.family, self.disc]], seeds=range(1, 11))
+        # A lone flow loses some packets in a run, at random: ten runs tell its mean to 1.4 points only.
+        seeds = range(1, 61) if self.scenario.endswith("_n1") else range(1, 11)
+        return sj.run(loaded, discs=[DISCS[self.family, self.disc]], seeds=seeds)
+
+    def value(self, metric: str, ours: Mapping[str, float]) -> float:
+        """A metric of ours as the peer counts it."""
+        return as_counted(peers()["ns2" if self.peer == "ns2" else "ns3-3.44"], metric, ours)
 
     def point(self) -> dict[str, str]:
         """What the scenario's name says of round trip and flows."""
@@ -150,7 +151,7 @@ def test_row(row: dict[str, str]) -> None:
     metric, run = row["metric"], run_of(row)
     # A single run has no spread that is known.
     peer = Sample(int(row["n"]), float(row["mean"]), float(row["sd"] or 0.0))
-    values = [ours.metrics[metric] for ours in run.ours().runs]
+    values = [run.value(metric, ours.metrics) for ours in run.ours().runs]
     events = peer.mean * OFFERED[run.family]
     found = verdict(metric, Sample.of(values), peer, events=events, bounds=ISSUES[row["issue"]])
     print(found.line())

@@ -152,8 +152,8 @@ pub static KNOBS: &[Knob] = &[
     knob!(sack_takes_room: bool, "whether SACK blocks make an ACK longer on the wire", "RFC 2018, section 3"),
     knob!(fast_convergence: bool, "whether CUBIC gives way to newer flows", "RFC 9438, section 4.7"),
     knob!(cubic_counts_segments: bool,
-        "whether CUBIC's window takes a step for each segment acknowledged, not for each ACK, and a loss leaves whole \
-         segments",
+        "whether CUBIC's window takes a step for each segment acknowledged, not for each ACK; a loss leaves whole ones, and \
+         W_est grows no faster above the window of the last loss",
         "ns-3"),
     knob!(ect_on_retransmit: bool, "whether retransmissions are sent ECN-capable", "RFC 3168, section 6.1.5"),
     knob!(ecn_at_one: EcnAtOne,

@@ -76,7 +76,7 @@ pub struct Profile {
     /// Whether CUBIC gives way to newer flows (RFC 9438, section 4.7).
     pub fast_convergence: bool,
     /// Whether CUBIC's window takes a step for each segment acknowledged, and not for each ACK (RFC 9438, section 4.4),
-    /// and a loss leaves whole segments.
+    /// a loss leaves whole ones, and its Reno's window never grows by a whole segment a round trip (section 4.3).
     pub cubic_counts_segments: bool,
     /// Whether NewReno leaves recovery with at most a segment more than is in flight (RFC 6582,
     /// section 3.2, step 3, first option).

@@ -189,9 +189,9 @@ impl Cubic {
         Stage { start: now, k: math::cbrt((plateau - self.window) / C), plateau, reno: self.window }
     }
 
-    /// Section 4.3: Reno's increase once its window has come back to where it was cut.
+    /// Section 4.3: Reno's increase once its window has come back to where it was cut. Where segments count, never.
     fn alpha(&self, reno: f64) -> f64 {
-        if reno >= self.prior { 1.0 } else { ALPHA }
+        if reno >= self.prior && !self.counts_segments { 1.0 } else { ALPHA }
     }
 
     /// Sections 4.6 and 4.7, to a share of the flight, a whole one where segments count; the window is at least `least`
