@@ -98,6 +98,9 @@ impl Sender {
         self.notice_reneging();
         let undone = self.look_for_spurious(now, segment, &Heard::default(), acked, echo);
         let Effect { restart, grow } = match self.repair {
+            None if self.profile.hole_hides_ack && self.tells_of_hole() => {
+                Effect { restart: false, grow: false }
+            }
             None => Effect { restart: true, grow: !undone },
             Some(Repair::Fast(fast)) => self.new_ack_in_fast_recovery(fast, acked),
             Some(Repair::Sack(sack)) => self.new_ack_in_sack_recovery(sack),
@@ -111,6 +114,11 @@ impl Sender {
             self.restart_timer(now);
         }
         rtt
+    }
+
+    /// Something is missing, and no timeout has said so before.
+    fn tells_of_hole(&self) -> bool {
+        !self.board.is_empty() && self.loss_point.is_none_or(|point| self.una >= point)
     }
 
     /// Everything below `ack` has arrived.
