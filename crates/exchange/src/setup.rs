@@ -164,6 +164,7 @@ pub fn set(profile: &mut Profile, field: &str, value: &str) -> Result<(), String
         }
         "prr" => profile.prr = switch(value)?,
         "prr_counts_twice" => profile.prr_counts_twice = switch(value)?,
+        "hole_hides_ack" => profile.hole_hides_ack = switch(value)?,
         "timeout_forgets_sack" => profile.timeout_forgets_sack = switch(value)?,
         "rtt_weight_shared" => profile.rtt_weight_shared = switch(value)?,
         "tail_loss_probe" => profile.tail_loss_probe = switch(value)?,

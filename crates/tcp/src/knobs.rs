@@ -139,6 +139,10 @@ pub static KNOBS: &[Knob] = &[
         "what each of the first two duplicate ACKs lets out: new_data; next: the next segment in order, also one that \
          goes again after a timeout",
         "RFC 3042"),
+    knob!(hole_hides_ack: bool,
+        "whether the ACK that first tells of a hole is a duplicate and no more, also where it acknowledges new data: the \
+         window does not grow, and the timer runs on; with SACK, without RACK",
+        "ns-3"),
     knob!(timeout_forgets_sack: bool,
         "whether a timeout forgets what was SACKed before; RACK never does", "RFC 2018, section 8"),
     knob!(frto: bool, "whether to find out after a timeout if it was spurious", "RFC 5682"),

@@ -50,6 +50,9 @@ pub struct Profile {
     pub prr_counts_twice: bool,
     /// Whether a probe goes out when the ACKs of a flight's end fail to come (RFC 8985, section 7); with RACK.
     pub tail_loss_probe: bool,
+    /// Whether an ACK that first tells of a hole is a duplicate and no more, also where it acknowledges new data: the
+    /// window does not grow, and the timer runs on.
+    pub hole_hides_ack: bool,
     /// Whether a timeout forgets what was SACKed before (RFC 2018, section 8); RACK never does.
     pub timeout_forgets_sack: bool,
     /// Whether to find out after a timeout if it was spurious (RFC 5682).
@@ -189,6 +192,7 @@ impl Profile {
             prr: true,
             prr_counts_twice: false,
             tail_loss_probe: true,
+            hole_hides_ack: false,
             timeout_forgets_sack: true,
             frto: true,
             undo: true,
@@ -235,6 +239,7 @@ impl Profile {
             prr: false,
             prr_counts_twice: false,
             tail_loss_probe: false,
+            hole_hides_ack: false,
             timeout_forgets_sack: true,
             frto: false,
             undo: false,
@@ -281,6 +286,7 @@ impl Profile {
             prr: true,
             prr_counts_twice: true,
             tail_loss_probe: false,
+            hole_hides_ack: true,
             timeout_forgets_sack: false,
             frto: false,
             undo: false,

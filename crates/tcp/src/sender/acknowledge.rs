@@ -122,6 +122,9 @@ impl Sender {
         self.notice_reneging();
         let undone = self.look_for_spurious(now, segment, &Heard::default(), acked);
         let Effect { restart, grow } = match self.repair.get() {
+            None if self.config.profile.hole_hides_ack && self.tells_of_hole() => {
+                Effect { restart: false, grow: false }
+            }
             None => Effect { restart: true, grow: !undone },
             Some(&Repair::Fast(fast)) => self.new_ack_in_fast_recovery(fast, acked),
             Some(&Repair::Sack(sack)) => self.new_ack_in_sack_recovery(sack),
@@ -135,6 +138,11 @@ impl Sender {
             self.restart_timer(now);
         }
         rtt
+    }
+
+    /// Something is missing, and no timeout has said so before.
+    fn tells_of_hole(&self) -> bool {
+        !self.board.is_empty() && self.loss_point.get().is_none_or(|point| self.una >= point)
     }
 
     /// Everything below `ack` has arrived.

@@ -144,6 +144,7 @@ fn set_numbers(profile: &mut Profile, bytes: &[u8; LEN]) {
     profile.tick = millis(profile.tick, bits(bytes[8], 0, 2), [1, 10, 500]);
     profile.prr_counts_twice ^= bits(bytes[8], 2, 1) == 1;
     profile.timeout_forgets_sack ^= bits(bytes[8], 3, 1) == 1;
+    profile.hole_hides_ack ^= bits(bytes[8], 5, 1) == 1;
     profile.rtt_weight_shared ^= bits(bytes[8], 4, 1) == 1;
 }
 
