@@ -22,6 +22,11 @@ impl MinRtt {
         self.before.min(self.now)
     }
 
+    /// Whether a round trip of `rtt` is shorter than any of late; a path that has told nothing for long may have changed.
+    pub(super) fn is_above(&self, now: Time, rtt: Span) -> bool {
+        rtt < self.get() && now.since(self.since) < HALF_OF_MIN_RTT * 2
+    }
+
     pub(super) fn sample(&mut self, now: Time, rtt: Span) {
         if now.since(self.since) >= HALF_OF_MIN_RTT {
             *self = MinRtt { before: self.now, now: rtt, since: now };
@@ -48,5 +53,7 @@ mod tests {
         };
         assert_eq!([sample(0, 10), sample(4, 100), sample(6, 100)], [10, 10, 10].map(Span::from_millis));
         assert_eq!([sample(9, 80), sample(11, 90)], [10, 80].map(Span::from_millis));
+        let shorter = |seconds| least.is_above(Time::ZERO + Span::from_secs(seconds), Span::from_millis(79));
+        assert_eq!([shorter(15), shorter(22)], [true, false]);
     }
 }

@@ -128,7 +128,7 @@ impl Rack {
         for again in self.again.within(from, to) {
             heard.again = true;
             let spurious = seen.echo.is_some_and(|echo| !echo.is_at_or_after(Stamp::at(again.at)))
-                || seen.now.since(again.at) < self.min_rtt.get();
+                || self.min_rtt.is_above(seen.now, seen.now.since(again.at));
             if !spurious {
                 heard.latest = heard.latest.max(Some((again.at, again.to.min(to))));
             }
@@ -167,8 +167,11 @@ impl Rack {
         self.lost.trim();
     }
 
-    /// Nothing was lost after all.
-    pub(super) fn forget_losses(&mut self, una: u64) {
+    /// Nothing was lost after all: what was taken for the ACK of a retransmission was one of the first sending.
+    pub(super) fn forget_losses(&mut self, una: u64, heard: &Heard) {
+        if let Some(latest) = heard.latest.filter(|(at, _)| heard.newest == Some(*at)) {
+            self.latest = latest;
+        }
         self.lost.clear();
         self.again.forget_losses();
         self.frontier = una;
@@ -201,10 +204,15 @@ impl Rack {
         in_order && history.first().is_none_or(|run| run.at > self.latest.0)
     }
 
+    /// How long what was overtaken may take: some time in any case, as nothing is overtaken at the instant of its sending.
+    fn patience(&self, window: Span) -> Span {
+        (self.rtt + window).max(Span::from_nanos(1))
+    }
+
     /// `RACK_detect_loss`: marks what is lost.
     fn detect(&mut self, now: Time, window: Span, places: &Places<'_>) -> Verdict {
         self.frontier = self.frontier.max(places.una);
-        let wait = self.rtt + window;
+        let wait = self.patience(window);
         let due = |sent: Time| sent + wait <= now;
         let mut lost_again = None;
         while let Some(piece) = self.again.lose_overdue(self.latest, due) {
@@ -255,7 +263,7 @@ impl Rack {
 
     /// Section 6.3: at a timeout the first segment is lost, and all that was sent long ago.
     fn lose_at_timeout(&mut self, now: Time, first: (u64, u64), window: Span, places: &Places<'_>) {
-        let wait = self.rtt + window;
+        let wait = self.patience(window);
         let due = |sent: Time| sent + wait <= now;
         while let Some(piece) = self.again.lose_overdue(EVER, due) {
             self.lost.insert(piece.from, piece.to);
@@ -332,6 +340,10 @@ impl Sender {
         let echo = segment.flags.has(Flags::TIMESTAMP).then_some(segment.stamp);
         let seen = Seen { now, echo: echo.filter(|_| self.timestamps) };
         let Sender { rack, history, board, una, .. } = self;
+        if let Some(echo) = seen.echo.filter(|_| segment.ack > *una) {
+            // Step 1: by RFC 7323, so that a retransmission measures, too.
+            rack.min_rtt.sample(now, Span::from_nanos(Stamp::at(now).nanos_since(echo)));
+        }
         for hole in board.holes(*una, segment.ack) {
             rack.deliver(history, hole, seen, &mut heard);
         }

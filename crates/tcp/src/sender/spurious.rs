@@ -65,7 +65,7 @@ impl Sender {
             || twice.is_some_and(|block| self.duplicates_show(block));
         self.seen_dsack |= twice.is_some();
         if spurious {
-            self.take_back(now, acked);
+            self.take_back(now, acked, heard);
         }
         self.expire_undo();
         spurious

@@ -5,6 +5,7 @@
 //! retransmit the window is what it was.
 
 use super::Sender;
+use super::rack::Heard;
 use crate::cc::{CongestionControl, Curve};
 use crate::mark::Mark;
 use crate::segment::Stamp;
@@ -83,7 +84,7 @@ impl Sender {
     /// RFC 4015, section 3.1, steps 8 to 11.
     ///
     /// The window stays where a mark has asked for it, too (section 3.4).
-    pub(super) fn take_back(&mut self, now: Time, acked: u64) {
+    pub(super) fn take_back(&mut self, now: Time, acked: u64, heard: &Heard) {
         self.frto = None;
         self.resend = false;
         self.repair.clear();
@@ -92,7 +93,7 @@ impl Sender {
         self.dup_acks = 0;
         self.beyond_window = 0;
         self.nxt = self.max;
-        self.rack.forget_losses(self.una);
+        self.rack.forget_losses(self.una, heard);
         self.forget_repair();
         let Some(undo) = self.undo.take().filter(|undo| !undo.marked) else { return };
         let before = undo.curve.window().get();
