@@ -190,6 +190,13 @@ ordeal() {
 
 fuzz() {
   local targets=${1:-sender receiver pair} seconds=${2:-1200} target
+  case $targets in
+    sender | receiver | pair | "sender receiver pair") ;;
+    *) echo "ci.sh fuzz: $targets: is no target; legal: sender, receiver, pair" >&2 && exit 2 ;;
+  esac
+  case $seconds in
+    "" | *[!0-9]*) echo "ci.sh fuzz: $seconds: is no number of seconds; legal: such as 1200" >&2 && exit 2 ;;
+  esac
   echo "make fuzz: looks for what upsets a sender or a receiver, $seconds seconds a target, with what the compiler can check built in."
   has_fuzz
   for target in $targets; do

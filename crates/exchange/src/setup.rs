@@ -1,7 +1,9 @@
 //! The options of a script: which host it is for.
 
-use sojourn_tcp::{EcnAtOne, Halving, LimitedTransmit, LossDetection, Pipe, Profile, UnusedWindow};
-use sojourn_units::Span;
+use sojourn_tcp::Profile;
+use sojourn_tcp::cc::Choice;
+use sojourn_tcp::knobs::{KNOBS, knob};
+use sojourn_units::{Spec, Value, did_you_mean};
 use std::ops::RangeInclusive;
 
 /// The host that a script is for.
@@ -68,7 +70,10 @@ impl Setup {
         }
         let (name, value) = option.split_once('=').ok_or_else(|| no_option(&format!("--{option}")))?;
         match name {
-            "cc" => value.clone_into(&mut self.cc),
+            "cc" => {
+                Choice::parse(value).map_err(|fault| format!("--cc={value}: {}", fault.what))?;
+                value.clone_into(&mut self.cc);
+            }
             "profile" => {
                 self.profile = Profile::named(value)
                     .ok_or_else(|| format!("no profile \"{value}\"; there are default, ns2, ns3"))?;
@@ -129,99 +134,32 @@ fn no_option(text: &str) -> String {
 /// Payload that a segment may have: what IPv4 allows, options included.
 const SEGMENTS: RangeInclusive<u32> = 1..=65_000;
 
-/// Sets the field of a profile that is called `field`.
-pub fn set(profile: &mut Profile, field: &str, value: &str) -> Result<(), String> {
-    match field {
-        "initial_window" => profile.initial_window = number(value)?,
-        "delayed_ack" => profile.delayed_ack = switch(value)?,
-        "ack_every" => profile.ack_every = number(value)?,
-        "ack_delay" => profile.ack_delay = Span::parse(value)?,
-        "tick" => profile.tick = Span::parse(value)?,
-        "min_rto" => profile.min_rto = Span::parse(value)?,
-        "max_rto" => profile.max_rto = Span::parse(value)?,
-        "initial_rto" => profile.initial_rto = Span::parse(value)?,
-        "most_doublings" => profile.most_doublings = number(value)?,
-        "limited_transmit" => {
-            profile.limited_transmit =
-                one_of(value, &[("new_data", LimitedTransmit::NewData), ("next", LimitedTransmit::Next)])?;
+/// Sets a knob of the profile, whose names, words and ranges are those of scenarios.
+pub fn set(profile: &mut Profile, name: &str, value: &str) -> Result<(), String> {
+    let Some(knob) = knob(name) else {
+        let hint = did_you_mean(name, KNOBS.iter().map(|knob| knob.name));
+        return Err(format!("a profile has no \"{name}\"{hint}"));
+    };
+    let spec = Spec::parse(&format!("tcp:{name}={value}")).map_err(|fault| fault.what)?;
+    let value = spec.params.into_iter().next().map_or(Value::Absent, |(_, value)| value);
+    match (knob.legal)(&value) {
+        Ok(true) => {
+            (knob.set)(profile, &value);
+            Ok(())
         }
-        "halving" => {
-            profile.halving = one_of(
-                value,
-                &[("flight_size", Halving::FlightSize), ("window", Halving::Window), ("pipe", Halving::Pipe)],
-            )?;
-        }
-        "receive_window" => profile.receive_window = number(value)?,
-        "window_scaling" => profile.window_scaling = switch(value)?,
-        "dsack" => profile.dsack = switch(value)?,
-        "sack" => profile.sack = Some(switch(value)?),
-        "loss_detection" => {
-            profile.loss_detection =
-                one_of(value, &[("dupacks", LossDetection::Dupacks), ("rack", LossDetection::Rack)])?;
-        }
-        "pipe" => {
-            profile.pipe = one_of(value, &[("scoreboard", Pipe::Scoreboard), ("counted", Pipe::Counted)])?;
-        }
-        "prr" => profile.prr = switch(value)?,
-        "prr_counts_twice" => profile.prr_counts_twice = switch(value)?,
-        "hole_hides_ack" => profile.hole_hides_ack = switch(value)?,
-        "timeout_forgets_sack" => profile.timeout_forgets_sack = switch(value)?,
-        "rtt_weight_shared" => profile.rtt_weight_shared = switch(value)?,
-        "tail_loss_probe" => profile.tail_loss_probe = switch(value)?,
-        "frto" => profile.frto = switch(value)?,
-        "undo" => profile.undo = switch(value)?,
-        "byte_counting" => profile.byte_counting = number(value)?,
-        "pacing" => profile.pacing = switch(value)?,
-        "unused_window" => {
-            profile.unused_window = one_of(
-                value,
-                &[
-                    ("keep", UnusedWindow::Keep),
-                    ("restart", UnusedWindow::Restart),
-                    ("validate", UnusedWindow::Validate),
-                ],
-            )?;
-        }
-        "teardown" => profile.teardown = switch(value)?,
-        "time_all" => profile.time_all = switch(value)?,
-        "sack_takes_room" => profile.sack_takes_room = switch(value)?,
-        "timestamps" => profile.timestamps = switch(value)?,
-        "fast_convergence" => profile.fast_convergence = switch(value)?,
-        "cubic_counts_segments" => profile.cubic_counts_segments = switch(value)?,
-        "cautious_exit" => profile.cautious_exit = switch(value)?,
-        "grow_on_exit" => profile.grow_on_exit = switch(value)?,
-        "ecn_at_one" => {
-            profile.ecn_at_one = one_of(
-                value,
-                &[("wait_for_timer", EcnAtOne::WaitForTimer), ("back_off", EcnAtOne::BackOff)],
-            )?;
-        }
-        "ect_on_retransmit" => profile.ect_on_retransmit = switch(value)?,
-        "ecn_after_timeout" => profile.ecn_after_timeout = switch(value)?,
-        _ => return Err(format!("a profile has no \"{field}\"")),
+        Ok(false) => Err(format!("{name} = {value} is out of range; legal: {}", knob.range())),
+        Err(what) => Err(format!("{name}: {what}")),
     }
-    Ok(())
 }
 
 fn number<N: std::str::FromStr>(text: &str) -> Result<N, String> {
     text.parse().map_err(|_| format!("\"{text}\" is not a number that fits here"))
 }
 
-fn switch(text: &str) -> Result<bool, String> {
-    one_of(text, &[("true", true), ("false", false)])
-}
-
-fn one_of<T: Copy>(text: &str, choices: &[(&str, T)]) -> Result<T, String> {
-    let found = choices.iter().find(|(name, _)| *name == text).map(|(_, choice)| *choice);
-    found.ok_or_else(|| {
-        let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
-        format!("\"{text}\" is not one of {}", names.join(", "))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sojourn_units::Span;
 
     #[test]
     fn options_share_lines_and_a_reason_takes_the_rest_of_one() {
@@ -241,22 +179,13 @@ mod tests {
             ("--color=blue", "--color"),
             ("--set colour=blue", "colour"),
             ("--set pipe=wide", "scoreboard, counted"),
+            ("--set initial_window=0", "1 to 1000"),
+            ("--cc=vegas", "vegas"),
             ("--kernel=no:", "why"),
             ("--ecn yes", "ecn yes"),
         ] {
             let (number, message) = Setup::read(&[(7, line)]).unwrap_err();
             assert!(number == 7 && message.contains(hint), "{line}: {message}");
-        }
-    }
-
-    /// Every field that a profile has can be set: each is given what it has already.
-    #[test]
-    fn every_field_of_a_profile_can_be_set() {
-        let fields = format!("{:#?}", Profile::default());
-        let names = fields.lines().filter_map(|line| line.strip_prefix("    ")?.split_once(':'));
-        for (name, _) in names.filter(|(name, _)| *name != "name" && !name.starts_with(' ')) {
-            let refused = set(&mut Profile::default(), name, "?").unwrap_err();
-            assert!(!refused.contains("has no"), "{refused}");
         }
     }
 }

@@ -79,7 +79,11 @@ def controls(given: Sequence[str]) -> str | dict[int, str] | None:
     for text in given:
         group = re.fullmatch(r"\s*flows\[([0-9]{1,6})\]\s*=(.*)", text, flags=re.DOTALL)
         if group is None:
-            if len(given) > 1 or text.lstrip().startswith("flows["):
+            if len(given) > 1 and not text.lstrip().startswith("flows["):
+                raise InputError(
+                    f'--cc: "{text}" is for all flows, and --cc is given {len(given)} times; legal: once, or flows[0]=SPEC each'
+                )
+            if text.lstrip().startswith("flows["):
                 raise InputError(f'--cc: "{text}" names no group of flows; legal: flows[0]=SPEC')
             return text
         place = int(group[1])
