@@ -80,8 +80,9 @@ def controls(given: Sequence[str]) -> str | dict[int, str] | None:
         group = re.fullmatch(r"\s*flows\[([0-9]{1,6})\]\s*=(.*)", text, flags=re.DOTALL)
         if group is None:
             if len(given) > 1 and not text.lstrip().startswith("flows["):
+                times = f"and --cc is given {len(given)} times"
                 raise InputError(
-                    f'--cc: "{text}" is for all flows, and --cc is given {len(given)} times; legal: once, or flows[0]=SPEC each'
+                    f'--cc: "{text}" is for all flows, {times}; legal: once, or flows[0]=SPEC each'
                 )
             if text.lstrip().startswith("flows["):
                 raise InputError(f'--cc: "{text}" names no group of flows; legal: flows[0]=SPEC')
