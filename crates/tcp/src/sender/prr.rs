@@ -53,7 +53,10 @@ impl Prr {
     pub(super) fn on_ack(&mut self, delivered: i64, pipe: u64, mss: u64) {
         let times = if self.twice && self.delivered < self.flight as i64 { 2 } else { 1 };
         self.delivered += times * delivered;
-        self.allowed = if pipe > self.target {
+        self.allowed = if pipe > self.target && delivered < 0 {
+            // What is under way again is too much: no reason to send what was not asked for before.
+            0
+        } else if pipe > self.target {
             self.share(mss).saturating_sub(self.out)
         } else {
             let more = if self.twice { 0 } else { mss as i64 };
