@@ -54,7 +54,8 @@ impl Prr {
         let times = if self.twice && self.delivered < self.flight as i64 { 2 } else { 1 };
         self.delivered += times * delivered;
         self.allowed = if pipe > self.target && delivered < 0 {
-            // What is under way again is too much: no reason to send what was not asked for before.
+            // So much is under way again that what may have been sent before, and was not, may no more.
+            self.out = self.out.max(self.share(mss));
             0
         } else if pipe > self.target {
             self.share(mss).saturating_sub(self.out)
@@ -138,6 +139,15 @@ mod tests {
         assert_eq!([sends(&mut prr, 8, 8), sends(&mut prr, 4, 4)], [1, 1]);
         prr.aim_at(10);
         assert_eq!(sends(&mut prr, 4, 5), 0, "nor does it grow again");
+    }
+
+    /// What was not sent while there was room is not owed when the receiver throws away what it had.
+    #[test]
+    fn what_is_taken_back_is_no_reason_to_send() {
+        let mut prr = Prr::new(10, 20, false);
+        prr.on_ack(12, 4, 1);
+        prr.sent(2);
+        assert_eq!([sends(&mut prr, -6, 18), sends(&mut prr, 1, 17)], [0, 1]);
     }
 
     #[test]
