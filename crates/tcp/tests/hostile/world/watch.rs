@@ -40,6 +40,8 @@ pub struct WatchedSender {
     owes_ack: bool,
     /// Data segments sent again.
     again: u64,
+    /// Whether a timer has expired since it was asked last for what it sends.
+    timed_out: bool,
     /// Where the segments end that are outstanding, as they were sent first.
     ends: VecDeque<u64>,
     /// What was under way when there was nothing to send, what was outstanding, and what had arrived, bytes.
@@ -70,6 +72,7 @@ impl WatchedSender {
             probe: None,
             owes_ack: false,
             again: 0,
+            timed_out: false,
             ends: VecDeque::new(),
             pipe: 0,
             outstanding: 0,
@@ -142,6 +145,7 @@ impl WatchedSender {
     }
 
     pub fn time_out(&mut self, now: Time) {
+        self.timed_out = true;
         self.both(now, |sender| sender.on_timeout(now));
     }
 
@@ -259,7 +263,7 @@ impl WatchedSender {
     }
 
     /// What is under way grows up to the window, or to what that was before it shrank, but for: two segments of limited
-    /// transmit (RFC 3042), a probe (RFC 8985, section 7), and, each time, one that is sent again at once when a recovery
+    /// transmit (RFC 3042), and, each time, a probe (RFC 8985, section 9.3), one that is sent again at once when a recovery
     /// or a timeout begins, and two of F-RTO (RFC 5682). Where what was taken for lost is not, it was under way all the
     /// time.
     fn check_pipe(&mut self, before: u64, again: bool) {
@@ -270,7 +274,8 @@ impl WatchedSender {
             self.widest = self.widest.max(self.outstanding).max(before);
         }
         self.widest = if pipe <= window { window } else { self.widest.max(window) };
-        let at_once = self.mss * (u64::from(again) + 2 * u64::from(doubts));
+        let timed_out = std::mem::take(&mut self.timed_out);
+        let at_once = self.mss * (u64::from(again) + u64::from(timed_out) + 2 * u64::from(doubts));
         if at_once > 0 {
             self.widest = self.widest.max((before + at_once).saturating_sub(EXCEPTIONS * self.mss));
         }
@@ -290,7 +295,8 @@ impl WatchedSender {
         assert!(2 * account.blocks <= segments, "{segments} segments are outstanding: {account:?}");
         assert!(account.runs <= segments, "{segments} segments are outstanding: {account:?}");
         assert!(
-            account.again.max(account.lost) <= 2 * segments,
+            // The two: an ACK within a segment shifts what is sent again after it against what was before.
+            account.again.max(account.lost) <= 2 * segments + 2,
             "{segments} segments are outstanding: {account:?}"
         );
         if self.sender.is_established() && outstanding == 0 {
