@@ -1,0 +1,293 @@
+//! From the tree of a file to a checked scenario.
+
+mod changes;
+mod flows;
+mod links;
+
+pub(crate) use flows::TCP_KEYS;
+
+use crate::faults::{Flaw, MOST_LINES, Place};
+use crate::keys::{Key, Preset, Title, keys_of};
+use crate::scenario::Scenario;
+use crate::tree::{Node, Tree};
+use sojourn_aqm::Site;
+use sojourn_units::param::{Kind, Quantity};
+use sojourn_units::{Bytes, Fault, LinkRate, Rate, Span, Value};
+
+/// The scenario; or all that is wrong with it, `flaws` included.
+pub(crate) fn scenario(root: &Node, flaws: Vec<Flaw>) -> Result<Scenario, Vec<Flaw>> {
+    let mut reader = Reader { flaws };
+    match reader.scenario(root) {
+        Some(scenario) if reader.flaws.is_empty() => Ok(scenario),
+        _ => Err(reader.flaws),
+    }
+}
+
+/// Collects faults while it reads. A reading method that returns None has told why.
+struct Reader {
+    flaws: Vec<Flaw>,
+}
+
+/// A table of the file: the keys that it has and that exist.
+struct Section<'a> {
+    /// Its name in the table of keys.
+    table: &'static str,
+    /// Its dotted path in the file.
+    path: String,
+    place: Place,
+    given: Vec<Entry<'a>>,
+}
+
+/// A key of the file; it has a value where that is legal by itself.
+struct Entry<'a> {
+    key: &'static Key,
+    node: &'a Node,
+    value: Option<Value>,
+}
+
+impl Reader {
+    fn scenario(&mut self, root: &Node) -> Option<Scenario> {
+        let top = self.section("", "", root)?;
+        let duration = top.get::<Span>("duration");
+        let bottleneck =
+            top.node("bottleneck").and_then(|node| self.section("bottleneck", "bottleneck", node));
+        let groups = self.groups(&top);
+        let link = bottleneck.as_ref().and_then(|section| self.bottleneck(section, &groups));
+        let mut flows = Vec::new();
+        for group in &groups {
+            flows.extend(self.flows(group, link.as_ref(), duration));
+        }
+        let at = self.changes(&top, &groups, duration);
+        let warmup = self.within_run(&top, "warmup", duration);
+        let sample = self.sample(&top, duration);
+        let mut scenario =
+            link.filter(|_| !groups.is_empty() && flows.len() == groups.len()).and_then(|link| {
+                let Title(title) = top.get("title")?;
+                Some(Scenario {
+                    title,
+                    duration: duration?,
+                    warmup: warmup?,
+                    sample,
+                    bottleneck: link,
+                    flows,
+                    at,
+                })
+            });
+        let disc = bottleneck.and_then(|section| self.disc(&section, scenario.as_ref()));
+        if let (Some(scenario), Some(disc)) = (&mut scenario, disc) {
+            scenario.bottleneck.disc = disc;
+        }
+        scenario
+    }
+
+    /// A time below the duration.
+    fn within_run(
+        &mut self,
+        section: &Section<'_>,
+        name: &'static str,
+        duration: Option<Span>,
+    ) -> Option<Span> {
+        let (time, duration) = (section.get::<Span>(name)?, duration?);
+        if time < duration {
+            return Some(time);
+        }
+        let what = format!("{time} is not below the duration of {duration}; legal: below duration");
+        self.refuse(section, name, &what);
+        None
+    }
+
+    fn sample(&mut self, top: &Section<'_>, duration: Option<Span>) -> Option<Span> {
+        let (sample, duration) = (top.get::<Span>("sample")?, duration?);
+        let shortest = Span::from_nanos(duration.nanos().div_ceil(MOST_SAMPLES));
+        if sample < shortest || sample > duration {
+            let what = format!("{sample} is out of range; legal: {shortest} to the duration of {duration}");
+            self.refuse(top, "sample", &what);
+        }
+        Some(sample)
+    }
+
+    /// A rate in bit/s, where packets are of `packet` bytes.
+    fn rate(&mut self, section: &Section<'_>, name: &'static str, packet: f64, fastest: f64) -> Option<Rate> {
+        let given = section.get::<LinkRate>(name)?;
+        let rate = given.bits(packet);
+        if (SLOWEST..=fastest).contains(&rate.bits_per_second()) {
+            return Some(rate);
+        }
+        let most = Rate::from_bits_per_second(fastest);
+        let what = format!("{given} is out of range; legal: {SLOWEST} bit/s to {most}");
+        self.refuse(section, name, &what);
+        None
+    }
+
+    /// The name and the parameters of a table such as `{ law = "red", KEY = VALUE }`.
+    fn named_table(
+        &mut self,
+        node: &Node,
+        path: &str,
+        (name, what, example): (&str, &str, &str),
+        entries: &[(String, Node)],
+    ) -> Result<(String, Vec<(String, Value)>), Fault> {
+        let mut named = None;
+        let mut params = Vec::new();
+        for (key, child) in entries {
+            match child.value() {
+                Ok(value) if key == name => named = Some(String::read(&value)),
+                Ok(value) => params.push((key.clone(), value)),
+                Err(what) => self.inner_fault(node, path, &Fault::new(key, what)),
+            }
+        }
+        let missing =
+            || format!("is missing; legal: the name of a {what}, as in {{ {name} = \"{example}\" }}");
+        let named = named.unwrap_or_else(|| Err(missing())).map_err(|what| Fault::new(name, what))?;
+        Ok((named, params))
+    }
+
+    /// Tells a fault of what stands at `path` at the line of its key, or of the whole where that is not given.
+    fn inner_fault(&mut self, node: &Node, path: &str, fault: &Fault) {
+        let own = match &node.tree {
+            Tree::Table(entries) => entries.iter().find(|(key, _)| *key == fault.key),
+            _ => None,
+        };
+        let place = own.map_or(&node.place, |(_, child)| &child.place);
+        let key = if fault.key.is_empty() { path.into() } else { format!("{path}.{}", fault.key) };
+        self.flaw(place, &key, &fault.what);
+    }
+
+    /// The tables of a list.
+    fn list<'a>(&mut self, table: &'static str, node: &'a Node) -> Vec<Section<'a>> {
+        let Tree::List(items) = &node.tree else { return Vec::new() };
+        let path = |place: usize| format!("{table}[{place}]");
+        items.iter().enumerate().filter_map(|(place, item)| self.section(table, &path(place), item)).collect()
+    }
+
+    /// One table: unknown keys, missing keys and values that are wrong by themselves are told.
+    fn section<'a>(&mut self, table: &'static str, path: &str, node: &'a Node) -> Option<Section<'a>> {
+        let mut section = Section { table, path: path.into(), place: node.place.clone(), given: Vec::new() };
+        let Tree::Table(entries) = &node.tree else {
+            self.flaw(&node.place, path, "is not a table; legal: KEY = VALUE lines, or { KEY = VALUE }");
+            return None;
+        };
+        let mut flat = Vec::new();
+        flatten(entries, table, "", &mut flat);
+        for (name, child) in flat {
+            let what = match keys_of(table).find(|key| key.name == name) {
+                None if self.is_full() => continue,
+                None => unknown(&name, table),
+                Some(key) if section.given(key.name) => "is given twice; legal: each key once".into(),
+                Some(key) => {
+                    // What has keys of its own is read with them.
+                    let nested =
+                        matches!(key.kind(), Kind::Table | Kind::Tables | Kind::Disc | Kind::Control);
+                    let read = if nested { child.outline() } else { child.value() };
+                    let value = read.and_then(|value| key.check(&value).map(|()| value));
+                    let (value, wrong) =
+                        value.map_or_else(|what| (None, what), |value| (Some(value), String::new()));
+                    section.given.push(Entry { key, node: child, value });
+                    wrong
+                }
+            };
+            if !what.is_empty() {
+                self.flaw(&child.place, &section.path_of(&name), &what);
+            }
+        }
+        for key in keys_of(table).filter(|key| key.preset == Preset::Required && !section.given(key.name)) {
+            self.flaw(&node.place, &section.path_of(key.name), &key.missing());
+        }
+        Some(section)
+    }
+
+    /// A legal value that does not fit the rest of the file.
+    fn refuse(&mut self, section: &Section<'_>, name: &str, what: &str) {
+        let place = section.node(name).map_or(&section.place, |node| &node.place);
+        self.flaw(place, &section.path_of(name), what);
+    }
+
+    fn flaw(&mut self, place: &Place, key: &str, what: &str) {
+        if !self.is_full() {
+            self.flaws.push(Flaw { place: place.clone(), fault: Fault::new(key, what) });
+        }
+    }
+
+    /// A flood of faults is cut in the end; no need to write it all first.
+    fn is_full(&self) -> bool {
+        self.flaws.len() > MOST_LINES
+    }
+}
+
+impl<'a> Section<'a> {
+    /// The value of a key, or its default; None where there is neither, or the value is wrong.
+    fn get<T: Quantity>(&self, name: &str) -> Option<T> {
+        let value = match self.given.iter().find(|entry| entry.key.name == name) {
+            Some(entry) => entry.value.clone()?,
+            None => keys_of(self.table).find(|key| key.name == name)?.preset.value()?,
+        };
+        T::read(&value).ok()
+    }
+
+    /// Whether the file has the key, rightly or wrongly.
+    fn given(&self, name: &str) -> bool {
+        self.given.iter().any(|entry| entry.key.name == name)
+    }
+
+    /// What the file has for a key, where that is legal by itself.
+    fn node(&self, name: &str) -> Option<&'a Node> {
+        let entry = self.given.iter().find(|entry| entry.key.name == name)?;
+        entry.value.is_some().then_some(entry.node)
+    }
+
+    fn path_of(&self, name: &str) -> String {
+        if self.path.is_empty() { name.into() } else { format!("{}.{name}", self.path) }
+    }
+}
+
+fn unknown(name: &str, table: &str) -> String {
+    let names: Vec<&str> = keys_of(table).map(|key| key.name).collect();
+    Fault::unknown(name, &names).what
+}
+
+/// The entries of a table; where keys hold dots, tables inside it are taken as dotted keys.
+fn flatten<'a>(entries: &'a [(String, Node)], table: &str, prefix: &str, out: &mut Vec<(String, &'a Node)>) {
+    for (key, node) in entries {
+        let name = format!("{prefix}{key}");
+        let stem = format!("{name}.");
+        match &node.tree {
+            Tree::Table(inner) if keys_of(table).any(|key| key.name.starts_with(&stem)) => {
+                flatten(inner, table, &stem, out);
+            }
+            _ => out.push((name, node)),
+        }
+    }
+}
+
+/// Mean size of a segment over all flows, bytes.
+fn mean_segment(groups: &[Section<'_>]) -> Option<f64> {
+    let (mut flows, mut bytes) = (0.0, 0.0);
+    for group in groups {
+        let count = group.get::<u64>("count")? as f64;
+        flows += count;
+        bytes += count * group.get::<Bytes>("segment")?.get() as f64;
+    }
+    (flows > 0.0).then(|| bytes / flows)
+}
+
+/// A place where every law finds what it needs, for files that do not tell of theirs.
+fn somewhere() -> Site {
+    Site {
+        rate: Rate::from_bits_per_second(1e7),
+        packet: 1000.0,
+        limit: f64::INFINITY,
+        flows: Some(50.0),
+        base_rtt: Some(Span::from_millis(100)),
+    }
+}
+
+/// Steps of the series.
+const MOST_SAMPLES: u64 = 1_000_000;
+/// The slowest link, bit/s.
+const SLOWEST: f64 = 1.0;
+/// The fastest bottleneck, bit/s: the smallest segment still takes a nanosecond.
+const FASTEST: f64 = 1e12;
+/// The fastest access link, bit/s.
+const FASTEST_ACCESS: f64 = 1e13;
+/// The path of the disc.
+const DISC: &str = "bottleneck.disc";
