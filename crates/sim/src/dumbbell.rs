@@ -5,7 +5,9 @@
 //!          <--access--      <-- the same rate, no disc <--access--
 //! ```
 
-use crate::network::{Change, Datagrams, FlowPlan, LinkChange, LinkPlan, Network, SourcePlan, Spacing};
+use crate::network::{
+    Change, ClassPlan, Datagrams, FlowPlan, LinkChange, LinkPlan, Network, SourcePlan, Spacing,
+};
 use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::{Disc, Law, Limit};
 use sojourn_scenario::{App, Flows, Scenario, Setting, Start};
@@ -37,6 +39,7 @@ pub fn network_under(scenario: &Scenario, seed: u64, law: Box<dyn Law>) -> Netwo
             LinkPlan { disc: Some(disc(scenario, seed, law)), ..plain(bottleneck.rate, bottleneck.delay) },
             plain(bottleneck.rate, bottleneck.delay),
         ],
+        classes: Vec::new(),
         flows: Vec::new(),
         changes: scenario.at.iter().flat_map(changes).collect(),
     };
@@ -58,20 +61,28 @@ fn plain(rate: Rate, delay: Span) -> LinkPlan {
 
 fn add_flows(network: &mut Network, flows: &Flows, seed: u64) {
     let source = source(flows);
+    let class = network.classes.len() as u32;
+    let before = network.classes.iter().filter(|class| class.name.starts_with(flows.app.name())).count();
+    let mut name = flows.app.name().to_string();
+    if before > 0 {
+        name += &(before + 1).to_string();
+    }
     for member in 0..flows.count {
-        let number = network.flows.len();
         let first = network.links.len() as u32;
         let (rate, delay) = (flows.access.rate, flows.access.delay.at(member, flows.count));
         // To the bottleneck and from it, on the sender's side and then on the receiver's.
         network.links.extend((0..4).map(|_| plain(rate, delay)));
         network.flows.push(FlowPlan {
+            class,
+            member,
             source: source.clone(),
             forward: vec![first, BOTTLENECK, first + 3],
             reverse: vec![first + 2, RETURN, first + 1],
-            start: start(flows, member, number, seed),
+            start: start(flows, member, &name, seed),
             stop: flows.stop.map(|stop| Time::ZERO + stop),
         });
     }
+    network.classes.push(ClassPlan { name, most: flows.count, ..ClassPlan::default() });
 }
 
 fn source(flows: &Flows) -> SourcePlan {
@@ -93,10 +104,10 @@ fn source(flows: &Flows) -> SourcePlan {
     }
 }
 
-fn start(flows: &Flows, member: u32, number: usize, seed: u64) -> Time {
+fn start(flows: &Flows, member: u32, class: &str, seed: u64) -> Time {
     let after = match flows.start {
         Start::Random(within) => {
-            let draw = Stream::named(seed, &format!("flow {number}/start")).uniform();
+            let draw = Stream::named(seed, &format!("{class}/{member}/start")).uniform();
             let (from, to) = (within.from.seconds(), within.to.seconds());
             Span::from_seconds(from + (to - from) * draw)
         }

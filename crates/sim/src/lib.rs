@@ -10,6 +10,8 @@
 pub mod dumbbell;
 pub mod network;
 
+mod apps;
+mod arrivals;
 mod engine;
 mod event;
 mod event_queue;
@@ -18,6 +20,7 @@ mod histogram;
 mod inbox;
 mod leg;
 mod link;
+mod member;
 mod packet;
 mod probe;
 mod recorder;

@@ -1,7 +1,7 @@
 //! What travels on links.
 
 use sojourn_aqm::{self as aqm, FlowId};
-use sojourn_tcp::Segment;
+use sojourn_tcp::{Flags, Segment};
 use sojourn_units::Ecn;
 
 /// A packet on its way along the route of its flow: what links and discs must know of it.
@@ -15,6 +15,8 @@ pub struct Packet {
     place: u32,
     len: u16,
     ecn: Ecn,
+    /// Which of its flow's connections it belongs to.
+    pub(crate) life: u8,
 }
 
 /// The segments of all packets on their way.
@@ -44,19 +46,35 @@ impl Packet {
 
 impl Pool {
     /// A packet that carries a segment, on the leg where its route begins.
-    pub(crate) fn of_segment(&mut self, segment: Segment, flow: u32, leg: u32) -> Packet {
+    pub(crate) fn of_segment(&mut self, segment: Segment, flow: u32, leg: u32, life: u8) -> Packet {
+        let len = segment.wire_len() as u16;
+        self.of_size(segment, len, (flow, leg, life))
+    }
+
+    /// A packet of `len` bytes that asks the other end for data up to byte `end` of the connection.
+    pub(crate) fn request(&mut self, end: u64, len: u16, flow: u32, leg: u32, life: u8) -> Packet {
+        self.of_size(Segment { ack: end, ..Segment::default() }, len, (flow, leg, life))
+    }
+
+    /// What a packet asks for, if it does.
+    pub(crate) fn asked(&self, packet: Packet) -> Option<u64> {
+        let segment = self.segments.get(packet.place as usize)?;
+        (segment.flags == Flags::NONE).then_some(segment.ack)
+    }
+
+    fn of_size(&mut self, segment: Segment, len: u16, (flow, leg, life): (u32, u32, u8)) -> Packet {
         let place = self.free.pop().unwrap_or(self.segments.len() as u32);
         if let Some(at) = self.segments.get_mut(place as usize) {
             *at = segment;
         } else {
             self.segments.push(segment);
         }
-        Packet { flow: FlowId(flow), leg, place, len: segment.wire_len() as u16, ecn: segment.ecn }
+        Packet { flow: FlowId(flow), leg, place, len, ecn: segment.ecn, life }
     }
 
     /// A datagram, which carries nothing that anybody would ask for.
     pub(crate) fn datagram(flow: u32, len: u16, ecn: Ecn, leg: u32) -> Packet {
-        Packet { flow: FlowId(flow), leg, place: NOWHERE, len, ecn }
+        Packet { flow: FlowId(flow), leg, place: NOWHERE, len, ecn, life: 0 }
     }
 
     /// Ends the way of a packet with a segment; gives that, with the ECN bits that the packet has now.

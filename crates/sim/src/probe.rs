@@ -18,6 +18,12 @@ pub trait Probe {
     fn dropped(&mut self, _now: Time, _link: u32, _cause: Cause) {}
     /// The disc in front of `link` marked a packet.
     fn marked(&mut self, _now: Time, _link: u32) {}
+    /// A flow of `class` begins; its number may have belonged to one of the class that has ended.
+    fn began(&mut self, _at: Time, _flow: u32, _class: u32) {}
+    /// A flow of `class` was to begin, and there were as many already as there may be.
+    fn turned_away(&mut self, _at: Time, _class: u32) {}
+    /// What a flow began to transfer at `started` is with its receiver's application, all of it.
+    fn completed(&mut self, _at: Time, _flow: u32, _started: Time) {}
     /// A flow's receiver takes in `bytes` of data, which its application reads at once.
     fn received(&mut self, _at: Time, _flow: u32, _bytes: u64) {}
     /// A flow's application, which reads at a rate of its own, has read on from `since` to `at`; `by` tells what it had

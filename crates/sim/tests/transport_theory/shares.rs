@@ -124,13 +124,14 @@ fn tail_drop(cc: &str, n: u32, seconds: u32, phases: Phases, seed: u64) -> f64 {
     jain
 }
 
-/// CUBIC's flows take longer: a loss takes three tenths of a window, and not half.
+/// The index is short of 1 by 1 to 4 s over the time, as the start of the flows has it. CUBIC's take longer: a loss takes
+/// three tenths of a window, and not half.
 #[test]
 fn like_flows_get_like_shares_at_a_tail_drop_queue_where_phases_are_free() {
     for (cc, n, seconds) in [
         ("reno", 2, 300),
         ("reno", 10, 400),
-        ("reno", 50, 300),
+        ("reno", 50, 500),
         ("cubic", 2, 600),
         ("cubic", 10, 600),
         ("cubic", 50, 500),
