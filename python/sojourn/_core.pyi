@@ -352,9 +352,9 @@ def run(
 ) -> Run:
     """Run the packet plant once, without the interpreter's lock.
 
-    `laws` are a run's own `sojourn.Law`s or `sojourn.Controller`s, one for each of the scenario's sites, in the
-    place of its own; the lock is taken when they are asked, and for the scenario's congestion controls in Python. Raises `Cancelled`, and
-    `LawError` when one of them fails.
+    `laws` are a run's own `sojourn.Law`s or `sojourn.Controller`s, one for each of the scenario's sites,
+    in the place of its own; the lock is taken when they are asked, and for the scenario's congestion
+    controls in Python. Raises `Cancelled`, and `LawError` when one of them fails.
     """
 
 def check_cc(cc: object) -> None:
