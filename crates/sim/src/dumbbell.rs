@@ -53,7 +53,7 @@ fn disc(scenario: &Scenario, seed: u64, law: Box<dyn Law>) -> Box<dyn Disc<Packe
 }
 
 fn plain(rate: Rate, delay: Span) -> LinkPlan {
-    LinkPlan { rate, delay, disc: None }
+    LinkPlan::plain(rate, delay)
 }
 
 fn add_flows(network: &mut Network, flows: &Flows, seed: u64) {

@@ -40,6 +40,11 @@ impl Inbox {
         Inbox { near: Vec::new(), start: 0, far: BinaryHeap::new(), gone_far: 0, first: Time::NEVER }
     }
 
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.near.len() - self.start + self.far.len()
+    }
+
     /// When the first packet comes; NEVER where none does.
     pub(crate) fn first(&self) -> Time {
         self.first

@@ -70,7 +70,8 @@ fn instant(draws: &mut Draws, kind: Kind, share: f64) -> Time {
 
 fn link(draws: &mut Draws, kind: Kind, managed: bool) -> LinkPlan {
     let (rate, delay) = (rate(draws, kind), delay(draws, kind));
-    LinkPlan { rate, delay, disc: managed.then(|| Box::new(disc(draws, rate)) as Box<_>) }
+    let disc = managed.then(|| Box::new(disc(draws, rate)) as Box<_>);
+    LinkPlan { disc, ..LinkPlan::plain(rate, delay) }
 }
 
 /// A small queue under any law.
