@@ -80,7 +80,7 @@ impl<P: Probe> Simulation<P> {
         let Layout { links, wires, private, speeds, legs, first } = Layout::new(&mut network, stepwise);
         let most = links.len().max(network.flows.len()).max(network.changes.len());
         assert!(most < MOST_COMPONENTS, "too large a network: {most} links, flows or changes");
-        let gap = links.iter().map(|link| link.transmitter.gap()).min();
+        let gap = links.iter().filter(|link| !link.is_station).map(|link| link.transmitter.gap()).min();
         let mut events = EventQueue::new(gap.unwrap_or_default());
         for (number, change) in network.changes.iter_mut().enumerate() {
             events.push(change.time, Event::new(Kind::Change, number as u32));
