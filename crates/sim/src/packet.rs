@@ -54,6 +54,7 @@ impl Packet {
 
 impl Pool {
     /// A packet that carries a segment, on the leg where its route begins.
+    #[inline]
     pub(crate) fn of_segment(&mut self, segment: Segment, flow: u32, leg: u32) -> Packet {
         let place = self.free.pop().unwrap_or(self.segments.len() as u32);
         if let Some(at) = self.segments.get_mut(place as usize) {
@@ -86,6 +87,8 @@ impl Pool {
     }
 
     /// The packet once more, with a segment of its own.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn copy(&mut self, packet: Packet) -> Packet {
         let Some(segment) = self.segments.get(packet.place as usize) else { return packet };
         let copy = self.of_segment(*segment, packet.flow.0, packet.leg);
