@@ -6,6 +6,7 @@
 //! reading, defaults, the JSON schema ([`schema`]) and the help. A [`trace`] is what
 //! one law was told and answered. The crate does no input or output: it is given text.
 
+pub mod links;
 pub mod metrics;
 pub mod trace;
 

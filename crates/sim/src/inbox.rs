@@ -68,6 +68,11 @@ impl Inbox {
         Inbox { ring: Ring::new(gap), far: BinaryHeap::new(), gone_far: 0, first: Time::NEVER }
     }
 
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.ring.held + self.far.len()
+    }
+
     /// When the first packet comes; NEVER where none does.
     pub(crate) fn first(&self) -> Time {
         self.first

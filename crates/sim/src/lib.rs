@@ -10,6 +10,7 @@
 pub mod network;
 pub mod topology;
 
+mod deliveries;
 mod engine;
 mod event;
 mod event_queue;
@@ -24,7 +25,9 @@ mod recorder;
 mod results;
 mod run;
 mod windows;
+mod wire;
 
+pub use deliveries::Deliveries;
 pub use engine::{Counts, Simulation};
 pub use event_queue::EventQueue;
 pub use histogram::Histogram;
@@ -34,3 +37,4 @@ pub use probe::{Probe, Window};
 pub use recorder::{Measured, Recorder};
 pub use results::{Metric, Outcome, Series};
 pub use run::Run;
+pub use wire::{Fate, Wire};

@@ -63,7 +63,7 @@ fn managed(scenario: &Scenario, seed: u64, number: usize, law: Box<dyn Law>) -> 
 }
 
 fn plain(rate: Rate, delay: Span) -> LinkPlan {
-    LinkPlan { rate, delay, disc: None }
+    LinkPlan::plain(rate, delay)
 }
 
 fn add_flows(network: &mut Network, flows: &Flows, seed: u64) {
