@@ -10,7 +10,7 @@ use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::{Disc, Law, Limit};
 use sojourn_scenario::{App, Flows, Scenario, Setting, Start};
 use sojourn_tcp::{Config, HEADER};
-use sojourn_units::{Fault, Rate, Span, Stream, Time};
+use sojourn_units::{Draw, Fault, Rate, Span, Stream, Time};
 use std::sync::Arc;
 
 use crate::packet::Packet;
@@ -76,9 +76,10 @@ fn add_flows(network: &mut Network, flows: &Flows, seed: u64) {
 
 fn source(flows: &Flows) -> SourcePlan {
     let datagrams = |rate: Rate, spacing| {
-        let mean_len = flows.segment.get() as f64;
-        let rate = rate.packets_per_second(mean_len);
-        SourcePlan::Datagrams(Datagrams { rate, spacing, mean_len, exponential: false, ecn: flows.ecn })
+        let len = flows.segment.get() as f64;
+        let size = Draw::constant(len).expect("a size is finite");
+        let rate = rate.packets_per_second(len);
+        SourcePlan::Datagrams(Datagrams { rate, spacing, size, ecn: flows.ecn, echo: false })
     };
     match flows.app {
         App::Bulk => SourcePlan::Bulk(Arc::new(Config {

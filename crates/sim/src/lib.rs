@@ -10,6 +10,7 @@
 pub mod dumbbell;
 pub mod network;
 
+mod apps;
 mod engine;
 mod event;
 mod event_queue;

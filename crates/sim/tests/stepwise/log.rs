@@ -11,6 +11,9 @@ use std::fmt::Debug;
 pub(crate) struct Log {
     pub(crate) links: Told<Happened>,
     pub(crate) received: Told<u64>,
+    pub(crate) sent: Told<()>,
+    /// The delays of datagrams.
+    pub(crate) datagrams: Told<Span>,
     pub(crate) rtts: Vec<(Time, Span)>,
     /// None where the flow stops.
     pub(crate) windows: Told<Option<Window>>,
@@ -34,6 +37,8 @@ impl Log {
     /// Leaves out what was told ahead of the end, and puts what concerns several flows in order.
     pub(crate) fn in_time(&mut self, end: Time) {
         cut(&mut self.received, end);
+        cut(&mut self.sent, end);
+        cut(&mut self.datagrams, end);
         cut(&mut self.windows, end);
         self.rtts.retain(|(at, _)| *at <= end);
         self.rtts.sort();
@@ -44,6 +49,8 @@ impl Log {
         let mut found = Vec::new();
         compare("link", (&self.links, &other.links), &mut found);
         compare("received by flow", (&self.received, &other.received), &mut found);
+        compare("sent by flow", (&self.sent, &other.sent), &mut found);
+        compare("datagram of flow", (&self.datagrams, &other.datagrams), &mut found);
         compare("window of flow", (&self.windows, &other.windows), &mut found);
         let rtts = (self.rtts != other.rtts).then(|| "the round-trip times".into());
         found.into_iter().min().map(|(_, what)| what).or(rtts)
@@ -108,6 +115,12 @@ impl Probe for Log {
     }
     fn read(&mut self, since: Time, at: Time, flow: u32, by: &dyn Fn(Time) -> u64) {
         add(&mut self.received, &mut self.wrong, (at, flow, by(at) - by(since)));
+    }
+    fn sent(&mut self, at: Time, flow: u32) {
+        add(&mut self.sent, &mut self.wrong, (at, flow, ()));
+    }
+    fn datagram(&mut self, at: Time, flow: u32, delay: Span) {
+        add(&mut self.datagrams, &mut self.wrong, (at, flow, delay));
     }
     fn rtt(&mut self, at: Time, rtt: Span) {
         self.rtts.push((at, rtt));
