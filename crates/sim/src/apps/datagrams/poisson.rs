@@ -16,7 +16,7 @@ impl Poisson {
     }
 
     pub(super) fn next(&mut self) -> Time {
-        self.last = self.last + Span::from_seconds(self.draws.exponential(self.gap));
+        self.last += Span::from_seconds(self.draws.exponential(self.gap));
         self.last
     }
 }
