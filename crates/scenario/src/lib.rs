@@ -21,6 +21,7 @@ mod schema;
 mod tcp;
 mod times;
 mod tree;
+mod udp;
 
 pub use app::App;
 pub use disc::DiscSpec;
@@ -30,3 +31,4 @@ pub use keys::{Key, Preset, explain};
 pub use scenario::{Access, Bottleneck, Change, Flows, Scenario, Setting};
 pub use schema::schema;
 pub use times::{Spread, Start};
+pub use udp::{Datagrams, Lrd, OnOff, Source, VOICE_FRAME};

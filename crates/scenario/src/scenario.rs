@@ -60,7 +60,7 @@ pub struct Flows {
     pub ecn: bool,
     /// How fast the applications at their receivers read, payload; None: what comes, at once.
     pub reads: Option<Rate>,
-    /// The IP packet on the wire, headers included.
+    /// The IP packet on the wire, headers included; of datagrams the mean.
     pub segment: Bytes,
     /// Their access links.
     pub access: Access,

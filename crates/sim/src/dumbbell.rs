@@ -5,12 +5,13 @@
 //!          <--access--      <-- the same rate, no disc <--access--
 //! ```
 
-use crate::network::{Change, Datagrams, FlowPlan, LinkChange, LinkPlan, Network, SourcePlan, Spacing};
+use crate::apps;
+use crate::network::{Change, FlowPlan, LinkChange, LinkPlan, Network, SourcePlan};
 use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::{Disc, Law, Limit};
 use sojourn_scenario::{App, Flows, Scenario, Setting, Start};
 use sojourn_tcp::{Config, HEADER};
-use sojourn_units::{Draw, Fault, Rate, Span, Stream, Time};
+use sojourn_units::{Fault, Rate, Span, Stream, Time};
 use std::sync::Arc;
 
 use crate::packet::Packet;
@@ -75,13 +76,7 @@ fn add_flows(network: &mut Network, flows: &Flows, seed: u64) {
 }
 
 fn source(flows: &Flows) -> SourcePlan {
-    let datagrams = |rate: Rate, spacing| {
-        let len = flows.segment.get() as f64;
-        let size = Draw::constant(len).expect("a size is finite");
-        let rate = rate.packets_per_second(len);
-        SourcePlan::Datagrams(Datagrams { rate, spacing, size, ecn: flows.ecn, echo: false })
-    };
-    match flows.app {
+    match &flows.app {
         App::Bulk => SourcePlan::Bulk(Arc::new(Config {
             profile: flows.profile.clone(),
             cc: flows.cc.clone(),
@@ -89,8 +84,7 @@ fn source(flows: &Flows) -> SourcePlan {
             ecn: flows.ecn,
             reads: flows.reads,
         })),
-        App::Cbr(rate) => datagrams(rate, Spacing::Even),
-        App::Poisson(rate) => datagrams(rate, Spacing::Poisson),
+        App::Datagrams(datagrams) => SourcePlan::Datagrams(apps::datagrams::plan(datagrams, flows.ecn)),
     }
 }
 

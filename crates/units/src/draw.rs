@@ -130,6 +130,14 @@ impl Draw {
         Ok(Draw(Shape::Table(table.into())))
     }
 
+    /// The number that it always is, if it is.
+    pub fn as_constant(&self) -> Option<f64> {
+        match self.0 {
+            Shape::Constant(value) => Some(value),
+            _ => None,
+        }
+    }
+
     /// A number.
     pub fn sample(&self, stream: &mut Stream) -> f64 {
         match &self.0 {
@@ -297,6 +305,11 @@ impl SizeDraw {
     /// A distribution of bytes.
     pub fn of_bytes(draw: Draw) -> SizeDraw {
         SizeDraw { draw, unit: SizeUnit::Bytes }
+    }
+
+    /// Whether it is of packets.
+    pub fn is_in_packets(&self) -> bool {
+        self.unit == SizeUnit::Packets
     }
 
     /// Of bytes, where packets are of `packet` bytes.

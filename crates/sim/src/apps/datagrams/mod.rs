@@ -9,11 +9,13 @@ mod on_off;
 mod poisson;
 mod voice;
 
-use crate::network::{self, Spacing};
+use crate::network::{self, OnOffSum, Spacing};
 use even::Even;
 use lrd::Lrd;
 use on_off::OnOff;
 use poisson::Poisson;
+use sojourn_scenario as scenario;
+use sojourn_scenario::OnOff as OnOffPlan;
 use sojourn_units::{Draw, Ecn, Stream, Time};
 use voice::Voice;
 
@@ -50,6 +52,27 @@ pub(crate) struct Datagram {
 pub(crate) struct Draws<'a> {
     pub(crate) seed: u64,
     pub(crate) name: &'a str,
+}
+
+/// The plan of what a scenario says.
+pub(crate) fn plan(of: &scenario::Datagrams, ecn: bool) -> network::Datagrams {
+    let rate = of.rate().packets_per_second(of.mean_size());
+    let spacing = match &of.source {
+        scenario::Source::Cbr(_) | scenario::Source::Ping(_) => Spacing::Even,
+        scenario::Source::Poisson(_) => Spacing::Poisson,
+        scenario::Source::OnOff(OnOffPlan { on, off, .. }) => {
+            Spacing::OnOff { on: on.seconds().clone(), off: off.seconds().clone() }
+        }
+        scenario::Source::Lrd(lrd) => Spacing::Lrd(OnOffSum {
+            sources: lrd.sources,
+            hurst: lrd.hurst,
+            on: lrd.on.seconds(),
+            off: lrd.off.seconds(),
+        }),
+        scenario::Source::Voip { spurts } => Spacing::Voice { spurts: *spurts },
+    };
+    let echo = matches!(of.source, scenario::Source::Ping(_));
+    network::Datagrams { rate, spacing, size: of.size.bytes(1.0), ecn, echo }
 }
 
 impl Datagrams {
