@@ -84,8 +84,10 @@ impl Datagrams {
     pub fn rate(&self) -> Rate {
         let each = |gap: Span| Rate::from_bits_per_second(8.0 * self.mean_size() / gap.seconds());
         match &self.source {
-            Source::Cbr(rate) | Source::Poisson(rate) => *rate,
-            Source::OnOff(OnOff { rate, .. }) | Source::Lrd(Lrd { rate, .. }) => *rate,
+            Source::Cbr(rate)
+            | Source::Poisson(rate)
+            | Source::OnOff(OnOff { rate, .. })
+            | Source::Lrd(Lrd { rate, .. }) => *rate,
             Source::Voip { .. } => each(VOICE_FRAME),
             Source::Ping(every) => each(*every),
         }
@@ -95,12 +97,13 @@ impl Datagrams {
     pub(crate) fn told(&self) -> String {
         let (name, rate) = (self.name(), self.rate());
         let rate = match &self.source {
-            Source::Cbr(_) | Source::Poisson(_) => format!("{rate} over UDP"),
+            Source::Cbr(_) | Source::Poisson(_) | Source::Voip { spurts: false } => {
+                format!("{rate} over UDP")
+            }
             Source::OnOff(OnOff { on, off, .. }) => format!("{rate} over UDP while on (on {on}, off {off})"),
             Source::Lrd(Lrd { hurst, sources, on, off, .. }) => {
                 format!("{rate} over UDP on average ({sources} sources, H = {hurst}, on {on}, off {off})")
             }
-            Source::Voip { spurts: false } => format!("{rate} over UDP"),
             Source::Voip { spurts: true } => format!("{rate} over UDP in talk spurts"),
             Source::Ping(every) => format!("one datagram each {every}, which comes back"),
         };

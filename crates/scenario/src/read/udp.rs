@@ -28,7 +28,7 @@ impl Reader {
             "cbr" => Source::Cbr(rate?),
             "poisson" => Source::Poisson(rate?),
             "on_off" => {
-                let [on, off] = ["on", "off"].map(|key| self.period(group, key));
+                let [on, off] = ["on", "off"].map(|key| period(group, key));
                 Source::OnOff(OnOff { rate: rate?, on: on?, off: off? })
             }
             "lrd" => {
@@ -74,14 +74,6 @@ impl Reader {
         };
         self.refuse(group, "size", &what);
         None
-    }
-
-    /// An on-period or a pause.
-    fn period(&mut self, group: &Section<'_>, key: &'static str) -> Option<TimeDraw> {
-        if group.given(key) {
-            return group.get::<TimeDraw>(key);
-        }
-        Draw::exponential(PERIOD.seconds()).ok().map(TimeDraw::of_seconds)
     }
 
     /// The mean of periods whose distribution is known.
@@ -136,6 +128,14 @@ pub(super) fn packet_of(group: &Section<'_>) -> Option<f64> {
         "ping" => Some(PING_PACKET),
         _ => group.get::<Bytes>("segment").map(|size| size.get() as f64),
     }
+}
+
+/// An on-period or a pause.
+fn period(group: &Section<'_>, key: &str) -> Option<TimeDraw> {
+    if group.given(key) {
+        return group.get::<TimeDraw>(key);
+    }
+    Draw::exponential(PERIOD.seconds()).ok().map(TimeDraw::of_seconds)
 }
 
 /// The applications that have a key.
