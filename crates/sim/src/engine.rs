@@ -360,6 +360,7 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// A packet that would come to the far end of a link at `at` meets what the wire does to it.
+    #[cold]
     #[inline(never)]
     fn carry(&mut self, at: Time, wire: u32, packet: Packet) {
         let (link, wire) = &mut self.wires[wire as usize];
@@ -391,11 +392,7 @@ impl<P: Probe> Simulation<P> {
         loop {
             let flow = &mut self.flows[number as usize];
             let Source::Tcp(connection) = &mut flow.source else {
-                if !packet.is_damaged() {
-                    let payload = packet.size().saturating_sub(UDP_HEADER);
-                    self.probe.received(at, number, u64::from(payload));
-                }
-                return;
+                return self.receive_datagram(at, packet);
             };
             if !flow.receiver_timer.may_be_before(at) {
                 break;
@@ -430,6 +427,14 @@ impl<P: Probe> Simulation<P> {
         if let Some(ack) = answer {
             let packet = self.pool.of_segment(ack, number, reverse);
             self.travel(at, packet);
+        }
+    }
+
+    /// A datagram comes to the receiver.
+    fn receive_datagram(&mut self, at: Time, packet: Packet) {
+        if !packet.is_damaged() {
+            let payload = packet.size().saturating_sub(UDP_HEADER);
+            self.probe.received(at, packet.flow_number(), u64::from(payload));
         }
     }
 
