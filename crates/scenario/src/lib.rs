@@ -21,6 +21,7 @@ mod scenario;
 mod schema;
 mod tcp;
 mod times;
+mod topology;
 mod tree;
 
 pub use app::App;
@@ -28,6 +29,7 @@ pub use disc::DiscSpec;
 pub use faults::Faults;
 pub use json::of_value as json_of;
 pub use keys::{Key, Preset, explain};
-pub use scenario::{Access, Bottleneck, Change, Flows, Scenario, Setting};
+pub use scenario::{Access, Change, Flows, Scenario, Setting};
 pub use schema::schema;
 pub use times::{Spread, Start};
+pub use topology::{Link, Route, Topology};

@@ -348,7 +348,7 @@ impl<P: Probe> Simulation<P> {
             End::Link(link) => {
                 let next = &mut self.links[link as usize].inbox;
                 let earlier = at < next.first();
-                next.push(at, packet);
+                next.push(self.now, at, packet);
                 if earlier {
                     self.schedule_drain(link);
                 }

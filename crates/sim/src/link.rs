@@ -120,7 +120,12 @@ impl Transmitter {
 
     /// About how long there is between events, where it is busy: a packet has some three of them.
     pub(crate) fn gap(&self) -> Span {
-        Span::from_seconds(TYPICAL_BITS / 3.0 / self.speed.rate.bits_per_second())
+        Span::from_nanos(self.typical().nanos() / 3)
+    }
+
+    /// About how long a packet takes.
+    fn typical(&self) -> Span {
+        Span::from_seconds(TYPICAL_BITS / self.speed.rate.bits_per_second())
     }
 
     /// When it is free.
@@ -243,11 +248,12 @@ const FRACTIONS: f64 = (1_u64 << 32) as f64;
 impl Link {
     pub(crate) fn new(number: u32, is_station: bool, mut plan: LinkPlan) -> Link {
         let managed = |disc| Queue::Managed(Managed { disc, asking: false, update: Time::NEVER });
+        let transmitter = Transmitter::new(&mut plan);
         Link {
             number,
             is_station,
-            transmitter: Transmitter::new(&mut plan),
-            inbox: Inbox::new(),
+            inbox: Inbox::new(transmitter.typical()),
+            transmitter,
             queue: plan.disc.map_or(Queue::Plain, managed),
             drain: Timer::OFF,
             begun_bytes: 0,
