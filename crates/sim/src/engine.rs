@@ -360,6 +360,7 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// A packet that would come to the far end of a link at `at` meets what the wire does to it.
+    #[cold]
     #[inline(never)]
     fn carry(&mut self, at: Time, wire: u32, packet: Packet) {
         let (link, wire) = &mut self.wires[wire as usize];
