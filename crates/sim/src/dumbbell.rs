@@ -112,5 +112,11 @@ fn changes(change: &sojourn_scenario::Change) -> [Change; 2] {
         Setting::BottleneckDelay(delay) => LinkChange::Delay(delay),
     };
     let time = Time::ZERO + change.time;
-    [BOTTLENECK, RETURN].map(|link| Change { time, link, what })
+    [BOTTLENECK, RETURN].map(|link| Change {
+        time,
+        every: None,
+        until: Time::NEVER,
+        link,
+        what: what.clone(),
+    })
 }

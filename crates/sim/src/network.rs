@@ -2,7 +2,7 @@
 
 use sojourn_aqm::Disc;
 use sojourn_tcp::Config;
-use sojourn_units::{Rate, Span, Time};
+use sojourn_units::{Rate, Span, Time, Value};
 use std::sync::Arc;
 
 use crate::packet::Packet;
@@ -13,7 +13,7 @@ pub struct Network {
     pub links: Vec<LinkPlan>,
     /// The flows, by number.
     pub flows: Vec<FlowPlan>,
-    /// What changes when, in order.
+    /// What changes when, in order; at one instant the earlier entry comes first.
     pub changes: Vec<Change>,
 }
 
@@ -75,10 +75,14 @@ pub enum Spacing {
 }
 
 /// An entry of the schedule.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// When.
+    /// When, for the first time.
     pub time: Time,
+    /// How long from each time to the next, more than 0; None: it happens once.
+    pub every: Option<Span>,
+    /// It does not happen later.
+    pub until: Time,
     /// Which link.
     pub link: u32,
     /// What.
@@ -86,10 +90,12 @@ pub struct Change {
 }
 
 /// What changes about a link.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum LinkChange {
     /// A new rate; what is being sent (without a disc: all that waits, too) is finished at the old one.
     Rate(Rate),
     /// A new delay; packets on the wire keep theirs and are not overtaken.
     Delay(Span),
+    /// These parameters of its law; the law takes them, which whoever makes the network has made sure of.
+    Law(Arc<[(String, Value)]>),
 }
