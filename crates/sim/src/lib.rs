@@ -10,6 +10,7 @@
 pub mod dumbbell;
 pub mod network;
 
+mod class;
 mod engine;
 mod event;
 mod event_queue;
@@ -19,6 +20,7 @@ mod inbox;
 mod leg;
 mod link;
 mod packet;
+mod passage;
 mod probe;
 mod recorder;
 mod results;
@@ -31,6 +33,6 @@ pub use histogram::Histogram;
 pub use network::Network;
 pub use packet::Packet;
 pub use probe::{Probe, Window};
-pub use recorder::{Measured, Recorder};
-pub use results::{Metric, Outcome, Series};
+pub use recorder::{Measured, Recorder, Watch, Watched};
+pub use results::{Balance, LinkOutcome, Metric, Outcome, Row, Series};
 pub use run::Run;

@@ -156,9 +156,9 @@ def _extent(result: Result) -> str:
 
 def _incomplete(result: Result) -> str:
     asked = result.provenance.get("runs_asked")
-    if not isinstance(asked, int) or asked <= len(result.runs):
+    if not isinstance(asked, int) or asked <= result.run_count:
         return ""
-    return f'<p class="warning">Not whole: {len(result.runs)} of {asked} runs finished.</p>\n'
+    return f'<p class="warning">Not whole: {result.run_count} of {asked} runs finished.</p>\n'
 
 
 def _tools(result: Result) -> str:

@@ -111,7 +111,7 @@ def short_names(discs: Sequence[str]) -> dict[str, str]:
 
 
 def _seeds_by_disc(result: Result) -> list[int]:
-    return [sum(run.disc == disc for run in result.runs) for disc in result.discs]
+    return [len({run.seed for run in result.runs if run.disc == disc}) for disc in result.discs]
 
 
 def _settings(text: str) -> list[str]:

@@ -11,7 +11,7 @@ use std::fmt::Debug;
 pub(crate) struct Log {
     pub(crate) links: Told<Happened>,
     pub(crate) received: Told<u64>,
-    pub(crate) rtts: Vec<(Time, Span)>,
+    pub(crate) rtts: Vec<(Time, u32, Span)>,
     /// None where the flow stops.
     pub(crate) windows: Told<Option<Window>>,
     /// What was told in the wrong order, first of all.
@@ -24,10 +24,11 @@ type Told<T> = BTreeMap<u32, Vec<(Time, T)>>;
 #[derive(Debug, PartialEq)]
 pub(crate) enum Happened {
     Held(Backlog),
-    Offered,
-    Delivered(Span),
-    Dropped(Cause),
-    Marked,
+    /// Of which flow, here and below.
+    Offered(u32),
+    Delivered(u32, Span),
+    Dropped(u32, Cause),
+    Marked(u32),
 }
 
 impl Log {
@@ -35,7 +36,7 @@ impl Log {
     pub(crate) fn in_time(&mut self, end: Time) {
         cut(&mut self.received, end);
         cut(&mut self.windows, end);
-        self.rtts.retain(|(at, _)| *at <= end);
+        self.rtts.retain(|(at, ..)| *at <= end);
         self.rtts.sort();
     }
 
@@ -91,17 +92,17 @@ impl Probe for Log {
     fn backlog(&mut self, now: Time, link: u32, backlog: Backlog) {
         self.add(now, link, Happened::Held(backlog));
     }
-    fn offered(&mut self, now: Time, link: u32) {
-        self.add(now, link, Happened::Offered);
+    fn offered(&mut self, now: Time, link: u32, flow: u32) {
+        self.add(now, link, Happened::Offered(flow));
     }
-    fn delivered(&mut self, now: Time, link: u32, sojourn: Span) {
-        self.add(now, link, Happened::Delivered(sojourn));
+    fn delivered(&mut self, now: Time, link: u32, flow: u32, sojourn: Span) {
+        self.add(now, link, Happened::Delivered(flow, sojourn));
     }
-    fn dropped(&mut self, now: Time, link: u32, cause: Cause) {
-        self.add(now, link, Happened::Dropped(cause));
+    fn dropped(&mut self, now: Time, link: u32, flow: u32, cause: Cause) {
+        self.add(now, link, Happened::Dropped(flow, cause));
     }
-    fn marked(&mut self, now: Time, link: u32) {
-        self.add(now, link, Happened::Marked);
+    fn marked(&mut self, now: Time, link: u32, flow: u32) {
+        self.add(now, link, Happened::Marked(flow));
     }
     fn received(&mut self, at: Time, flow: u32, bytes: u64) {
         add(&mut self.received, &mut self.wrong, (at, flow, bytes));
@@ -109,8 +110,8 @@ impl Probe for Log {
     fn read(&mut self, since: Time, at: Time, flow: u32, by: &dyn Fn(Time) -> u64) {
         add(&mut self.received, &mut self.wrong, (at, flow, by(at) - by(since)));
     }
-    fn rtt(&mut self, at: Time, rtt: Span) {
-        self.rtts.push((at, rtt));
+    fn rtt(&mut self, at: Time, flow: u32, rtt: Span) {
+        self.rtts.push((at, flow, rtt));
     }
     fn window(&mut self, at: Time, flow: u32, window: Window) {
         if let Some((stop, None)) = self.windows.get(&flow).and_then(|told| told.last()) {
