@@ -322,6 +322,8 @@ class Result:
     def plot(self) -> Plots:
         """Pictures of this result: ``result.plot.queue()`` gives a Matplotlib axes.
 
+        Of several links they show the first; ``result.at("r2-r3").plot.queue()`` another one.
+
         >>> import sojourn as sj
         >>> sc = sj.load("dumbbell", {"duration": "41 s"})
         >>> sj.run(sc).plot.queue().get_xlabel()
@@ -329,7 +331,7 @@ class Result:
         """
         from sojourn.plot import Plots
 
-        return Plots(self)
+        return Plots(self.at(self.links[0]) if len(self.links) > 1 else self)
 
     def report(self, path: str | Path, *, baseline: str | None = None) -> Path:
         """Write the report: one HTML page that needs nothing else. Returns its path.
