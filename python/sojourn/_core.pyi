@@ -340,7 +340,7 @@ class LinkRun:
     def link(self) -> str: ...
     @property
     def rows_json(self) -> str:
-        """A list of objects with class, metrics and conservation: packets offered, delivered, dropped and still held.
+        """Objects with class, metrics and conservation: packets offered, delivered, dropped and still held.
 
         The first one, whose class is null, is about all packets; the others are, where the run has several
         classes of traffic, about those whose data cross the link.

@@ -117,7 +117,7 @@ def conformance(found: Mapping[Path, Sequence[str]], *, as_json: bool) -> str:
 
 
 def summary(result: Result) -> str:
-    """The summary: for each link a table of metrics by discs, and one of its classes where there are several."""
+    """For each link a table of metrics by discs, and one of its classes where there are several."""
     from sojourn.result.words import most_seeds, seeds_told
 
     width = max(72, shutil.get_terminal_size((110, 24)).columns)

@@ -162,10 +162,14 @@ class Plots:
         'goodput, Mbit/s'
         """
         unit, scale = self.goodput_unit(self._class(traffic_class))
-        return self._over_time(f"{GOODPUT}{traffic_class}", f"goodput, {unit}", ax, scale=scale)
+        name = f"{GOODPUT}{traffic_class}"
+        drawn = self._over_time(name, f"goodput, {unit}", ax, scale=scale, coarse=COARSE)
+        top = scale * self._measured(name)[1]
+        drawn.set_ylim(0, HEADROOM * top if top > 0 else 1.0)
+        return drawn
 
     def classes(self, metric: str = "goodput_bps", *, ax: Axes | None = None) -> Axes:
-        """One metric of every class of traffic under every law: the mean over the seeds and its 95 % interval.
+        """One metric of every class of traffic under every law: the mean over the seeds, its 95 % interval.
 
         Raises `InputError` where the scenario has only one class: `summary` shows that.
 
@@ -179,7 +183,8 @@ class Plots:
         if ax is None:
             height = intervals.classes_height_in(self.result)
             if self.canvas.legend:
-                height += style.legend_in(self.canvas.size[0], list(words.short_names(self.result.discs).values()))
+                called = words.short_names(self.result.discs)
+                height += style.legend_in(self.canvas.size[0], list(called.values()))
             _, (drawn,) = style.figure((self.canvas.size[0], height))
         else:
             drawn = ax

@@ -44,7 +44,7 @@ def classes_height_in(result: Result) -> float:
 
 
 def by_class(ax: Axes, result: Result, metric: str) -> Axes:
-    """The mean of every class under every law, its interval, and each seed as a dot; the laws by their colours."""
+    """The mean of every class under every law, its interval, each seed as a dot; the laws by colours."""
     column = words.column_of(result, metric, result.classes)
     called = words.short_names(result.discs)
     laws = len(result.discs)

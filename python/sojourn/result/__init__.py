@@ -63,10 +63,11 @@ class Result:
     """The runs of one scenario, ordered by disc (as given) and seed.
 
     Each run has a row in `runs` for every link that has a disc, and where the scenario has several classes of
-    traffic, one for every class whose data cross the link; `seen` gives one row a run. `series` has the columns time (s), plant, link, disc, seed, name, value: every sampled quantity over
-    steps of a fixed length, each at its end, null where nothing happened. `distributions` has plant,
-    link, disc, seed, name, value, cumulative (0..1). Texts in both are of the type `polars.Enum`.
-    `provenance` says where, when and by which command the result was made.
+    traffic, one for every class whose data cross the link; `seen` gives one row a run. `series` has the
+    columns time (s), plant, link, disc, seed, name, value: every sampled quantity over steps of a fixed
+    length, each at its end, null where nothing happened. `distributions` has plant, link, disc, seed, name,
+    value, cumulative (0..1). Texts in both are of the type `polars.Enum`. `provenance` says where, when and
+    by which command the result was made.
     """
 
     scenario: dict[str, Any]
@@ -231,9 +232,9 @@ class Result:
         """Mean and 95 % interval (Student's t) of every metric over the seeds.
 
         One row for each plant, disc, link, class and metric: `n` seeds, `mean`, `ci95_low`, `ci95_high` in
-        the metric's own unit; the interval is null for one seed, and the class for all traffic together. An entry of a list is named
-        ``settling_s[0]``, and is left out unless every seed has it: the mean of those that settled
-        would flatter the law. Metrics that are null in every run are left out.
+        the metric's own unit; the interval is null for one seed, and the class for all traffic together. An
+        entry of a list is named ``settling_s[0]``, and is left out unless every seed has it: the mean of
+        those that settled would flatter the law. Metrics that are null in every run are left out.
 
         >>> import sojourn as sj
         >>> sc = sj.load("dumbbell", {"duration": "41 s"})
@@ -354,13 +355,13 @@ def _summary_rows(runs: tuple[Run, ...]) -> list[dict[str, Any]]:
     groups: dict[tuple[str, str, str, str | None], list[Run]] = {}
     for run in runs:
         groups.setdefault((run.plant, run.disc, run.link, run.traffic_class), []).append(run)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for (plant, disc, link, traffic_class), group in groups.items():
         columns: dict[str, list[float]] = {}
         for run in group:
             for name, value in _scalars(run.metrics):
                 columns.setdefault(name, []).append(value)
-        place = {"plant": plant, "disc": disc, "link": link}
+        place: dict[str, Any] = {"plant": plant, "disc": disc, "link": link}
         if traffic_class is not None:
             place["class"] = traffic_class
         for name, values in columns.items():

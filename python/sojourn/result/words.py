@@ -92,8 +92,8 @@ CLASS_BRIEF = ("goodput_bps", "fct_mean_s", "fct_p95_s", "one_way_p95_s", "sojou
 def fitted(result: Result, column: Column, classes: Sequence[str | None] = (None,)) -> Column:
     """The column in the unit in which its largest mean is at least 1: nanoseconds are not 0.000 ms.
 
-    Every quantile of a time has the unit of its mean, so that they can be compared at sight. `classes` are those
-    whose means count; None is all traffic together.
+    Every quantile of a time has the unit of its mean, so that they can be compared at sight. `classes` are
+    those whose means count; None is all traffic together.
     """
     choices = _CHOICES.get(column.unit)
     if choices is None:
@@ -165,9 +165,7 @@ def _settings(text: str) -> list[str]:
     return re.split(r",(?![^\[]*\])", text)
 
 
-def scaled(
-    result: Result, disc: str, column: Column, traffic_class: str | None = None
-) -> Estimate | None:
+def scaled(result: Result, disc: str, column: Column, traffic_class: str | None = None) -> Estimate | None:
     """Mean and interval over the seeds in the column's unit; None where the metric does not apply."""
     found = result.values(disc, column.metric, traffic_class=traffic_class)
     values = [value * column.scale for value in found.values()]
