@@ -115,8 +115,7 @@ def links(result: Result) -> str:
         return "The runs delivered no packets after the warm-up."
     parts = [f"{_from_to(ranking)} at {link}" for link, ranking in found[:NAMED]]
     more = f"; at {len(found) - NAMED} other links less" if len(found) > NAMED else ""
-    law = "the law" if len(result.discs) == 1 else "each law"
-    return f"{len(result.links)} links have {law}. On average packets wait {_and(parts)}{more}."
+    return f"Packets queue at {len(result.links)} links. On average they wait {_and(parts)}{more}."
 
 
 def classes(result: Result) -> str:
