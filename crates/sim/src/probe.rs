@@ -18,7 +18,8 @@ pub trait Probe {
     fn dropped(&mut self, _now: Time, _link: u32, _flow: u32, _cause: Cause) {}
     /// The disc in front of `link` marked a packet of `flow`.
     fn marked(&mut self, _now: Time, _link: u32, _flow: u32) {}
-    /// A packet of `flow` that `link` had sent was lost on the wire.
+    /// The wire of `link` lost a packet of `flow`, or damaged it so that its receiver throws it away; `at` is when it
+    /// comes to the far end, or would. It may be told before its time.
     fn lost(&mut self, _at: Time, _link: u32, _flow: u32) {}
     /// A flow of `class` begins; its number may have belonged to one of the class that has ended.
     fn began(&mut self, _at: Time, _flow: u32, _class: u32) {}

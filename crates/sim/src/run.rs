@@ -1,9 +1,10 @@
 //! One run, from the first packet to the metrics.
 
-use crate::dumbbell;
 use crate::engine::Simulation;
+use crate::network::Network;
 use crate::recorder::{Measured, Recorder, Watch, Watched};
 use crate::results::{self, Balance, Life, LinkOutcome, Outcome, Row, Series, Step};
+use crate::topology;
 use sojourn_aqm::{Gauges, Law};
 use sojourn_scenario::{Flows, Scenario};
 use sojourn_units::{Fault, Span, Time};
@@ -33,38 +34,37 @@ struct Link {
 }
 
 impl Run {
-    /// The run at its start; the law may refuse its place.
+    /// The run at its start; a law may refuse its place.
     pub fn new(scenario: &Scenario, seed: u64) -> Result<Run, Fault> {
-        let law = scenario.bottleneck.disc.law_at(&scenario.site())?;
-        Ok(Run::with_law(scenario, seed, law))
+        Run::with_laws(scenario, seed, Vec::new())
     }
 
-    /// The run under a law of the caller's own instead of the scenario's, such as one written in Python.
-    pub fn with_law(scenario: &Scenario, seed: u64, law: Box<dyn Law>) -> Run {
-        let network = dumbbell::network_under(scenario, seed, law);
+    /// The run under laws of the caller's own, such as those written in Python, one for each replaceable link in order.
+    pub fn with_laws(scenario: &Scenario, seed: u64, own: Vec<Box<dyn Law>>) -> Result<Run, Fault> {
+        let network = topology::network_under(scenario, seed, topology::laws(scenario, own)?);
         let step = scenario.sample.unwrap_or_else(|| step_for(scenario.duration));
-        let watch = watch(scenario, step);
+        let watch = watch(scenario, &network, step);
         let recorder = Recorder::new(watch.clone());
         let sampled: Vec<u32> = recorder.windows.sampled().collect();
         let links = watch.links.into_iter().map(|Watched { link, classes, .. }| {
             let crosses = |flow: &u32| classes.contains(&watch.flows[*flow as usize]);
             Link {
                 number: link,
-                name: dumbbell::BOTTLENECK_NAME.into(),
+                name: scenario.topology.links[link as usize].name.clone(),
                 series: Series::new(sampled.iter().copied().filter(crosses)),
                 classes,
                 last: (0.0, 0.0),
                 warm: (0.0, 0.0),
             }
         });
-        Run {
+        Ok(Run {
             links: links.collect(),
             simulation: Simulation::new(network, seed, recorder),
             step,
             scenario: scenario.clone(),
             step_start: Time::ZERO,
             is_warm: false,
-        }
+        })
     }
 
     /// The share of simulated time that is done.
@@ -112,7 +112,7 @@ impl Run {
         let utilization = utilization(warm, self.bits(number));
         let balance = self.balance(number);
         let target = self.simulation.disc(number).and_then(sojourn_aqm::Disc::target_packets);
-        let (names, lives) = (class_names(&self.scenario), lives(&self.scenario));
+        let lives = lives(&self.scenario);
         let recorder = self.simulation.probe();
         let disc = recorder.disc(number);
         let measured = results::Measured {
@@ -125,7 +125,7 @@ impl Run {
             stretches,
             lives: &lives,
         };
-        let name_of = |class: u32| names[class as usize].clone();
+        let name_of = |class: u32| self.scenario.flows[class as usize].name.clone();
         let all = Row { metrics: results::of_link(&measured), balance };
         let of_classes: Vec<_> =
             results::of_classes(&measured).map(|(class, row)| (name_of(class), row)).collect();
@@ -188,27 +188,23 @@ impl Run {
     }
 }
 
-/// What is watched: the links that have a disc.
-fn watch(scenario: &Scenario, step: Span) -> Watch {
-    let classes = scenario.flows.len() as u32;
-    let flows = (0..classes).zip(&scenario.flows);
+/// What is watched: the links that have a disc, those first whose disc another one may take the place of.
+fn watch(scenario: &Scenario, network: &Network, step: Span) -> Watch {
+    let topology = &scenario.topology;
+    let fixed = topology.managed().filter(|link| topology.links[*link].is_fixed);
+    let classes = || (0..).zip(&scenario.flows);
+    let links = topology.replaceable().chain(fixed).map(|link| Watched {
+        link: link as u32,
+        classes: classes().filter(|(_, flows)| flows.route.contains(&link)).map(|(class, _)| class).collect(),
+        loses: network.links[link].impairments.is_some(),
+    });
     Watch {
-        links: vec![Watched { link: dumbbell::BOTTLENECK, classes: (0..classes).collect(), loses: false }],
-        classes,
-        flows: flows.flat_map(|(class, flows)| (0..flows.count).map(move |_| class)).collect(),
+        links: links.collect(),
+        classes: scenario.flows.len() as u32,
+        flows: classes().flat_map(|(class, flows)| (0..flows.count).map(move |_| class)).collect(),
         measured: Measured { from: Time::ZERO + scenario.warmup, until: Time::ZERO + scenario.duration },
         step,
     }
-}
-
-/// The names of the classes: their applications, the second `bulk` called `bulk2`.
-fn class_names(scenario: &Scenario) -> Vec<String> {
-    let apps: Vec<&str> = scenario.flows.iter().map(|flows| flows.app.name()).collect();
-    let names = apps.iter().enumerate().map(|(place, app)| {
-        let earlier = apps[..place].iter().filter(|other| *other == app).count();
-        if earlier > 0 { format!("{app}{}", earlier + 1) } else { (*app).to_string() }
-    });
-    names.collect()
 }
 
 /// What the flows of each class live for.

@@ -48,7 +48,7 @@ fn waiting(load: f64, exponential: bool, seed: u64) -> (f64, f64) {
         ecn: false,
     };
     let network = Network {
-        links: vec![LinkPlan { rate, delay: Span::from_millis(50), disc: Some(Box::new(disc)) }],
+        links: vec![LinkPlan { disc: Some(Box::new(disc)), ..LinkPlan::plain(rate, Span::from_millis(50)) }],
         flows: vec![FlowPlan {
             source: SourcePlan::Datagrams(poisson),
             forward: vec![0],

@@ -10,6 +10,8 @@ use std::fmt::Debug;
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Log {
     pub(crate) links: Told<Happened>,
+    /// Flows of packets that wires lost, by link.
+    pub(crate) lost: BTreeMap<u32, Vec<(Time, u32)>>,
     pub(crate) received: Told<u64>,
     pub(crate) rtts: Vec<(Time, u32, Span)>,
     /// None where the flow stops.
@@ -35,6 +37,8 @@ impl Log {
     /// Leaves out what was told ahead of the end, and puts what concerns several flows in order.
     pub(crate) fn in_time(&mut self, end: Time) {
         cut(&mut self.received, end);
+        cut(&mut self.lost, end);
+        self.lost.values_mut().for_each(|lost| lost.sort());
         cut(&mut self.windows, end);
         self.rtts.retain(|(at, ..)| *at <= end);
         self.rtts.sort();
@@ -44,6 +48,7 @@ impl Log {
     pub(crate) fn first_difference(&self, other: &Log) -> Option<String> {
         let mut found = Vec::new();
         compare("link", (&self.links, &other.links), &mut found);
+        compare("lost by the wire of link", (&self.lost, &other.lost), &mut found);
         compare("received by flow", (&self.received, &other.received), &mut found);
         compare("window of flow", (&self.windows, &other.windows), &mut found);
         let rtts = (self.rtts != other.rtts).then(|| "the round-trip times".into());
@@ -103,6 +108,9 @@ impl Probe for Log {
     }
     fn marked(&mut self, now: Time, link: u32, flow: u32) {
         self.add(now, link, Happened::Marked(flow));
+    }
+    fn lost(&mut self, at: Time, link: u32, flow: u32) {
+        self.lost.entry(link).or_default().push((at, flow));
     }
     fn received(&mut self, at: Time, flow: u32, bytes: u64) {
         add(&mut self.received, &mut self.wrong, (at, flow, bytes));
