@@ -241,7 +241,7 @@ impl<P: Probe> Simulation<P> {
             let arrival = if at.is_station { now } else { at.send(now, packet.size()) };
             return self.travel(arrival, packet.on_next_leg());
         };
-        self.probe.offered(now, at.number);
+        self.probe.offered(now, at.number, packet.flow_number());
         disc.enqueue(
             now,
             packet,
@@ -275,8 +275,8 @@ impl<P: Probe> Simulation<P> {
         let taken =
             disc.dequeue(now, &mut Watch { probe: &mut self.probe, pool: &mut self.pool, link: at.number });
         *asking = taken.is_some();
-        if let Some((_, sojourn)) = &taken {
-            self.probe.delivered(now, at.number, *sojourn);
+        if let Some((packet, sojourn)) = &taken {
+            self.probe.delivered(now, at.number, packet.flow_number(), *sojourn);
         }
         self.probe.backlog(now, at.number, disc.backlog());
         if let Some((packet, _)) = taken {
@@ -473,7 +473,7 @@ impl<P: Probe> Simulation<P> {
             let flow = &mut self.flows[number as usize];
             let Source::Tcp(connection) = &mut flow.source else {
                 if let Some(sent) = self.pool.take_datagram(packet) {
-                    self.probe.rtt(at, at.since(sent));
+                    self.probe.rtt(at, number, at.since(sent));
                 }
                 return;
             };
@@ -488,7 +488,7 @@ impl<P: Probe> Simulation<P> {
                 let Some(segment) = self.pool.take(packet) else { return };
                 let progress = connection.sender.on_segment(at, segment);
                 if let Some(rtt) = progress.rtt {
-                    self.probe.rtt(at, rtt);
+                    self.probe.rtt(at, number, rtt);
                 }
                 return self.pump(at, number);
             }
@@ -626,9 +626,9 @@ struct Watch<'a, P> {
 impl<P: Probe> Sink<Packet> for Watch<'_, P> {
     fn dropped(&mut self, now: Time, packet: Packet, cause: Cause) {
         self.pool.free(packet);
-        self.probe.dropped(now, self.link, cause);
+        self.probe.dropped(now, self.link, packet.flow_number(), cause);
     }
-    fn marked(&mut self, now: Time, _packet: &Packet) {
-        self.probe.marked(now, self.link);
+    fn marked(&mut self, now: Time, packet: &Packet) {
+        self.probe.marked(now, self.link, packet.flow_number());
     }
 }

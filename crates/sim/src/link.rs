@@ -111,7 +111,7 @@ struct Capacity {
 impl Transmitter {
     fn new(plan: &mut LinkPlan) -> Transmitter {
         let (speed, mut deliveries) = (Speed::new(plan.rate, plan.framing), plan.deliveries.take());
-        if let (Some(deliveries), None) = (&mut deliveries, &plan.disc) {
+        if let Some(deliveries) = deliveries.as_mut().filter(|_| plan.disc.is_none()) {
             deliveries.unasked();
         }
         let free = deliveries.as_ref().map_or(Time::ZERO, |deliveries| deliveries.next());
