@@ -20,7 +20,8 @@ pub(crate) enum Kind {
     Count,
     /// The law in front of this link wants its update.
     Update,
-    /// What came to this endpoint must be looked at; only stepwise.
+    /// What came to this station must be looked at: one behind a wire that changes the order, or, stepwise, one of an
+    /// endpoint.
     Arrive,
     /// A packet that had to wait for its time comes to this flow's receiver.
     Late,

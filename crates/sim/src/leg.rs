@@ -3,8 +3,11 @@
 //! A link that one flow has to itself in one direction, without a disc and not
 //! in the schedule, is private: its packets leave in the order in which they
 //! came, so when they arrive follows from when they were sent. All other links
-//! are shared. A leg is a stretch of a route over private links up to the next
-//! shared link, or up to the endpoint.
+//! are shared, and so are those that send only now and then or whose wire does
+//! something to packets. A leg is a stretch of a route over private links up to
+//! the next shared link, to the wire behind one, or up to the endpoint. Where a
+//! wire changes the order of packets, a station stands behind it that takes no
+//! time: there they come into the order of their new times.
 //!
 //! ```text
 //! sender --access--> |bottleneck| --access--> receiver
@@ -13,6 +16,8 @@
 
 use crate::link::{Link, Private, Speed};
 use crate::network::{FlowPlan, Hop, Joining, LinkPlan, Network};
+use crate::wire::Wire;
+use sojourn_scenario::links::Framing;
 use sojourn_units::{Rate, Span};
 use std::collections::BTreeMap;
 
@@ -21,7 +26,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Leg {
     /// The first of its links, among the private ones; the next leg's come behind.
     pub(crate) from: u32,
-    /// The number of the shared link where it ends, or of an endpoint.
+    /// The number of the shared link where it ends, of a wire, or of an endpoint.
     to: u32,
 }
 
@@ -30,6 +35,8 @@ pub(crate) struct Leg {
 pub(crate) enum End {
     /// At this shared link.
     Link(u32),
+    /// On the wire with this number, among those that do something to packets.
+    Wire(u32),
     /// At the flow's receiver.
     Receiver,
     /// At the flow's sender.
@@ -41,31 +48,37 @@ pub(crate) enum End {
 pub(crate) struct Layout {
     /// The shared links, in the order of their numbers.
     pub(crate) links: Vec<Link>,
+    /// The wires that do something to packets, each with its link's number, in that order.
+    pub(crate) wires: Vec<(u32, Wire)>,
     /// The private links, in the order of the legs.
     pub(crate) private: Vec<Private>,
     /// Their speeds.
     pub(crate) speeds: Vec<Speed>,
     /// And one more, where the last one's links end.
     pub(crate) legs: Vec<Leg>,
-    /// The speeds by their rates, and by whether they are those of data.
-    known: BTreeMap<(u64, bool), u32>,
+    /// The speeds by what they are of, and whether of data.
+    known: BTreeMap<(u64, Framing, bool), u32>,
+    /// The wire behind a link, and the station behind that, where there are any; by the number of the link.
+    beyond: BTreeMap<u32, Vec<End>>,
     /// The number of the next link that is made.
     next: u32,
     stepwise: bool,
 }
 
-/// A link of a way, before the way is cut.
+/// A piece of a way, before it is cut.
 #[derive(Clone, Copy)]
 enum Step {
-    Private(Rate, Span),
-    /// Where it is among the shared ones.
-    Shared(u32),
+    /// Over a private link.
+    Private(Rate, Span, Framing),
+    /// To the end of a leg.
+    To(End),
 }
 
 impl Leg {
     fn new(from: u32, end: End) -> Leg {
         let to = match end {
             End::Link(link) => link,
+            End::Wire(wire) => FIRST_WIRE + wire,
             End::Receiver => RECEIVER,
             End::Sender => SENDER,
         };
@@ -74,14 +87,16 @@ impl Leg {
 
     pub(crate) fn end(self) -> End {
         match self.to {
+            0..FIRST_WIRE => End::Link(self.to),
             RECEIVER => End::Receiver,
             SENDER => End::Sender,
-            link => End::Link(link),
+            FIRST_WIRE.. => End::Wire(self.to - FIRST_WIRE),
         }
     }
 }
 
-/// Numbers that no link has.
+/// Numbers that no link has; between these, those of wires.
+const FIRST_WIRE: u32 = 1 << 31;
 const RECEIVER: u32 = u32::MAX;
 const SENDER: u32 = u32::MAX - 1;
 
@@ -89,6 +104,7 @@ impl Layout {
     /// Cuts the network's ways into legs; gives the first legs of each flow, forward and reverse.
     pub(crate) fn new(network: &mut Network, stepwise: bool) -> (Layout, Vec<[u32; 2]>) {
         let real = network.links.len();
+        let stations = add_stations(network);
         if stepwise {
             add_endpoints(network);
         }
@@ -99,17 +115,37 @@ impl Layout {
         let mut places = vec![u32::MAX; plans.len()];
         for (number, plan) in plans.iter_mut().enumerate().filter(|(number, _)| !private[*number]) {
             places[number] = layout.links.len() as u32;
-            let plan = LinkPlan { disc: plan.disc.take(), ..*plan };
+            if let Some(wire) = plan.impairments.take() {
+                layout.beyond.insert(number as u32, vec![End::Wire(layout.wires.len() as u32)]);
+                layout.wires.push((number as u32, *wire));
+            }
+            let plan = LinkPlan {
+                disc: plan.disc.take(),
+                deliveries: plan.deliveries.take(),
+                impairments: None,
+                ..*plan
+            };
             layout.links.push(Link::new(number as u32, number >= real, plan));
         }
-        let step = |link: &u32| match plans[*link as usize] {
-            LinkPlan { rate, delay, .. } if private[*link as usize] => Step::Private(rate, delay),
-            _ => Step::Shared(places[*link as usize]),
-        };
-        let flows = network.flows.iter();
-        let first =
-            flows.map(|flow| layout.add_flow([&flow.forward, &flow.reverse].map(|way| way.iter().map(step))));
-        let first = first.collect();
+        for (link, beyond) in &mut layout.beyond {
+            beyond.extend(stations[*link as usize].map(|station| End::Link(places[station])));
+        }
+        let mut first = Vec::with_capacity(network.flows.len());
+        let mut steps = [Vec::new(), Vec::new()];
+        for flow in &network.flows {
+            for (way, steps) in [&flow.forward, &flow.reverse].into_iter().zip(&mut steps) {
+                steps.clear();
+                for link in way {
+                    let LinkPlan { rate, delay, framing, .. } = plans[*link as usize];
+                    if private[*link as usize] {
+                        steps.push(Step::Private(rate, delay, framing));
+                    } else {
+                        layout.step_over(*link, places[*link as usize], steps);
+                    }
+                }
+            }
+            first.push(layout.add_flow(&steps));
+        }
         layout.legs.shrink_to_fit();
         (layout, first)
     }
@@ -123,30 +159,33 @@ impl Layout {
         flows: u32,
     ) -> Vec<[u32; 2]> {
         let ways = [&joining.forward, &joining.reverse];
-        // What several flows use is shared, and a flow that met no shared link would go round without an event.
+        // A flow that met no shared link would go round and round without an event.
         let mut first_too = !ways.iter().any(|way| way.iter().any(|hop| matches!(hop, Hop::Link(_))));
         let mut steps = ways.map(|way| {
-            let step = |hop: &Hop| match *hop {
-                Hop::Link(link) => Step::Shared(self.place(link)),
-                Hop::Own(rate, delay) => {
-                    let delay = delay.at(number, most);
-                    if self.stepwise || flows > 1 || std::mem::take(&mut first_too) {
-                        Step::Shared(self.add_link(rate, delay, false))
-                    } else {
-                        Step::Private(rate, delay)
+            let mut steps = Vec::new();
+            for hop in way {
+                match *hop {
+                    Hop::Link(link) => self.step_over(link, self.place(link), &mut steps),
+                    Hop::Own(rate, delay) => {
+                        let delay = delay.at(number, most);
+                        // What several flows use is shared.
+                        let shared = self.stepwise || flows > 1 || std::mem::take(&mut first_too);
+                        steps.push(if shared {
+                            Step::To(self.add_link(LinkPlan::plain(rate, delay), false))
+                        } else {
+                            Step::Private(rate, delay, Framing::IP)
+                        });
                     }
                 }
-            };
-            way.iter().map(step).collect::<Vec<Step>>()
+            }
+            steps
         });
         let mut first = Vec::new();
         for _ in 0..flows {
             if self.stepwise {
-                for way in &mut steps {
-                    way.push(Step::Shared(self.add_link(at_once(), Span::ZERO, true)));
-                }
+                steps.iter_mut().for_each(|way| way.push(Step::To(self.add_link(station(), true))));
             }
-            first.push(self.add_flow([0, 1].map(|way| steps[way].iter().copied())));
+            first.push(self.add_flow(&steps));
             if self.stepwise {
                 steps.iter_mut().for_each(|way| way.truncate(way.len() - 1));
             }
@@ -156,37 +195,42 @@ impl Layout {
 
     /// Where the shared link with this number is.
     fn place(&self, number: u32) -> u32 {
-        self.links.binary_search_by_key(&number, |link| link.number).expect("a link of all is shared") as u32
+        self.links.binary_search_by_key(&number, |link| link.number).expect("what all use is shared") as u32
     }
 
-    /// Adds a shared link; gives its place.
-    fn add_link(&mut self, rate: Rate, delay: Span, is_endpoint: bool) -> u32 {
-        self.links.push(Link::new(self.next, is_endpoint, LinkPlan { rate, delay, disc: None }));
+    /// Adds a shared link; gives it as the end of a leg.
+    fn add_link(&mut self, plan: LinkPlan, is_station: bool) -> End {
+        self.links.push(Link::new(self.next, is_station, plan));
         self.next += 1;
-        self.links.len() as u32 - 1
+        End::Link(self.links.len() as u32 - 1)
+    }
+
+    /// Over the shared link with this number, at this place.
+    fn step_over(&self, number: u32, place: u32, steps: &mut Vec<Step>) {
+        steps.push(Step::To(End::Link(place)));
+        steps.extend(self.beyond.get(&number).into_iter().flatten().map(|end| Step::To(*end)));
     }
 
     /// Adds a flow that goes these ways, forward and reverse; gives its first legs.
-    fn add_flow(&mut self, ways: [impl Iterator<Item = Step>; 2]) -> [u32; 2] {
+    fn add_flow(&mut self, [forward, reverse]: &[Vec<Step>; 2]) -> [u32; 2] {
         // Behind the links of the last leg stand those of the new ones.
         self.legs.pop();
-        let [forward, reverse] = ways;
         let first = [self.add_way(forward, End::Receiver), self.add_way(reverse, End::Sender)];
         self.add_leg(self.private.len() as u32, End::Sender);
         first
     }
 
-    fn add_way(&mut self, steps: impl Iterator<Item = Step>, end: End) -> u32 {
+    fn add_way(&mut self, steps: &[Step], end: End) -> u32 {
         let first = self.legs.len() as u32;
         let mut from = self.private.len() as u32;
         for step in steps {
-            match step {
-                Step::Private(rate, delay) => {
+            match *step {
+                Step::Private(rate, delay, framing) => {
                     // Data go one way and acknowledgments the other: each way knows its own size.
-                    let speed = self.speed(rate, end == End::Receiver);
+                    let speed = self.speed(rate, framing, end == End::Receiver);
                     self.private.push(Private::new(speed, delay));
                 }
-                Step::Shared(place) => from = self.add_leg(from, End::Link(place)),
+                Step::To(end) => from = self.add_leg(from, end),
             }
         }
         self.add_leg(from, end);
@@ -194,10 +238,10 @@ impl Layout {
     }
 
     /// The number of a speed.
-    fn speed(&mut self, rate: Rate, of_data: bool) -> u32 {
+    fn speed(&mut self, rate: Rate, framing: Framing, of_data: bool) -> u32 {
         let speeds = &mut self.speeds;
-        *self.known.entry((rate.bits_per_second().to_bits(), of_data)).or_insert_with(|| {
-            speeds.push(Speed::new(rate));
+        *self.known.entry((rate.bits_per_second().to_bits(), framing, of_data)).or_insert_with(|| {
+            speeds.push(Speed::new(rate, framing));
             speeds.len() as u32 - 1
         })
     }
@@ -215,8 +259,9 @@ fn private_links(network: &Network, stepwise: bool) -> Vec<bool> {
     let links = |flow: &FlowPlan| [flow.forward.clone(), flow.reverse.clone()].concat();
     network.flows.iter().flat_map(links).for_each(|link| uses[link as usize] += 1);
     let plans = uses.iter().zip(&network.links);
-    let mut private: Vec<bool> =
-        plans.map(|(uses, plan)| !stepwise && *uses == 1 && plan.disc.is_none()).collect();
+    let plain =
+        |plan: &LinkPlan| plan.disc.is_none() && plan.deliveries.is_none() && plan.impairments.is_none();
+    let mut private: Vec<bool> = plans.map(|(uses, plan)| !stepwise && *uses == 1 && plain(plan)).collect();
     // What flows use that are still to come is shared in any case.
     for joining in network.classes.iter().filter_map(|class| class.joining.as_ref()) {
         for hop in joining.forward.iter().chain(&joining.reverse) {
@@ -235,17 +280,33 @@ fn private_links(network: &Network, stepwise: bool) -> Vec<bool> {
     private
 }
 
-/// Gives every endpoint a link of its own that takes no time, so that packets wait there for their time.
+/// Gives every endpoint a station of its own, so that packets wait there for their time.
 fn add_endpoints(network: &mut Network) {
     for flow in &mut network.flows {
         for route in [&mut flow.forward, &mut flow.reverse] {
             route.push(network.links.len() as u32);
-            network.links.push(LinkPlan { rate: at_once(), delay: Span::ZERO, disc: None });
+            network.links.push(station());
         }
     }
 }
 
-/// The rate of an endpoint.
-fn at_once() -> Rate {
-    Rate::from_bits_per_second(f64::INFINITY)
+/// Adds a station behind every link whose wire changes the order of packets; gives its number, by link.
+fn add_stations(network: &mut Network) -> Vec<Option<usize>> {
+    let links = network.links.len();
+    let reorders = |plan: &LinkPlan| plan.impairments.as_ref().is_some_and(|wire| wire.reorders());
+    let mut stations: Vec<Option<usize>> = (0..links)
+        .map(|link| {
+            reorders(&network.links[link]).then(|| {
+                network.links.push(station());
+                network.links.len() - 1
+            })
+        })
+        .collect();
+    stations.resize(network.links.len() + 2 * network.flows.len(), None);
+    stations
+}
+
+/// A link that takes no time.
+fn station() -> LinkPlan {
+    LinkPlan::plain(Rate::from_bits_per_second(f64::INFINITY), Span::ZERO)
 }

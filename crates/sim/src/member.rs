@@ -3,13 +3,11 @@
 use crate::apps::TcpApp;
 use crate::arrivals::Schedule;
 use crate::flow::Timer;
-use crate::network::ClassPlan;
+use crate::network::{ClassPlan, SourcePlan};
 use crate::packet::Packet;
-use sojourn_tcp::Config;
 use sojourn_units::{Span, Stream, Time};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use std::sync::Arc;
 
 /// A class at work.
 pub(crate) struct Class {
@@ -40,7 +38,10 @@ pub(crate) struct Member {
     pub(crate) app: Box<dyn TcpApp>,
     /// Whether its application is at the receivers, and asks.
     pub(crate) asks: bool,
-    pub(crate) config: Arc<Config>,
+    /// What sends.
+    pub(crate) source: SourcePlan,
+    /// How often it has begun to send datagrams.
+    pub(crate) streams: u64,
     /// From its start until its senders have everything acknowledged.
     pub(crate) present: bool,
     /// Whether it is to come again as soon as it has gone.
@@ -118,6 +119,11 @@ impl Member {
     pub(crate) fn acts_at(&self) -> Time {
         let repeats = self.errands.iter().filter(|errand| errand.heard == Time::NEVER);
         repeats.map(|errand| errand.repeat).fold(self.app.wakes_at(), Time::min)
+    }
+
+    /// How many packets wait for their time.
+    pub(crate) fn late(&self) -> usize {
+        self.errands.iter().map(|errand| errand.late.len()).sum()
     }
 }
 

@@ -130,6 +130,14 @@ impl Draw {
         Ok(Draw(Shape::Table(table.into())))
     }
 
+    /// The number that it always is, if it is.
+    pub fn as_constant(&self) -> Option<f64> {
+        match self.0 {
+            Shape::Constant(value) => Some(value),
+            _ => None,
+        }
+    }
+
     /// A number.
     pub fn sample(&self, stream: &mut Stream) -> f64 {
         match &self.0 {
@@ -148,6 +156,23 @@ impl Draw {
             Shape::Lognormal { mean, sigma } => mean * math::exp(sigma * (normal::quantile(u) - sigma / 2.0)),
             Shape::Table(rows) => rows[rows.partition_point(|row| row.up_to <= u)].value,
         }
+    }
+
+    /// How much is left of one at a moment taken at random, where they follow upon each other: it is more than x with
+    /// the probability that the integral of P(X > t) from x on has of the mean (D. R. Cox, Renewal Theory, 1962, chapter
+    /// 5). Long ones are met in proportion to their length, and of the one that is met a uniform share is left.
+    pub fn residual(&self, stream: &mut Stream) -> f64 {
+        let (u, share) = (stream.uniform(), stream.uniform());
+        let met = match &self.0 {
+            // Without memory: what is left is as a whole one.
+            Shape::Exponential { .. } => return self.quantile(share),
+            Shape::Constant(value) => *value,
+            Shape::Uniform { from, to } => (from * from + (to * to - from * from) * u).sqrt(),
+            Shape::Pareto { mean, shape } => least(*mean, *shape) * math::pow(1.0 - u, -1.0 / (shape - 1.0)),
+            Shape::Lognormal { mean, sigma } => mean * math::exp(sigma * (normal::quantile(u) + sigma / 2.0)),
+            Shape::Table(rows) => by_length(rows, u),
+        };
+        met * share
     }
 
     /// Its mean.
@@ -282,6 +307,11 @@ impl SizeDraw {
         SizeDraw { draw, unit: SizeUnit::Bytes }
     }
 
+    /// Whether it is of packets.
+    pub fn is_in_packets(&self) -> bool {
+        self.unit == SizeUnit::Packets
+    }
+
     /// Of bytes, where packets are of `packet` bytes.
     pub fn bytes(&self, packet: f64) -> Draw {
         match self.unit {
@@ -386,6 +416,16 @@ fn moment(rows: &[Row], of: impl Fn(f64) -> f64) -> f64 {
     rows.iter().map(|row| row.share * of(row.value)).sum::<f64>() / sum
 }
 
+/// The value of a table that a share `u` stays below where each is as often again as it is large.
+fn by_length(rows: &[Row], u: f64) -> f64 {
+    let mut left = u * rows.iter().map(|row| row.share * row.value).sum::<f64>();
+    let met = rows.iter().find(|row| {
+        left -= row.share * row.value;
+        left < 0.0
+    });
+    met.unwrap_or(&rows[rows.len() - 1]).value
+}
+
 /// The distributions by name, and their second parameter.
 const DRAWS: &[(&str, Option<&str>)] = &[
     ("exponential", None),
@@ -487,6 +527,27 @@ mod tests {
         let after = all().iter().map(next).collect::<Vec<_>>();
         assert!(after.iter().all(|value| *value == after[0]));
         assert_ne!(next(&Draw::constant(1.0).unwrap()), after[0]);
+    }
+
+    /// E[X^2] / 2 E[X] is left on average; of a Pareto period more than x with probability (x / least)^(1 - a) / a.
+    #[test]
+    fn what_is_left_of_one_is_that_of_renewal_theory() {
+        let mut stream = Stream::named(11, "left");
+        let n = 400_000;
+        let mut left = |draw: &Draw| (0..n).map(|_| draw.residual(&mut stream)).collect::<Vec<f64>>();
+        for draw in all().iter().chain(&[Draw::constant(3.0).unwrap()]) {
+            let values = left(draw);
+            let mean = values.iter().sum::<f64>() / f64::from(n);
+            let squares = values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / f64::from(n);
+            let expected = (draw.variance() + draw.mean() * draw.mean()) / (2.0 * draw.mean());
+            assert!((mean - expected).abs() < 4.0 * (squares / f64::from(n)).sqrt(), "{draw:?}: {mean}");
+        }
+        let values = left(&Draw::pareto(3.5, 1.4).unwrap());
+        for x in [1.0, 2.0, 10.0, 1000.0] {
+            let expected = math::pow(x, -0.4) / 1.4;
+            let share = values.iter().filter(|value| **value > x).count() as f64 / f64::from(n);
+            assert!((share - expected).abs() < 4.0 * (expected / f64::from(n)).sqrt(), "{x}: {share}");
+        }
     }
 
     fn text(text: &str) -> Value {

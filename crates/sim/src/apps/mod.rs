@@ -1,9 +1,11 @@
-//! Applications over TCP: what is sent when.
+//! What flows send: datagrams that nobody waits for, and applications over TCP.
 //!
 //! An application is a state machine without input or output, as TCP is: it is told what
 //! happened, and is then asked for what it wants done until there is nothing. Either it is
 //! at the sender and has data there (`Send`), each time over a connection of its own; or at
 //! the receiver, and asks the other end for data over connections that stay (`Ask`).
+
+pub(crate) mod datagrams;
 
 mod mice;
 mod transfer;

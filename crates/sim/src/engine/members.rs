@@ -7,6 +7,7 @@
 //! a member as a whole waits for its time: events tell it that a sender has ended, or that an answer is there.
 
 use super::Simulation;
+use crate::apps::datagrams::{Datagrams, Draws};
 use crate::apps::{Ask, Wish};
 use crate::event::{Event, Kind};
 use crate::flow::{Connection, Source, State};
@@ -121,9 +122,9 @@ impl<P: Probe> Simulation<P> {
     /// A new flow belongs to a member, the last one or one more; gives that one's number.
     pub(super) fn add_member(&mut self, plan: &FlowPlan, flow: u32) -> u32 {
         let class = &mut self.classes[plan.class as usize];
-        let (config, app) = match &plan.source {
-            SourcePlan::App(config, app) => (config.clone(), Some(app)),
-            SourcePlan::Bulk(config) if class.comes_and_goes() => (config.clone(), None),
+        let app = match &plan.source {
+            SourcePlan::App(_, app) => Some(app),
+            _ if class.comes_and_goes() => None,
             _ => return NOBODY,
         };
         if (plan.member as usize) < class.members.len() {
@@ -140,7 +141,8 @@ impl<P: Probe> Simulation<P> {
             errands: vec![Errand::none()],
             app: crate::apps::of_plan(app, self.seed, &name),
             asks: plan.source.asks(),
-            config,
+            source: plan.source.clone(),
+            streams: 0,
             present: false,
             recalled: false,
             stop: plan.stop.unwrap_or(Time::NEVER),
@@ -293,8 +295,20 @@ impl<P: Probe> Simulation<P> {
         errand.life = errand.life.wrapping_add(1);
         (errand.began, errand.end, errand.awaited) = (self.now, bytes, true);
         let life = errand.life;
-        self.flows[flow as usize].stop = member.until;
+        let at_work = &mut self.flows[flow as usize];
+        at_work.stop = member.until;
         self.probe.began(self.now, flow, class);
+        if let (Source::Datagrams(datagrams), SourcePlan::Datagrams(plan)) =
+            (&mut at_work.source, &member.source)
+        {
+            // Each stream of them has draws of its own.
+            let name =
+                format!("{}/{}/{}", self.classes[class as usize].plan.name, member.number, member.streams);
+            member.streams += 1;
+            **datagrams = Datagrams::new(plan.clone(), Draws { seed: self.seed, name: &name }, self.now);
+            at_work.state = State::Sending;
+            return self.schedule_datagram(flow);
+        }
         self.open(self.now, flow, life, bytes);
     }
 
@@ -303,8 +317,9 @@ impl<P: Probe> Simulation<P> {
         let flow = &mut self.flows[number as usize];
         let Source::Tcp(connection) = &mut flow.source else { return };
         if flow.life != life {
-            let config = self.members[flow.member as usize].config.clone();
-            connection.sender = Connection::sender(config);
+            if let Some(config) = self.members[flow.member as usize].source.config() {
+                connection.sender = Connection::sender(config.clone());
+            }
             flow.life = life;
         }
         flow.state = State::Sending;
@@ -362,6 +377,9 @@ impl<P: Probe> Simulation<P> {
     #[cold]
     pub(super) fn admits(&mut self, at: Time, packet: Packet) -> bool {
         let number = packet.flow_number();
+        if packet.is_damaged() {
+            return false;
+        }
         let flow = &self.flows[number as usize];
         let heard = flow.heard;
         let now = self.now;
@@ -409,7 +427,9 @@ impl<P: Probe> Simulation<P> {
                 if let Some(since) = self.readers.remove(&number) {
                     self.probe.read(since, at, number, &|time| receiver.read_by(time).unwrap_or_default());
                 }
-                *receiver = Connection::receiver(self.members[flow.member as usize].config.clone());
+                if let Some(config) = self.members[flow.member as usize].source.config() {
+                    *receiver = Connection::receiver(config.clone());
+                }
                 flow.heard = packet.life;
             }
         }
@@ -489,10 +509,15 @@ impl<P: Probe> Simulation<P> {
     #[cold]
     pub(super) fn note_acknowledged(&mut self, at: Time, number: u32) {
         let flow = &mut self.flows[number as usize];
-        let Source::Tcp(connection) = &flow.source else { return };
-        let stays = flow.state == State::Sending && self.members[flow.member as usize].asks;
-        let is_up = matches!(flow.state, State::Sending | State::Stopped);
-        if stays || !is_up || !connection.sender.is_done() {
+        let done = match (&flow.source, flow.state) {
+            (Source::Datagrams(_), state) => state == State::Stopped,
+            (Source::Tcp(connection), State::Sending) => {
+                !self.members[flow.member as usize].asks && connection.sender.is_done()
+            }
+            (Source::Tcp(connection), State::Stopped) => connection.sender.is_done(),
+            _ => false,
+        };
+        if !done {
             return;
         }
         if flow.state == State::Sending {
