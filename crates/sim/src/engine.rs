@@ -28,7 +28,7 @@ use crate::network::{Change, LinkChange, Network};
 use crate::packet::{Packet, Pool};
 use crate::probe::Probe;
 use crate::wire::Wire;
-use sojourn_aqm::{Cause, Disc, Sink};
+use sojourn_aqm::{Cause, Disc, Given, Sink};
 use sojourn_units::{Span, Time};
 use std::collections::BTreeMap;
 
@@ -206,7 +206,7 @@ impl<P: Probe> Simulation<P> {
 
     fn handle(&mut self, event: Event) {
         match event.parts() {
-            (Kind::Change, number) => self.change(self.changes[number as usize]),
+            (Kind::Change, number) => self.change(number),
             (Kind::Update, link) => self.update(link),
             (Kind::Arrive | Kind::Drain, link) => self.drain(link),
             (Kind::Receiver, flow) => self.receiver_timer(flow),
@@ -307,6 +307,10 @@ impl<P: Probe> Simulation<P> {
     fn update(&mut self, link: u32) {
         // Updates due at an instant come before its packets.
         let now = self.now;
+        if !matches!(&self.links[link as usize].queue, Queue::Managed(managed) if managed.update == now) {
+            // Meanwhile the law has taken parameters that want it at another time.
+            return;
+        }
         self.catch_up(link, now);
         if let Queue::Managed(managed) = &mut self.links[link as usize].queue {
             managed.disc.on_update(managed.update, now);
@@ -323,15 +327,32 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    fn change(&mut self, change: Change) {
+    fn change(&mut self, number: u32) {
         let now = self.now;
-        self.catch_up(change.link, now);
-        let link = &mut self.links[change.link as usize];
-        match change.what {
-            LinkChange::Delay(delay) => link.transmitter.change_delay(delay),
-            LinkChange::Rate(rate) => link.change_rate(now, rate),
+        let Change { every, until, link, ref what, .. } = self.changes[number as usize];
+        let what = what.clone();
+        if let Some(next) = every.map(|every| now + every).filter(|next| *next <= until) {
+            self.events.push(next, Event::new(Kind::Change, number));
         }
-        self.schedule_drain(change.link);
+        self.catch_up(link, now);
+        let at = &mut self.links[link as usize];
+        match what {
+            LinkChange::Delay(delay) => at.transmitter.change_delay(delay),
+            LinkChange::Rate(rate) => at.change_rate(now, rate),
+            LinkChange::Law(given) => self.retune(link, &given),
+        }
+        self.schedule_drain(link);
+    }
+
+    /// Gives the law in front of a link these parameters.
+    fn retune(&mut self, link: u32, given: &Given) {
+        let Queue::Managed(managed) = &mut self.links[link as usize].queue else { return };
+        let taken = managed.disc.retune(self.now, given);
+        assert!(taken.is_ok(), "parameters that nobody has checked: {taken:?}");
+        if managed.disc.next_update().unwrap_or(Time::NEVER) != managed.update {
+            managed.update = Time::NEVER;
+            self.schedule_update(link);
+        }
     }
 }
 
@@ -360,6 +381,7 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// A packet that would come to the far end of a link at `at` meets what the wire does to it.
+    #[cold]
     #[inline(never)]
     fn carry(&mut self, at: Time, wire: u32, packet: Packet) {
         let (link, wire) = &mut self.wires[wire as usize];
@@ -390,13 +412,7 @@ impl<P: Probe> Simulation<P> {
         // An acknowledgment that is due before is on its way before.
         loop {
             let flow = &mut self.flows[number as usize];
-            let Source::Tcp(connection) = &mut flow.source else {
-                if !packet.is_damaged() {
-                    let payload = packet.size().saturating_sub(UDP_HEADER);
-                    self.probe.received(at, number, u64::from(payload));
-                }
-                return;
-            };
+            let Source::Tcp(connection) = &mut flow.source else { return self.receive_datagram(at, packet) };
             if !flow.receiver_timer.may_be_before(at) {
                 break;
             }
@@ -433,13 +449,34 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    /// An acknowledgment comes to the sender.
+    /// A datagram comes to the receiver, which may send it back.
+    fn receive_datagram(&mut self, at: Time, packet: Packet) {
+        let number = packet.flow_number();
+        let Some(sent) = self.pool.take_datagram(packet) else { return };
+        let payload = packet.size().saturating_sub(UDP_HEADER);
+        self.probe.received(at, number, u64::from(payload));
+        self.probe.datagram(at, number, at.since(sent));
+        let flow = &self.flows[number as usize];
+        let Source::Datagrams(datagrams) = &flow.source else { return };
+        if let Some(answer) = datagrams.answer(packet.size() as u16) {
+            // It carries the time of the question.
+            let packet = self.pool.datagram(sent, answer, number, flow.reverse);
+            self.travel(at, packet);
+        }
+    }
+
+    /// An acknowledgment comes to the sender, or a datagram that was sent back.
     fn acknowledge(&mut self, at: Time, packet: Packet) {
         let number = packet.flow_number();
         // What is due before happens before.
         loop {
             let flow = &mut self.flows[number as usize];
-            let Source::Tcp(connection) = &mut flow.source else { return };
+            let Source::Tcp(connection) = &mut flow.source else {
+                if let Some(sent) = self.pool.take_datagram(packet) {
+                    self.probe.rtt(at, number, at.since(sent));
+                }
+                return;
+            };
             let stop = flow.stop;
             let due =
                 if flow.sender_timer.may_be_before(at) { connection.sender.next_timeout() } else { None };
@@ -497,9 +534,7 @@ impl<P: Probe> Simulation<P> {
                 connection.sender.open();
                 self.pump(self.now, number);
             }
-            Source::Datagrams(datagrams) => {
-                self.events.push(datagrams.first(), Event::new(Kind::Sender, number));
-            }
+            Source::Datagrams(_) => self.schedule_datagram(number),
         }
     }
 
@@ -534,11 +569,19 @@ impl<P: Probe> Simulation<P> {
                 if flow.state == State::Stopped {
                     return;
                 }
-                let (len, ecn, next) = datagrams.send(now);
-                self.events.push(next, Event::new(Kind::Sender, number));
-                let packet = Pool::datagram(number, len, ecn, flow.forward);
+                let packet = self.pool.datagram(now, datagrams.send(), number, flow.forward);
+                self.schedule_datagram(number);
+                self.probe.sent(now, number);
                 self.travel(now, packet);
             }
+        }
+    }
+
+    /// Asks the source of datagrams again when the next one is due.
+    fn schedule_datagram(&mut self, number: u32) {
+        let Source::Datagrams(datagrams) = &self.flows[number as usize].source else { return };
+        if datagrams.next() < Time::NEVER {
+            self.events.push(datagrams.next(), Event::new(Kind::Sender, number));
         }
     }
 

@@ -3,6 +3,7 @@
 mod changes;
 mod flows;
 mod links;
+mod udp;
 
 pub(crate) use flows::TCP_KEYS;
 
@@ -12,7 +13,7 @@ use crate::scenario::Scenario;
 use crate::tree::{Node, Tree};
 use sojourn_aqm::Site;
 use sojourn_units::param::{Kind, Quantity};
-use sojourn_units::{Bytes, Fault, LinkRate, Rate, Span, Value};
+use sojourn_units::{Fault, LinkRate, Rate, Span, Value};
 
 /// The scenario; or all that is wrong with it, `flaws` included.
 pub(crate) fn scenario(root: &Node, flaws: Vec<Flaw>) -> Result<Scenario, Vec<Flaw>> {
@@ -56,16 +57,17 @@ impl Reader {
         for (group, name) in groups.iter().zip(names) {
             flows.extend(self.flows(group, name, network.as_ref(), duration));
         }
-        let at = self.changes(&top, &groups, duration);
         let warmup = self.within_run(&top, "warmup", duration);
         let sample = self.sample(&top, duration);
         let whole = network.as_ref().filter(|_| !groups.is_empty() && flows.len() == groups.len());
         let mut scenario = whole.and_then(|network| {
             let Title(title) = top.get("title")?;
             let topology = network.topology.clone();
-            Some(Scenario { title, duration: duration?, warmup: warmup?, sample, topology, flows, at })
+            let (duration, at) = (duration?, Vec::new());
+            Some(Scenario { title, duration, warmup: warmup?, sample, topology, flows, at })
         });
         self.discs(network, &mut scenario);
+        self.changes(&top, &groups, duration, &mut scenario);
         scenario
     }
 
@@ -254,7 +256,7 @@ fn mean_segment(groups: &[Section<'_>]) -> Option<f64> {
     for group in groups {
         let count = group.get::<u64>("count")? as f64;
         flows += count;
-        bytes += count * group.get::<Bytes>("segment")?.get() as f64;
+        bytes += count * udp::packet_of(group)?;
     }
     (flows > 0.0).then(|| bytes / flows)
 }
