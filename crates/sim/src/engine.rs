@@ -247,7 +247,9 @@ impl<P: Probe> Simulation<P> {
             packet,
             &mut Watch { probe: &mut self.probe, pool: &mut self.pool, link: at.number },
         );
-        self.probe.backlog(now, at.number, disc.backlog());
+        if P::ASKS_FOR_BACKLOG {
+            self.probe.backlog(now, at.number, disc.backlog());
+        }
         if !*asking {
             *asking = true;
             if at.transmitter.is_ready(now) {
@@ -278,7 +280,9 @@ impl<P: Probe> Simulation<P> {
         if let Some((packet, sojourn)) = &taken {
             self.probe.delivered(now, at.number, packet.flow_number(), *sojourn);
         }
-        self.probe.backlog(now, at.number, disc.backlog());
+        if P::ASKS_FOR_BACKLOG {
+            self.probe.backlog(now, at.number, disc.backlog());
+        }
         if let Some((packet, _)) = taken {
             let arrival = at.send(now, packet.size());
             self.travel(arrival, packet.on_next_leg());
