@@ -29,6 +29,7 @@ pub use disc::DiscSpec;
 pub use faults::Faults;
 pub use json::of_value as json_of;
 pub use keys::{Key, Preset, explain};
+pub use read::Files;
 pub use scenario::{Access, Change, Flows, Scenario, Setting};
 pub use schema::schema;
 pub use times::{Spread, Start};

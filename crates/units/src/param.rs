@@ -73,6 +73,8 @@ pub enum Kind {
     Control,
     /// A list of names.
     Names,
+    /// Text, or a table with keys of its own, such as this.
+    Form(&'static str),
     /// A table of its own.
     Table,
     /// A list of tables.
@@ -162,6 +164,7 @@ impl Kind {
             Kind::Flag => "true",
             Kind::Disc => "\"red:min=50packets,max=150packets\"",
             Kind::Control => "\"cubic:hystart=false\"",
+            Kind::Form(example) => example,
             Kind::Table | Kind::Tables => "{ key = value }",
             Kind::Word(_) | Kind::Text => "\"text\"",
         }
@@ -198,6 +201,7 @@ impl fmt::Display for Kind {
             Kind::Times(_) => "time or times",
             Kind::Disc => "disc",
             Kind::Control => "congestion control",
+            Kind::Form(_) => "text or table",
             Kind::Table => "table",
             Kind::Tables => "list of tables",
             Kind::Text => "text",

@@ -71,7 +71,7 @@ const KEYS: &[&str] = &["loss", "bursts", "corrupt", "bleach", "jitter", "reorde
 
 impl Quantity for Impairments {
     fn kind() -> Kind {
-        Kind::Table
+        Kind::Form("{ loss = 0.01 }")
     }
 
     fn read(value: &Value) -> Result<Impairments, String> {
