@@ -5,6 +5,7 @@ use crate::keys::SHORT;
 use crate::links::Medium;
 use crate::scenario::{Flows, Scenario};
 use crate::topology::{Link, Route};
+use crate::udp::{Datagrams, KEYS};
 use serde_json::{Map, Value as Json, json};
 use sojourn_tcp::knobs::knob;
 use sojourn_units::Value;
@@ -99,13 +100,12 @@ fn flows(flows: &Flows) -> Json {
         "back": null,
         "count": flows.count,
         "app": flows.app.name(),
-        "rate": flows.app.rate().map(|rate| rate.to_string()),
         "cc": tcp(flows.cc.to_string().into()),
         "profile": tcp(flows.profile.name.into()),
         "tcp": tcp(knobs(flows)),
         "reads": flows.reads.map(|rate| rate.to_string()),
         "ecn": flows.ecn,
-        "segment": flows.segment.to_string(),
+        "segment": tcp(flows.segment.to_string().into()),
         "access": flows.access.map(|access| {
             json!({ "rate": access.rate.to_string(), "delay": of_value(&access.delay.write()) })
         }),
@@ -114,6 +114,12 @@ fn flows(flows: &Flows) -> Json {
     });
     for knob in SHORT.iter().filter_map(|name| knob(name)) {
         group[knob.name] = tcp(of_value(&(knob.get)(&flows.profile)));
+    }
+    for (key, _) in KEYS.iter().filter(|(key, _)| *key != "segment") {
+        group[*key] = Json::Null;
+    }
+    for (key, value) in flows.app.datagrams().into_iter().flat_map(Datagrams::to_json) {
+        group[key] = value;
     }
     group
 }

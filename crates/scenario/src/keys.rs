@@ -7,11 +7,13 @@ use crate::app::AppName;
 use crate::disc::DEFAULT_LAW;
 use crate::links::{Framing, Impairments, Trace};
 use crate::times::{Spread, Start};
+use crate::udp::SEGMENT;
 use sojourn_tcp::PROFILES;
 use sojourn_tcp::knobs::{KNOBS, Knob, knob};
 use sojourn_units::param::{Kind, Quantity};
-use sojourn_units::{Amount, Bytes, LinkRate, Span, Value, did_you_mean};
+use sojourn_units::{Amount, Bytes, LinkRate, SizeDraw, Span, TimeDraw, Value, did_you_mean};
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 /// A key of a scenario file.
@@ -45,6 +47,8 @@ pub enum Preset {
     Text(&'static str),
     /// This whole number.
     Whole(i64),
+    /// This number.
+    Number(f64),
     /// Two times in a table under this word.
     Times(&'static str, [&'static str; 2]),
     /// Something that follows from other keys, or nothing; in words.
@@ -92,7 +96,7 @@ macro_rules! whole {
     };
 }
 
-use Preset::{Required, Text, Times, Whole, Words};
+use Preset::{Number, Required, Text, Times, Whole, Words};
 
 static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     let rows = |table: &'static str| ROWS.iter().filter(move |key| key.table == table).copied();
@@ -152,6 +156,9 @@ fn of_knob(table: &'static str, knob: &'static Knob) -> Key {
 
 /// Knobs of TCP that may stand in the group of flows itself: those that people turn most.
 pub(crate) const SHORT: &[&str] = &["sack", "timestamps", "initial_window", "delayed_ack", "min_rto"];
+
+/// Times between datagrams.
+const EVERY: RangeInclusive<Span> = Span::from_micros(1)..=Span::from_secs(3600);
 
 /// The keys of one direction of a link.
 static LINK: &[Key] = &[
@@ -232,9 +239,27 @@ static ROWS: &[Key] = &[
         "the nodes that acknowledgments pass, both ends included"),
     whole!("flows", "count" = Whole(1), 1 to 1_000_000, "how many flows; a million in all groups"),
     key!("flows", "app": AppName = Text("bulk"),
-        "what they send; bulk: TCP that always has data to send; cbr and poisson: UDP datagrams; see `sojourn list apps`"),
-    key!("flows", "rate": LinkRate = Words("for cbr and poisson it must be given"), "1 bit/s to the access link's rate" if |_| true,
-        "for cbr and poisson: the rate of each flow, in whole IP packets"),
+        "what they send; bulk: TCP that always has data to send; cbr, poisson, on_off, lrd, voip and ping: UDP datagrams; \
+         see `sojourn list apps`"),
+    key!("flows", "rate": LinkRate = Words("for cbr, poisson, on_off and lrd it must be given"),
+        "1 bit/s to the access link's rate" if |_| true,
+        "for cbr, poisson, on_off and lrd: the rate of each flow, in whole IP packets; of on_off while it is on, of the \
+         others the mean"),
+    key!("flows", "size": SizeDraw = Words("all as segment; for ping 84 B"), "28 B to 65535 B on average" if |_| true,
+        "for cbr, poisson, on_off, lrd and ping: the size of a datagram, headers (28 B) included, or a distribution; \
+         what is beyond 65535 B is cut"),
+    key!("flows", "on": TimeDraw = Words("{ exponential = \"500 ms\" }; for lrd 500 ms"),
+        "more than 0 on average" if |on| on.seconds().mean() > 0.0,
+        "for on_off: how long it is on at a time, TIME or a distribution; for lrd: the mean of that"),
+    key!("flows", "off": TimeDraw = Words("{ exponential = \"500 ms\" }; for lrd 500 ms"),
+        "for on_off: how long it is off at a time, TIME or a distribution; for lrd: the mean of that"),
+    key!("flows", "hurst": f64 = Number(0.8), "0.55 to 0.95" if |hurst| (0.55..=0.95).contains(hurst),
+        "for lrd: the Hurst parameter; the tail index of the periods is 3 - 2 hurst"),
+    whole!("flows", "sources" = Whole(50), 1 to 10_000, "for lrd: how many on/off sources make up a flow"),
+    key!("flows", "spurts": bool = Words("false"),
+        "for voip: whether the speaker pauses, with talk spurts of 1.004 s and pauses of 1.587 s on average"),
+    key!("flows", "every": Span = Text("200 ms"), "1 us to 1 h" if |every| EVERY.contains(every),
+        "for ping: the time from one datagram to the next"),
     key!("flows", "cc": Control = Text("newreno"),
         "a congestion control of the catalogue with its parameters" if |_| true,
         "the congestion control, with the recovery that its RFC pairs with it: { name = NAME, KEY = VALUE } \
@@ -249,7 +274,7 @@ static ROWS: &[Key] = &[
     key!("flows", "ecn": bool = Words("false; true with a congestion control that is made of marks, such as dctcp"),
         "whether they negotiate ECN (RFC 3168); UDP datagrams are ECN-capable"),
     key!("flows", "segment": Bytes = Text("1500 B"),
-        "100 B to 65535 B" if |size| (100..=65535).contains(&size.get()),
+        "100 B to 65535 B" if |size| SEGMENT.contains(&size.get()),
         "the IP packet on the wire, headers (40 B) and options included; ACKs have 40 B and their options"),
     key!("flows", "access": Section = Words("of a dumbbell the defaults of its keys; else none: the hosts are at the nodes"),
         "links that each flow has to itself between its hosts and the network, one on each side; their buffers are \
@@ -341,6 +366,7 @@ impl Preset {
             Preset::Required | Preset::Words(_) | Preset::Profile(_) => None,
             Preset::Text(text) => Some(Value::Text((*text).into())),
             Preset::Whole(number) => Some(Value::Whole(*number)),
+            Preset::Number(number) => Some(Value::Number(*number)),
             Preset::Times(word, ends) => {
                 let ends = ends.iter().map(|end| Value::Text((*end).into())).collect();
                 Some(Value::Table(vec![((*word).into(), Value::List(ends))]))

@@ -23,6 +23,7 @@ mod tcp;
 mod times;
 mod topology;
 mod tree;
+mod udp;
 
 pub use app::App;
 pub use disc::DiscSpec;
@@ -34,3 +35,4 @@ pub use scenario::{Access, Change, Flows, Scenario, Setting};
 pub use schema::schema;
 pub use times::{Spread, Start};
 pub use topology::{Link, Route, Topology};
+pub use udp::{Datagrams, Lrd, OnOff, Source, VOICE_FRAME};

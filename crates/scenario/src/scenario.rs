@@ -56,7 +56,7 @@ pub struct Flows {
     pub ecn: bool,
     /// How fast the applications at their receivers read, payload; None: what comes, at once.
     pub reads: Option<Rate>,
-    /// The IP packet on the wire, headers included.
+    /// The IP packet on the wire, headers included; of datagrams the mean.
     pub segment: Bytes,
     /// Links that each of them has to itself; None: the hosts are at the nodes.
     pub access: Option<Access>,

@@ -136,6 +136,7 @@ fn of_kind(kind: &Kind) -> Json {
             });
             json!({ "anyOf": std::iter::once(of_kind(&Kind::Time)).chain(tables).collect::<Vec<_>>() })
         }
+        Kind::TimeDraw | Kind::SizeDraw => distribution(kind),
         Kind::Number => json!({ "type": "number" }),
         Kind::Whole => json!({ "type": "integer" }),
         Kind::Wholes => {
@@ -154,6 +155,30 @@ fn of_kind(kind: &Kind) -> Json {
         Kind::Table => json!({ "type": "object" }),
         Kind::Tables => json!({ "type": "array" }),
     }
+}
+
+/// A distribution: a quantity that is always the same, or a table that names it.
+fn distribution(kind: &Kind) -> Json {
+    let one = json!({ "type": "string", "pattern": pattern(&kind.units()), "examples": [example(kind)] });
+    let number = of_kind(&Kind::Number);
+    let pair =
+        |items: [&Json; 2]| json!({ "type": "array", "prefixItems": items, "minItems": 2, "maxItems": 2 });
+    let named = |word: &str, value: &Json, second: Option<&str>| {
+        let mut properties = Map::new();
+        properties.insert(word.into(), value.clone());
+        properties.extend(second.map(|key| (key.to_string(), number.clone())));
+        let required: Vec<&str> = std::iter::once(word).chain(second).collect();
+        object(&properties, &required)
+    };
+    let rows = json!({ "type": "array", "items": pair([&one, &number]), "minItems": 1 });
+    json!({ "anyOf": [
+        one,
+        named("exponential", &one, None),
+        named("uniform", &pair([&one, &one]), None),
+        named("pareto", &one, Some("shape")),
+        named("lognormal", &one, Some("sigma")),
+        named("table", &rows, None),
+    ] })
 }
 
 fn example(kind: &Kind) -> &'static str {

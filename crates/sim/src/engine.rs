@@ -391,9 +391,7 @@ impl<P: Probe> Simulation<P> {
         // An acknowledgment that is due before is on its way before.
         loop {
             let flow = &mut self.flows[number as usize];
-            let Source::Tcp(connection) = &mut flow.source else {
-                return self.receive_datagram(at, packet);
-            };
+            let Source::Tcp(connection) = &mut flow.source else { return self.receive_datagram(at, packet) };
             if !flow.receiver_timer.may_be_before(at) {
                 break;
             }
@@ -430,21 +428,34 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    /// A datagram comes to the receiver.
+    /// A datagram comes to the receiver, which may send it back.
     fn receive_datagram(&mut self, at: Time, packet: Packet) {
-        if !packet.is_damaged() {
-            let payload = packet.size().saturating_sub(UDP_HEADER);
-            self.probe.received(at, packet.flow_number(), u64::from(payload));
+        let number = packet.flow_number();
+        let Some(sent) = self.pool.take_datagram(packet) else { return };
+        let payload = packet.size().saturating_sub(UDP_HEADER);
+        self.probe.received(at, number, u64::from(payload));
+        self.probe.datagram(at, number, at.since(sent));
+        let flow = &self.flows[number as usize];
+        let Source::Datagrams(datagrams) = &flow.source else { return };
+        if let Some(answer) = datagrams.answer(packet.size() as u16) {
+            // It carries the time of the question.
+            let packet = self.pool.datagram(sent, answer, number, flow.reverse);
+            self.travel(at, packet);
         }
     }
 
-    /// An acknowledgment comes to the sender.
+    /// An acknowledgment comes to the sender, or a datagram that was sent back.
     fn acknowledge(&mut self, at: Time, packet: Packet) {
         let number = packet.flow_number();
         // What is due before happens before.
         loop {
             let flow = &mut self.flows[number as usize];
-            let Source::Tcp(connection) = &mut flow.source else { return };
+            let Source::Tcp(connection) = &mut flow.source else {
+                if let Some(sent) = self.pool.take_datagram(packet) {
+                    self.probe.rtt(at, at.since(sent));
+                }
+                return;
+            };
             let stop = flow.stop;
             let due =
                 if flow.sender_timer.may_be_before(at) { connection.sender.next_timeout() } else { None };
@@ -502,9 +513,7 @@ impl<P: Probe> Simulation<P> {
                 connection.sender.open();
                 self.pump(self.now, number);
             }
-            Source::Datagrams(datagrams) => {
-                self.events.push(datagrams.first(), Event::new(Kind::Sender, number));
-            }
+            Source::Datagrams(_) => self.schedule_datagram(number),
         }
     }
 
@@ -539,11 +548,19 @@ impl<P: Probe> Simulation<P> {
                 if flow.state == State::Stopped {
                     return;
                 }
-                let (len, ecn, next) = datagrams.send(now);
-                self.events.push(next, Event::new(Kind::Sender, number));
-                let packet = Pool::datagram(number, len, ecn, flow.forward);
+                let packet = self.pool.datagram(now, datagrams.send(), number, flow.forward);
+                self.schedule_datagram(number);
+                self.probe.sent(now, number);
                 self.travel(now, packet);
             }
+        }
+    }
+
+    /// Asks the source of datagrams again when the next one is due.
+    fn schedule_datagram(&mut self, number: u32) {
+        let Source::Datagrams(datagrams) = &self.flows[number as usize].source else { return };
+        if datagrams.next() < Time::NEVER {
+            self.events.push(datagrams.next(), Event::new(Kind::Sender, number));
         }
     }
 

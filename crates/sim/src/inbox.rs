@@ -297,11 +297,12 @@ const COARSEST: u32 = 24;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::apps::datagrams::Datagram;
     use crate::packet::Pool;
     use sojourn_units::{Ecn, Stream};
 
     fn packet(leg: u32, len: u32) -> Packet {
-        Pool::datagram(0, len as u16, Ecn::NotEct, leg)
+        Pool::default().datagram(Time::ZERO, Datagram { len: len as u16, ecn: Ecn::NotEct }, 0, leg)
     }
 
     fn at(nanos: u64) -> Time {

@@ -10,6 +10,7 @@
 pub mod network;
 pub mod topology;
 
+mod apps;
 mod deliveries;
 mod engine;
 mod event;

@@ -3,7 +3,7 @@
 use sojourn_aqm::Disc;
 use sojourn_scenario::links::Framing;
 use sojourn_tcp::Config;
-use sojourn_units::{Rate, Span, Time};
+use sojourn_units::{Draw, Rate, Span, Time};
 use std::sync::Arc;
 
 use crate::deliveries::Deliveries;
@@ -68,27 +68,62 @@ pub enum SourcePlan {
 }
 
 /// A stream of UDP datagrams.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Datagrams {
-    /// Datagrams per second.
+    /// Datagrams per second, the mean; of an on/off source while it is on.
     pub rate: f64,
     /// When they are sent.
     pub spacing: Spacing,
-    /// Mean size on the wire, bytes.
-    pub mean_len: f64,
-    /// Whether sizes are exponential instead of all the same.
-    pub exponential: bool,
+    /// Their sizes on the wire, bytes.
+    pub size: Draw,
     /// Whether they are ECN-capable.
     pub ecn: bool,
+    /// Whether the receiver sends each one back.
+    pub echo: bool,
 }
 
 /// When datagrams are sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Spacing {
     /// In even steps, the first at the start.
     Even,
     /// With independent exponential gaps, also before the first.
     Poisson,
+    /// In even steps during on-periods, the first of which begins at the start.
+    OnOff {
+        /// Lengths of on-periods, s.
+        on: Draw,
+        /// Lengths of the pauses between them, s.
+        off: Draw,
+    },
+    /// The sum of many on/off sources with long-range dependence.
+    Lrd(OnOffSum),
+    /// In even steps, a frame of speech each, the first at the end of the first frame.
+    Voice {
+        /// Whether there are pauses between talk spurts.
+        spurts: bool,
+    },
+}
+
+/// Many alike on/off sources whose periods are Pareto distributed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OnOffSum {
+    /// How many.
+    pub sources: u32,
+    /// The Hurst parameter of their sum; between 0.5 and 1.
+    pub hurst: f64,
+    /// The mean on-period, s.
+    pub on: f64,
+    /// The mean pause, s.
+    pub off: f64,
+}
+
+impl OnOffSum {
+    /// The lengths of on-periods and of pauses, s: Pareto with a tail index of 3 - 2H.
+    pub fn periods(&self) -> [Draw; 2] {
+        let period = |mean| Draw::pareto(mean, 3.0 - 2.0 * self.hurst);
+        [self.on, self.off].map(|mean| period(mean).expect("the scenario has checked the periods"))
+    }
 }
 
 /// An entry of the schedule.

@@ -1,8 +1,9 @@
 //! What travels on links.
 
+use crate::apps::datagrams::Datagram;
 use sojourn_aqm::{self as aqm, FlowId};
 use sojourn_tcp::Segment;
-use sojourn_units::Ecn;
+use sojourn_units::{Ecn, Time};
 
 /// A packet on its way along the route of its flow: what links and discs must know of it.
 ///
@@ -17,12 +18,15 @@ pub struct Packet {
     ecn: Ecn,
 }
 
-/// The segments of all packets on their way.
+/// What all packets on their way carry: segments, and of datagrams when they were sent.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     segments: Vec<Segment>,
     /// Places that hold nothing.
     free: Vec<u32>,
+    sent: Vec<Time>,
+    /// The same for datagrams.
+    free_sent: Vec<u32>,
 }
 
 impl Packet {
@@ -66,9 +70,22 @@ impl Pool {
         Packet { flow: FlowId(flow), leg, place, len: segment.wire_len() as u16, ecn: segment.ecn }
     }
 
-    /// A datagram, which carries nothing that anybody would ask for.
-    pub(crate) fn datagram(flow: u32, len: u16, ecn: Ecn, leg: u32) -> Packet {
-        Packet { flow: FlowId(flow), leg, place: NOWHERE, len, ecn }
+    /// A datagram that counts as sent at `sent`, on the leg where its route begins.
+    pub(crate) fn datagram(&mut self, sent: Time, datagram: Datagram, flow: u32, leg: u32) -> Packet {
+        let place = self.free_sent.pop().unwrap_or(self.sent.len() as u32);
+        if let Some(at) = self.sent.get_mut(place as usize) {
+            *at = sent;
+        } else {
+            self.sent.push(sent);
+        }
+        let Datagram { len, ecn } = datagram;
+        Packet { flow: FlowId(flow), leg, place: place | DATAGRAM, len, ecn }
+    }
+
+    /// Ends the way of a datagram; gives when it was sent. None where it was damaged.
+    pub(crate) fn take_datagram(&mut self, packet: Packet) -> Option<Time> {
+        self.free(packet);
+        (!packet.is_damaged()).then(|| self.sent[(packet.place & !DATAGRAM) as usize])
     }
 
     /// Ends the way of a packet with a segment; gives that, with the ECN bits that the packet has now. None where it
@@ -82,18 +99,29 @@ impl Pool {
 
     /// Ends a packet's way.
     pub(crate) fn free(&mut self, packet: Packet) {
-        if packet.place < DAMAGED {
-            self.free.push(packet.place);
+        match packet.place {
+            DAMAGED => {}
+            place if place & DATAGRAM == 0 => self.free.push(place),
+            place => self.free_sent.push(place & !DATAGRAM),
         }
     }
 
-    /// The packet once more, with a segment of its own.
+    /// The packet once more, with a segment or a time of its own.
     #[cold]
     #[inline(never)]
     pub(crate) fn copy(&mut self, packet: Packet) -> Packet {
-        let Some(segment) = self.segments.get(packet.place as usize) else { return packet };
-        let copy = self.of_segment(*segment, packet.flow.0, packet.leg);
-        Packet { place: copy.place, ..packet }
+        let place = match packet.place {
+            DAMAGED => DAMAGED,
+            place if place & DATAGRAM == 0 => {
+                self.of_segment(self.segments[place as usize], packet.flow.0, packet.leg).place
+            }
+            place => {
+                let datagram = Datagram { len: packet.len, ecn: packet.ecn };
+                self.datagram(self.sent[(place & !DATAGRAM) as usize], datagram, packet.flow.0, packet.leg)
+                    .place
+            }
+        };
+        Packet { place, ..packet }
     }
 
     /// The packet with a bit wrong; nobody will ask what it carries.
@@ -123,7 +151,7 @@ impl aqm::Packet for Packet {
     }
 }
 
-/// The place of a packet without a segment.
-const NOWHERE: u32 = u32::MAX;
+/// Tells the places of datagrams from those of segments.
+const DATAGRAM: u32 = 1 << 31;
 /// The place of a packet that was damaged.
-const DAMAGED: u32 = u32::MAX - 1;
+const DAMAGED: u32 = u32::MAX;

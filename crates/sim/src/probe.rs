@@ -26,6 +26,10 @@ pub trait Probe {
     /// A flow's application, which reads at a rate of its own, has read on from `since` to `at`; `by` tells what it had
     /// read in all at a time between the two, bytes.
     fn read(&mut self, _since: Time, _at: Time, _flow: u32, _by: &dyn Fn(Time) -> u64) {}
+    /// A flow sends a datagram.
+    fn sent(&mut self, _at: Time, _flow: u32) {}
+    /// A datagram arrives that was sent so long ago.
+    fn datagram(&mut self, _at: Time, _flow: u32, _delay: Span) {}
     /// A sender measured the round-trip time.
     fn rtt(&mut self, _at: Time, _rtt: Span) {}
     /// A flow's sender has acted, and has this congestion window now.

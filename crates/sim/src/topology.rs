@@ -5,7 +5,8 @@
 //!          <--access--      < links of the way back <       <--access--
 //! ```
 
-use crate::network::{Change, Datagrams, FlowPlan, LinkChange, LinkPlan, Network, SourcePlan, Spacing};
+use crate::apps;
+use crate::network::{Change, FlowPlan, LinkChange, LinkPlan, Network, SourcePlan};
 use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::{Disc, Law, Limit};
 use sojourn_scenario::{App, Flows, Link, Scenario, Setting, Start};
@@ -106,12 +107,7 @@ fn add_flows(network: &mut Network, flows: &Flows, seed: u64) {
 }
 
 fn source(flows: &Flows) -> SourcePlan {
-    let datagrams = |rate: Rate, spacing| {
-        let mean_len = flows.segment.get() as f64;
-        let rate = rate.packets_per_second(mean_len);
-        SourcePlan::Datagrams(Datagrams { rate, spacing, mean_len, exponential: false, ecn: flows.ecn })
-    };
-    match flows.app {
+    match &flows.app {
         App::Bulk => SourcePlan::Bulk(Arc::new(Config {
             profile: flows.profile.clone(),
             cc: flows.cc.clone(),
@@ -119,8 +115,7 @@ fn source(flows: &Flows) -> SourcePlan {
             ecn: flows.ecn,
             reads: flows.reads,
         })),
-        App::Cbr(rate) => datagrams(rate, Spacing::Even),
-        App::Poisson(rate) => datagrams(rate, Spacing::Poisson),
+        App::Datagrams(datagrams) => SourcePlan::Datagrams(apps::datagrams::plan(datagrams, flows.ecn)),
     }
 }
 

@@ -8,7 +8,7 @@ use sojourn_sim::network::{Datagrams, FlowPlan, LinkPlan, Network, SourcePlan, S
 use sojourn_sim::{Deliveries, Packet, Probe, Simulation, Wire};
 use sojourn_tcp::{Config, Profile};
 use sojourn_units::param::Quantity;
-use sojourn_units::{Prob, Rate, Span, Stream, Time, Value};
+use sojourn_units::{Draw, Prob, Rate, Span, Stream, Time, Value};
 
 const SEED: u64 = 5;
 
@@ -59,7 +59,13 @@ fn flow(source: SourcePlan, stop: Option<Time>) -> FlowPlan {
 
 /// Datagrams of 1500 B, so many a second.
 fn datagrams(rate: f64, spacing: Spacing) -> SourcePlan {
-    SourcePlan::Datagrams(Datagrams { rate, spacing, mean_len: 1500.0, exponential: false, ecn: true })
+    SourcePlan::Datagrams(Datagrams {
+        rate,
+        spacing,
+        size: Draw::constant(1500.0).unwrap(),
+        ecn: true,
+        echo: false,
+    })
 }
 
 /// One flow over a link, with a plain way back.

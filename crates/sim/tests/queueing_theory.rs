@@ -5,7 +5,7 @@ use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::{Backlog, Limit, Site};
 use sojourn_sim::network::{Datagrams, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
 use sojourn_sim::{Probe, Simulation};
-use sojourn_units::{Rate, Span, Stream, Time};
+use sojourn_units::{Draw, Rate, Span, Stream, Time};
 
 /// 8 Mbit/s and 1000 B: one packet a millisecond.
 const SERVICE: f64 = 1000.0;
@@ -43,9 +43,9 @@ fn waiting(load: f64, exponential: bool, seed: u64) -> (f64, f64) {
     let poisson = Datagrams {
         rate: load * SERVICE,
         spacing: Spacing::Poisson,
-        mean_len: 1000.0,
-        exponential,
+        size: if exponential { Draw::exponential(1000.0) } else { Draw::constant(1000.0) }.unwrap(),
         ecn: false,
+        echo: false,
     };
     let network = Network {
         links: vec![LinkPlan { disc: Some(Box::new(disc)), ..LinkPlan::plain(rate, Span::from_millis(50)) }],

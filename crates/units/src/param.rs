@@ -67,6 +67,10 @@ pub enum Kind {
     Word(&'static [&'static str]),
     /// A time, or two times in a table under one of these words: `{ spread = ["38 ms", "42 ms"] }`.
     Times(&'static [&'static str]),
+    /// A distribution of times: `"3 s"`, `{ exponential = "3 s" }`.
+    TimeDraw,
+    /// A distribution of sizes: `"12 packets"`, `{ pareto = "10 kB", shape = 1.2 }`.
+    SizeDraw,
     /// A disc: `"red:min=50packets"`, or a table of its law and the law's parameters.
     Disc,
     /// A congestion control: `"cubic:hystart=false"`, or a table of its name and its parameters.
@@ -153,10 +157,10 @@ impl Kind {
     pub fn example(&self) -> &'static str {
         match self {
             Kind::Queue => "\"300 packets\"",
-            Kind::Time | Kind::Times(_) => "\"20 ms\"",
+            Kind::Time | Kind::Times(_) | Kind::TimeDraw => "\"20 ms\"",
             Kind::Rate => "\"8 Mbit/s\"",
             Kind::Frequency => "\"160 Hz\"",
-            Kind::Size => "\"1500 B\"",
+            Kind::Size | Kind::SizeDraw => "\"1500 B\"",
             Kind::Number => "0.1",
             Kind::Whole => "50",
             Kind::Wholes => "[7, 9]",
@@ -174,10 +178,11 @@ impl Kind {
     pub fn units(&self) -> Vec<&'static str> {
         let lists: &[&[text::Unit]] = match self {
             Kind::Queue => &[PACKET_UNITS, SIZE_UNITS, TIME_UNITS],
-            Kind::Time | Kind::Times(_) => &[TIME_UNITS],
+            Kind::Time | Kind::Times(_) | Kind::TimeDraw => &[TIME_UNITS],
             Kind::Rate => &[RATE_UNITS, PACKET_RATE_UNITS],
             Kind::Frequency => &[FREQUENCY_UNITS],
             Kind::Size => &[SIZE_UNITS],
+            Kind::SizeDraw => &[PACKET_UNITS, SIZE_UNITS],
             _ => &[],
         };
         lists.concat().into_iter().map(|(name, _)| name).collect()
@@ -199,6 +204,8 @@ impl fmt::Display for Kind {
             Kind::Flag => "true or false",
             Kind::Word(_) => "word",
             Kind::Times(_) => "time or times",
+            Kind::TimeDraw => "time or distribution of times",
+            Kind::SizeDraw => "size or distribution of sizes",
             Kind::Disc => "disc",
             Kind::Control => "congestion control",
             Kind::Form(_) => "text or table",

@@ -3,6 +3,7 @@
 mod changes;
 mod flows;
 mod links;
+mod udp;
 
 pub(crate) use flows::TCP_KEYS;
 
@@ -12,7 +13,7 @@ use crate::scenario::Scenario;
 use crate::tree::{Node, Tree};
 use sojourn_aqm::Site;
 use sojourn_units::param::{Kind, Quantity};
-use sojourn_units::{Bytes, Fault, LinkRate, Rate, Span, Value};
+use sojourn_units::{Fault, LinkRate, Rate, Span, Value};
 use std::rc::Rc;
 
 /// The scenario; or all that is wrong with it, `flaws` included.
@@ -261,7 +262,7 @@ fn mean_segment(groups: &[Section<'_>]) -> Option<f64> {
     for group in groups {
         let count = group.get::<u64>("count")? as f64;
         flows += count;
-        bytes += count * group.get::<Bytes>("segment")?.get() as f64;
+        bytes += count * udp::packet_of(group)?;
     }
     (flows > 0.0).then(|| bytes / flows)
 }

@@ -3,7 +3,7 @@
 use crate::common::{LEAST, WHOLE, access, bottleneck, disc, parse, parse_with};
 use sojourn_aqm::Limit;
 use sojourn_scenario::{
-    App, Change, DiscSpec, Key, Preset, Scenario, Setting, Spread, Start, explain, schema,
+    App, Change, DiscSpec, Key, Preset, Scenario, Setting, Source, Spread, Start, explain, schema,
 };
 use sojourn_tcp::Profile;
 use sojourn_tcp::knobs::KNOBS;
@@ -40,7 +40,7 @@ fn every_key_is_read() {
     assert_eq!(bottleneck.buffer, Some(Limit::Packets(300)));
     assert_eq!(disc(&scenario).to_string(), "pi:target=100 packets,a=1.822e-5,b=1.816e-5");
     let flows = &scenario.flows[0];
-    assert_eq!((flows.count, flows.app, flows.cc.to_string().as_str()), (50, App::Bulk, "newreno"));
+    assert_eq!((flows.count, &flows.app, flows.cc.to_string().as_str()), (50, &App::Bulk, "newreno"));
     assert_eq!((flows.ecn, flows.segment), (true, Bytes::new(1000)));
     let (first, last) = (Span::from_millis(38), Span::from_millis(42));
     assert_eq!((access(flows).rate, access(flows).delay), (mbit(10.0), Spread { from: first, to: last }));
@@ -144,7 +144,7 @@ fn every_default_is_as_documented() {
     assert_eq!(disc(&scenario), &DiscSpec::parse("tail_drop").unwrap());
     assert!(scenario.at.is_empty());
     let flows = &scenario.flows[0];
-    assert_eq!((flows.count, flows.app, flows.cc.to_string().as_str()), (1, App::Bulk, "newreno"));
+    assert_eq!((flows.count, &flows.app, flows.cc.to_string().as_str()), (1, &App::Bulk, "newreno"));
     assert_eq!(flows.profile, Profile::default());
     assert_eq!((flows.ecn, flows.segment, flows.stop), (false, Bytes::new(1500), None));
     assert_eq!((access(flows).rate, access(flows).delay), (mbit(100.0), Spread::constant(Span::ZERO)));
@@ -365,6 +365,32 @@ fn table_of<'a>(schema: &'a serde_json::Value, table: &str) -> &'a serde_json::V
     })
 }
 
+/// Every source of datagrams with all its keys, and with none that it can do without, is what its JSON says.
+#[test]
+fn datagrams_read_back_from_json() {
+    for lines in [
+        "app = \"cbr\"; rate = \"1 Mbit/s\"; size = { table = [[\"100 B\", 0.5], [\"1 kB\", 0.5]] }",
+        "app = \"poisson\"; rate = \"100 packets/s\"; size = { lognormal = \"500 B\", sigma = 1.5 }",
+        "app = \"on_off\"; rate = \"20 kB/s\"; segment = \"210 B\"",
+        "app = \"on_off\"; rate = \"20 kB/s\"; on = { pareto = \"500 ms\", shape = 1.5 }; off = \"1 s\"",
+        "app = \"lrd\"; rate = \"1 Mbit/s\"",
+        "app = \"lrd\"; rate = \"1 Mbit/s\"; hurst = 0.7; sources = 10; on = \"100 ms\"; off = \"1 s\"; size = \"99 B\"",
+        "app = \"voip\"",
+        "app = \"voip\"; spurts = true; ecn = true",
+        "app = \"ping\"",
+        "app = \"ping\"; every = \"1 s\"; size = \"1000 B\"",
+    ] {
+        let scenario =
+            parse(&LEAST.replace("[[flows]]", &format!("[[flows]]\n{}", lines.replace("; ", "\n")))).unwrap();
+        assert_eq!(parse(&as_toml(&scenario)).unwrap(), scenario, "{lines}");
+    }
+    let ping = parse(&LEAST.replace("[[flows]]", "[[flows]]\napp = \"ping\"")).unwrap();
+    assert_eq!(ping.site(0).packet, 84.0);
+    assert!(
+        ping.describe().contains("1 x ping of one datagram each 200 ms, which comes back, packets of 84 B")
+    );
+}
+
 /// UDP groups: the rate is that of whole packets; what speaks of TCP is null; laws are not told of them.
 #[test]
 fn datagrams_have_a_rate_and_nothing_of_tcp() {
@@ -373,7 +399,8 @@ fn datagrams_have_a_rate_and_nothing_of_tcp() {
         "[[flows]]\napp = \"poisson\"\nrate = \"100 packets/s\"\nsegment = \"1000 B\"\n",
     );
     let scenario = parse(&text).unwrap();
-    assert_eq!(scenario.flows[0].app, App::Poisson(mbit(0.8)));
+    let datagrams = scenario.flows[0].app.datagrams().unwrap();
+    assert_eq!((&datagrams.source, datagrams.mean_size()), (&Source::Poisson(mbit(0.8)), 1000.0));
     let site = scenario.site(0);
     assert_eq!((site.flows, site.base_rtt), (None, None));
     let json = scenario.to_json();

@@ -13,6 +13,9 @@ pub(crate) struct Log {
     /// Flows of packets that wires lost, by link.
     pub(crate) lost: BTreeMap<u32, Vec<(Time, u32)>>,
     pub(crate) received: Told<u64>,
+    pub(crate) sent: Told<()>,
+    /// The delays of datagrams.
+    pub(crate) datagrams: Told<Span>,
     pub(crate) rtts: Vec<(Time, Span)>,
     /// None where the flow stops.
     pub(crate) windows: Told<Option<Window>>,
@@ -38,6 +41,8 @@ impl Log {
         cut(&mut self.received, end);
         cut(&mut self.lost, end);
         self.lost.values_mut().for_each(|lost| lost.sort());
+        cut(&mut self.sent, end);
+        cut(&mut self.datagrams, end);
         cut(&mut self.windows, end);
         self.rtts.retain(|(at, _)| *at <= end);
         self.rtts.sort();
@@ -49,6 +54,8 @@ impl Log {
         compare("link", (&self.links, &other.links), &mut found);
         compare("lost by the wire of link", (&self.lost, &other.lost), &mut found);
         compare("received by flow", (&self.received, &other.received), &mut found);
+        compare("sent by flow", (&self.sent, &other.sent), &mut found);
+        compare("datagram of flow", (&self.datagrams, &other.datagrams), &mut found);
         compare("window of flow", (&self.windows, &other.windows), &mut found);
         let rtts = (self.rtts != other.rtts).then(|| "the round-trip times".into());
         found.into_iter().min().map(|(_, what)| what).or(rtts)
@@ -116,6 +123,12 @@ impl Probe for Log {
     }
     fn read(&mut self, since: Time, at: Time, flow: u32, by: &dyn Fn(Time) -> u64) {
         add(&mut self.received, &mut self.wrong, (at, flow, by(at) - by(since)));
+    }
+    fn sent(&mut self, at: Time, flow: u32) {
+        add(&mut self.sent, &mut self.wrong, (at, flow, ()));
+    }
+    fn datagram(&mut self, at: Time, flow: u32, delay: Span) {
+        add(&mut self.datagrams, &mut self.wrong, (at, flow, delay));
     }
     fn rtt(&mut self, at: Time, rtt: Span) {
         self.rtts.push((at, rtt));

@@ -8,10 +8,12 @@ use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::{Law, Limit, Site, catalogue};
 use sojourn_scenario::links::{self, Coding, Framing, Impairments, Lte, Recording, Satellite};
-use sojourn_sim::network::{Change, Datagrams, FlowPlan, LinkChange, LinkPlan, Network, SourcePlan, Spacing};
+use sojourn_sim::network::{
+    Change, Datagrams, FlowPlan, LinkChange, LinkPlan, Network, OnOffSum, SourcePlan, Spacing,
+};
 use sojourn_sim::{Deliveries, Packet, Simulation, Wire};
 use sojourn_tcp::{Config, LimitedTransmit, Pipe, Profile};
-use sojourn_units::{Prob, Rate, Span, Stream, Time};
+use sojourn_units::{Draw, Prob, Rate, Span, Stream, Time};
 
 /// What kind of networks are drawn.
 #[derive(Clone, Copy, Debug)]
@@ -157,18 +159,39 @@ fn disc(draws: &mut Draws, rate: Rate) -> Fifo<Packet, Box<dyn Law>> {
 
 fn source(draws: &mut Draws, kind: Kind) -> SourcePlan {
     if draws.chance(0.3) {
-        return SourcePlan::Datagrams(Datagrams {
-            rate: if kind.round { draws.pick(&[50.0, 100.0, 200.0]) } else { draws.between(5.0, 400.0) },
-            spacing: draws.pick(&[Spacing::Even, Spacing::Poisson]),
-            mean_len: if kind.round { 1000.0 } else { draws.between(40.0, 1500.0) },
-            exponential: !kind.round && draws.chance(0.5),
-            ecn: draws.chance(0.5),
-        });
+        return SourcePlan::Datagrams(datagrams(draws, kind));
     }
     let mss = if kind.round { 960 } else { draws.below(1400) as u32 + 60 };
     let cc = draws.pick(&["reno", "newreno", "cubic"]).into();
     let reads = draws.chance(0.3).then(|| rate(draws, kind));
     SourcePlan::Bulk(Config { profile: profile(draws), cc, mss, ecn: draws.chance(0.5), reads }.into())
+}
+
+fn datagrams(draws: &mut Draws, kind: Kind) -> Datagrams {
+    let period = |draws: &mut Draws| {
+        let mean = if kind.round { 0.1 } else { draws.between(0.01, 0.5) };
+        match draws.below(3) {
+            0 => Draw::constant(mean),
+            1 => Draw::exponential(mean),
+            _ => Draw::pareto(mean, 1.4),
+        }
+    };
+    let len = if kind.round { 1000.0 } else { draws.between(40.0, 1500.0) };
+    let size = if kind.round || draws.chance(0.5) { Draw::constant(len) } else { Draw::exponential(len) };
+    let spacing = match draws.below(5) {
+        0 => Spacing::Even,
+        1 => Spacing::Poisson,
+        2 => Spacing::OnOff { on: period(draws).unwrap(), off: period(draws).unwrap() },
+        3 => Spacing::Lrd(OnOffSum { sources: draws.below(9) as u32 + 1, hurst: 0.8, on: 0.1, off: 0.1 }),
+        _ => Spacing::Voice { spurts: draws.chance(0.5) },
+    };
+    Datagrams {
+        rate: if kind.round { draws.pick(&[50.0, 100.0, 200.0]) } else { draws.between(5.0, 400.0) },
+        spacing,
+        size: size.unwrap(),
+        ecn: draws.chance(0.5),
+        echo: draws.chance(0.4),
+    }
 }
 
 fn profile(draws: &mut Draws) -> Profile {
