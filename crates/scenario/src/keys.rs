@@ -184,8 +184,8 @@ static LINK: &[Key] = &[
          with blocks = true instead for PTM" if |_| true,
         "what a packet takes on the wire; buffers and laws count IP packets"),
     key!("", "impairments": Impairments = Words("none"),
-        "any of loss, corrupt, bleach, duplicate (probabilities), bursts = { enter, leave, good, bad }, jitter = TIME, \
-         reorder = { probability, late = TIME }" if |_| true,
+        "any of loss, corrupt, bleach, duplicate (probabilities), bursts = { enter, leave, good, bad }, jitter = TIME or a distribution, \
+         reorder = { probability, late = TIME or a distribution }" if |_| true,
         "what the wire does to packets after they have been sent"),
 ];
 
