@@ -31,6 +31,7 @@ impl Reorder {
 mod tests {
     use super::*;
     use crate::wire::theory::assert_binomial;
+    use sojourn_units::math::pow_int;
     use sojourn_units::{Draw, Prob, Span, TimeDraw};
 
     const N: usize = 200_000;
@@ -72,7 +73,7 @@ mod tests {
         for p in [0.01_f64, 0.2, 0.6] {
             let extents = extents(&order(p, Span::from_micros(4500)));
             // Those of neighbours hang together, by four places at the most.
-            let (share, deviation) = (p * (1.0 - p.powi(4)), (9.0 * p).sqrt());
+            let (share, deviation) = (p * (1.0 - pow_int(p, 4)), (9.0 * p).sqrt());
             crate::wire::theory::assert_mean(extents.len() as f64 / N as f64, share, deviation, N);
         }
     }
@@ -85,7 +86,7 @@ mod tests {
         assert!(extents.iter().all(|extent| *extent <= 8), "no packet is later than it is held back");
         // One of four packets before is late too, or one of four behind.
         let four = extents.iter().filter(|extent| **extent == 4).count();
-        assert_binomial(four, extents.len(), (1.0 - p).powi(8));
+        assert_binomial(four, extents.len(), pow_int(1.0 - p, 8));
     }
 
     #[test]
