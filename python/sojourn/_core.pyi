@@ -1,5 +1,6 @@
 """The compiled half of Sojourn: scenarios, the catalogue, the packet plant and single laws."""
 
+from collections.abc import Sequence
 from typing import ClassVar, Literal, final
 
 import numpy as np
@@ -296,8 +297,8 @@ class Scenario:
     def guests(self) -> list[tuple[int, CongestionControl]]:
         """The congestion controls in Python with the places of their groups of flows."""
     @property
-    def site(self) -> Site:
-        """What a law at the bottleneck may know of its place."""
+    def sites(self) -> list[Site]:
+        """What the law of each link whose disc may be replaced may know of its place; at least one."""
 
 @final
 class Ticket:
@@ -347,13 +348,13 @@ def run(
     scenario: Scenario,
     seed: int,
     ticket: Ticket,
-    law: object | None = None,
+    laws: Sequence[object] = (),
 ) -> Run:
     """Run the packet plant once, without the interpreter's lock.
 
-    `law` is a run's own `sojourn.Law` or `sojourn.Controller`, in the place of the scenario's; the lock is
-    taken when it is asked, and for the scenario's congestion controls in Python. Raises `Cancelled`, and
-    `LawError` when one of them fails.
+    `laws` are a run's own `sojourn.Law`s or `sojourn.Controller`s, one for each of the scenario's sites,
+    in the place of its own; the lock is taken when they are asked, and for the scenario's congestion
+    controls in Python. Raises `Cancelled`, and `LawError` when one of them fails.
     """
 
 def check_cc(cc: object) -> None:

@@ -56,27 +56,27 @@ pub(crate) struct Run {
     cpu_s: f64,
 }
 
-/// Runs a scenario on the packet plant, without Python's lock; under `law`, where there is one, instead of the
-/// scenario's own.
+/// Runs a scenario on the packet plant, without Python's lock; under `laws`, where there are any, one for each of the
+/// scenario's sites in their order.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed, ticket, law = None))]
+#[allow(clippy::needless_pass_by_value)] // arguments come from Python by value
+#[pyo3(signature = (scenario, seed, ticket, laws = Vec::new()))]
 pub(crate) fn run(
     scenario: &Bound<'_, Scenario>,
     seed: u64,
     ticket: &Ticket,
-    law: Option<&Bound<'_, PyAny>>,
+    laws: Vec<Bound<'_, PyAny>>,
 ) -> PyResult<Run> {
-    let guest = law.map(seat).transpose()?;
-    let (failure, law_judges) = guest.as_ref().map(Seated::manners).unwrap_or_default();
     let (py, given) = (scenario.py(), scenario.get());
+    let failure = Failure::default();
+    let seated = laws.iter().map(|law| seat(law, &failure)).collect::<PyResult<Vec<Seated>>>()?;
+    let law_judges = seated.iter().any(|law| law.every_packet);
+    let own = seated.into_iter().map(|seated| seated.law).collect();
     let scenario = given.for_a_run(py, &failure)?;
     let every_packet = law_judges || given.has_guests();
     py.detach(|| {
         let start = thread_cpu_seconds();
-        let mut run = match guest {
-            Some(guest) => sojourn_sim::Run::with_law(&scenario, seed, guest.law),
-            None => sojourn_sim::Run::new(&scenario, seed).map_err(refused)?,
-        };
+        let mut run = sojourn_sim::Run::with_laws(&scenario, seed, own).map_err(refused)?;
         drive(&mut run, ticket, &failure, every_packet)?;
         Ok(Run { outcome: run.finish(), cpu_s: thread_cpu_seconds() - start })
     })
@@ -104,8 +104,9 @@ fn advance_holding_the_lock(run: &mut sojourn_sim::Run) -> bool {
     Python::attach(|_| run.advance())
 }
 
+#[allow(clippy::needless_pass_by_value)] // as `map_err` has it
 fn refused(fault: sojourn_units::Fault) -> PyErr {
-    scenario_error(vec![fault.inside("bottleneck.disc").to_string()])
+    scenario_error(vec![fault.to_string()])
 }
 
 #[pymethods]

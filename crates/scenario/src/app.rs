@@ -74,7 +74,7 @@ fn is_of_tcp(key: &str) -> bool {
 }
 
 /// Keys of a group of flows that say nothing of what it sends.
-const ANY_APP: &[&str] = &["app", "count", "access"];
+const ANY_APP: &[&str] = &["name", "from", "to", "route", "back", "app", "count", "access"];
 
 /// The name of an application.
 pub(crate) struct AppName(pub(crate) &'static str);

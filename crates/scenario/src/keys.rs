@@ -98,15 +98,45 @@ macro_rules! whole {
 use Preset::{Number, Required, Text, Times, Whole, Words};
 
 static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
-    let before = |table: &str| ROWS.iter().position(|key| key.table == table).unwrap_or(ROWS.len());
-    let (access, at) = (before("flows.access"), before("at"));
-    let mut keys = ROWS[..access].to_vec();
+    let rows = |table: &'static str| ROWS.iter().filter(move |key| key.table == table).copied();
+    let mut keys: Vec<Key> = rows("").collect();
+    for (table, role) in DIRECTIONS {
+        let link = LINK.iter().map(|key| key.in_direction(table, *role));
+        // What a link joins comes before what it is like.
+        let (ends, more): (Vec<Key>, Vec<Key>) = rows(table).partition(|key| key.preset == Required);
+        keys.extend(ends.into_iter().chain(link).chain(more));
+    }
+    keys.extend(rows("home"));
+    keys.extend(rows("flows"));
     keys.extend(SHORT.iter().filter_map(|name| knob(name)).map(|knob| of_knob("flows", knob)));
-    keys.extend(&ROWS[access..at]);
+    keys.extend(rows("flows.access"));
     keys.extend(KNOBS.iter().map(|knob| of_knob("flows.tcp", knob)));
-    keys.extend(&ROWS[at..]);
+    keys.extend(["at", "at.set"].into_iter().flat_map(rows));
     keys
 });
+
+/// What a table that speaks of one direction of a link makes of the keys that are left out.
+#[derive(Clone, Copy, PartialEq)]
+enum Role {
+    /// It is where packets queue.
+    Congested,
+    /// It is any link of a graph.
+    Any,
+    /// It is the other direction of one.
+    Back,
+}
+
+/// The tables that speak of one direction of a link, and so have the keys of [`LINK`].
+static DIRECTIONS: &[(&str, Role)] = &[
+    ("bottleneck", Role::Congested),
+    ("bottleneck.back", Role::Back),
+    ("parking_lot", Role::Congested),
+    ("two_bottlenecks", Role::Congested),
+    ("home.up", Role::Congested),
+    ("home.down", Role::Congested),
+    ("links", Role::Any),
+    ("links.back", Role::Back),
+];
 
 /// The key of a knob of TCP.
 fn of_knob(table: &'static str, knob: &'static Knob) -> Key {
@@ -129,7 +159,21 @@ pub(crate) const SHORT: &[&str] = &["sack", "timestamps", "initial_window", "del
 /// Times between datagrams.
 const EVERY: RangeInclusive<Span> = Span::from_micros(1)..=Span::from_secs(3600);
 
-/// All keys but the knobs of TCP.
+/// The keys of one direction of a link.
+static LINK: &[Key] = &[
+    key!("", "rate": LinkRate = Required, "1 bit/s to 1 Tbit/s" if |_| true,
+        "rate of the link; in packets/s of the flows' segment (their mean where they differ)"),
+    key!("", "delay": Span = Required, "propagation delay, one way"),
+    key!("", "buffer": Amount = Words("no limit"),
+        "whole packets, at least one; or bytes or a time at the link's rate, one segment or more"
+            if |_| true,
+        "what the disc may hold; the packet on the wire is not in it"),
+    key!("", "disc": Disc = Text(DEFAULT_LAW),
+        "a law of the catalogue with its parameters" if |_| true,
+        "the disc: { law = NAME, KEY = VALUE } or \"NAME:KEY=VALUE,KEY=VALUE\"; see `sojourn list laws`"),
+];
+
+/// All keys but those of [`LINK`] and the knobs of TCP.
 static ROWS: &[Key] = &[
     key!("", "title": Title = Required, "one line, not empty, at most 200 letters" if |_| true,
         "what the scenario shows"),
@@ -140,19 +184,43 @@ static ROWS: &[Key] = &[
     key!("", "sample": Span = Words("chosen by the plant from the duration"),
         "more than 0, from a millionth of duration to duration" if |span| *span > Span::ZERO,
         "step of the series over time"),
-    key!("", "bottleneck": Section = Required, "the congested link of a dumbbell"),
+    key!("", "bottleneck": Section = Words("a network is given in one of these tables"),
+        "a dumbbell: its congested link, from node left to node right; `bottleneck.back` is its other direction"),
+    key!("", "parking_lot": Section = Words("a network is given in one of these tables"),
+        "a chain of routers r1, r2, ... with links r1-r2, r2-r3, ..., each with its disc"),
+    key!("", "two_bottlenecks": Section = Words("a network is given in one of these tables"),
+        "the network of the SQM paper, its figure 2: routers r1 to r6, bottlenecks r2-r3 and r3-r4; \
+         r1 is at r2, r5 at r2, r6 at r3"),
+    key!("", "home": Section = Words("a network is given in one of these tables"),
+        "a home: nodes lan, modem, isp; links lan-modem (fast), up (modem to isp) and down (isp to modem)"),
+    key!("", "links": Sections = Words("a network is given in one of these tables"),
+        "any graph, link by link; one [[links]] each"),
     key!("", "flows": Sections = Required, "groups of like flows; one [[flows]] each"),
     key!("", "at": Sections = Words("no changes"), "changes during the run; one [[at]] each"),
-    key!("bottleneck", "rate": LinkRate = Required, "1 bit/s to 1 Tbit/s" if |_| true,
-        "rate of the link, both ways; in packets/s of the flows' segment (their mean where they differ)"),
-    key!("bottleneck", "delay": Span = Required, "propagation delay, one way"),
-    key!("bottleneck", "buffer": Amount = Words("no limit"),
-        "whole packets, at least one; or bytes or a time at the link's rate, one segment or more"
-            if |_| true,
-        "what the disc may hold; the packet on the wire is not in it"),
-    key!("bottleneck", "disc": Disc = Text(DEFAULT_LAW),
-        "a law of the catalogue with its parameters" if |_| true,
-        "the disc: { law = NAME, KEY = VALUE } or \"NAME:KEY=VALUE,KEY=VALUE\"; see `sojourn list laws`"),
+    key!("parking_lot", "routers": u64 = Whole(5), "3 to 1000" if |count| (3..=1000).contains(count), "how many routers"),
+    key!("two_bottlenecks", "fast": LinkRate = Words("ten times the rate"), "1 bit/s to 10 Tbit/s" if |_| true,
+        "rate of the links r1-r2, r5-r2 and r3-r6, which are no bottlenecks"),
+    key!("bottleneck", "back": Section = Words("the same rate and delay, no disc"), "the other direction, which carries the ACKs"),
+    key!("home", "lan": LinkRate = Text("1 Gbit/s"), "1 bit/s to 10 Tbit/s" if |_| true,
+        "rate of the link between the hosts and the modem, both ways; its delay is nothing"),
+    key!("home", "up": Section = Required, "the way from the modem to the ISP"),
+    key!("home", "down": Section = Required, "the way from the ISP to the modem"),
+    key!("links", "from": Name = Required, "letters, digits, - and _, at most 32" if |_| true, "the node where it begins"),
+    key!("links", "to": Name = Required, "letters, digits, - and _, at most 32" if |_| true, "the node where it ends"),
+    key!("links", "name": Name = Words("FROM-TO"), "letters, digits, - and _, at most 32" if |_| true,
+        "what it is called in results and in [[at]]; its other direction is NAME.back"),
+    key!("links", "one_way": bool = Words("false"), "whether it has no other direction"),
+    key!("links", "back": Section = Words("the same rate and delay, no disc"), "the other direction"),
+    key!("flows", "name": Name = Words("the app's name; with a number behind it where that is taken"),
+        "letters, digits, - and _, at most 32" if |_| true, "what the class is called in results and in [[at]]"),
+    key!("flows", "from": Name = Words("left, r1, lan; in a network of [[links]] it must be given"), "a node" if |_| true,
+        "the node where the senders are"),
+    key!("flows", "to": Name = Words("right, the last router, isp; in a network of [[links]] it must be given"), "a node" if |_| true,
+        "the node where the receivers are"),
+    key!("flows", "route": Names = Words("the shortest, by delay, then by links"), "nodes, each with a link to the next" if |_| true,
+        "the nodes that data pass, both ends included"),
+    key!("flows", "back": Names = Words("the shortest, by delay, then by links"), "nodes, each with a link to the next" if |_| true,
+        "the nodes that acknowledgments pass, both ends included"),
     whole!("flows", "count" = Whole(1), 1 to 1_000_000, "how many flows; a million in all groups"),
     key!("flows", "app": AppName = Text("bulk"),
         "what they send; bulk: TCP that always has data to send; cbr, poisson, on_off, lrd, voip and ping: UDP datagrams; \
@@ -192,15 +260,15 @@ static ROWS: &[Key] = &[
     key!("flows", "segment": Bytes = Text("1500 B"),
         "100 B to 65535 B" if |size| SEGMENT.contains(&size.get()),
         "the IP packet on the wire, headers (40 B) and options included; ACKs have 40 B and their options"),
-    key!("flows", "access": Section = Words("the defaults of its keys"),
-        "the links between the flows' hosts and the bottleneck, one on each side; their buffers are \
+    key!("flows", "access": Section = Words("of a dumbbell the defaults of its keys; else none: the hosts are at the nodes"),
+        "links that each flow has to itself between its hosts and the network, one on each side; their buffers are \
          unlimited"),
     key!("flows", "start": Start = Times("random", ["0 s", "1 s"]), "before the end of the run" if |_| true,
         "when they start: all at TIME; { spread = [TIME, TIME] } evenly from the first flow to the last; \
          { random = [TIME, TIME] } at times drawn uniformly by the run's seed (the default, which ends \
          with the run where that is shorter)"),
     key!("flows", "stop": Span = Words("never"), "after every start" if |_| true, "when they stop sending"),
-    key!("flows.access", "rate": LinkRate = Words("ten times the bottleneck's rate"),
+    key!("flows.access", "rate": LinkRate = Words("ten times the rate of the fastest link on the way"),
         "1 bit/s to 10 Tbit/s" if |_| true, "rate of each access link"),
     key!("flows.access", "delay": Spread = Text("0 s"),
         "propagation delay of each access link, one way: TIME, or { spread = [TIME, TIME] } evenly from the \
@@ -216,6 +284,19 @@ static ROWS: &[Key] = &[
 ];
 
 impl Key {
+    /// The key as it stands in a table that speaks of one direction of a link.
+    fn in_direction(self, table: &'static str, role: Role) -> Key {
+        let preset = match (role, self.name) {
+            (Role::Any, "disc") => {
+                Words("none; tail_drop where there is a buffer, which --disc leaves alone")
+            }
+            (Role::Back, "disc") => Words("none"),
+            (Role::Back, "rate" | "delay") => Words("as the other direction"),
+            _ => self.preset,
+        };
+        Key { table, preset, ..self }
+    }
+
     /// Its dotted path, `"flows.count"`.
     pub fn path(&self) -> String {
         if self.table.is_empty() { self.name.into() } else { format!("{}.{}", self.table, self.name) }
@@ -325,6 +406,55 @@ impl Quantity for Title {
         Value::Text(self.0.clone())
     }
 }
+
+/// What a node, a link or a class may be called.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Name(pub(crate) String);
+
+impl Quantity for Name {
+    fn kind() -> Kind {
+        Kind::Text
+    }
+    fn read(value: &Value) -> Result<Name, String> {
+        let text = String::read(value)?;
+        let legal = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
+        if (1..=LONGEST_NAME).contains(&text.len()) && text.chars().all(legal) {
+            return Ok(Name(text));
+        }
+        Err(format!("{value} is no name; legal: {NAME_RULE}"))
+    }
+    fn write(&self) -> Value {
+        Value::Text(self.0.clone())
+    }
+}
+
+/// Names of nodes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Names(pub(crate) Vec<String>);
+
+impl Quantity for Names {
+    fn kind() -> Kind {
+        Kind::Names
+    }
+    fn read(value: &Value) -> Result<Names, String> {
+        match value {
+            Value::List(items) => items
+                .iter()
+                .map(|item| Name::read(item).map(|Name(name)| name))
+                .collect::<Result<_, _>>()
+                .map(Names),
+            other => Err(format!("{other} is not a list of names; write it like {}", Kind::Names.example())),
+        }
+    }
+    fn write(&self) -> Value {
+        Value::List(self.0.iter().map(|name| Value::Text(name.clone())).collect())
+    }
+}
+
+/// What is legal as a name.
+const NAME_RULE: &str = "letters, digits, - and _, at most 32";
+/// Letters of a name.
+const LONGEST_NAME: usize = 32;
 
 /// The name of a profile of TCP.
 pub(crate) struct ProfileName(pub(crate) &'static str);

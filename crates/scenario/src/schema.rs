@@ -139,6 +139,7 @@ fn of_kind(kind: &Kind) -> Json {
             let whole = of_kind(&Kind::Whole);
             json!({ "anyOf": [whole, { "type": "array", "items": whole }] })
         }
+        Kind::Names => json!({ "type": "array", "items": { "type": "string" } }),
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Word(words) => json!({ "enum": words }),
         Kind::Text => json!({ "type": "string" }),

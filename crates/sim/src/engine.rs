@@ -27,6 +27,7 @@ use crate::link::{Link, Managed, Private, Queue, Speed};
 use crate::network::{Change, LinkChange, Network};
 use crate::packet::{Packet, Pool};
 use crate::probe::Probe;
+use crate::wire::Wire;
 use sojourn_aqm::{Cause, Disc, Sink};
 use sojourn_units::{Span, Time};
 use std::collections::BTreeMap;
@@ -37,6 +38,8 @@ pub struct Simulation<P> {
     events: EventQueue<Event>,
     counts: Counts,
     links: Vec<Link>,
+    /// The wires that do something to packets, each with its link's number.
+    wires: Vec<(u32, Wire)>,
     private: Vec<Private>,
     /// The speeds of the private links.
     speeds: Vec<Speed>,
@@ -74,10 +77,10 @@ impl<P: Probe> Simulation<P> {
     }
 
     fn build(mut network: Network, seed: u64, probe: P, stepwise: bool) -> Simulation<P> {
-        let Layout { links, private, speeds, legs, first } = Layout::new(&mut network, stepwise);
+        let Layout { links, wires, private, speeds, legs, first } = Layout::new(&mut network, stepwise);
         let most = links.len().max(network.flows.len()).max(network.changes.len());
         assert!(most < MOST_COMPONENTS, "too large a network: {most} links, flows or changes");
-        let gap = links.iter().map(|link| link.transmitter.gap()).min();
+        let gap = links.iter().filter(|link| !link.is_station).map(|link| link.transmitter.gap()).min();
         let mut events = EventQueue::new(gap.unwrap_or_default());
         for (number, change) in network.changes.iter_mut().enumerate() {
             events.push(change.time, Event::new(Kind::Change, number as u32));
@@ -90,13 +93,14 @@ impl<P: Probe> Simulation<P> {
             }
         }
         let mut flows = Vec::with_capacity(network.flows.len());
-        let plans = network.flows.into_iter().zip(first).enumerate();
-        flows.extend(plans.map(|(number, (plan, first))| Flow::new(plan, first, (seed, number))));
+        let plans = network.flows.into_iter().zip(first);
+        flows.extend(plans.map(|(plan, first)| Flow::new(plan, first, seed)));
         let mut simulation = Simulation {
             now: Time::ZERO,
             events,
             counts: Counts::default(),
             links,
+            wires,
             private,
             speeds,
             legs,
@@ -124,6 +128,7 @@ impl<P: Probe> Simulation<P> {
             let Some((time, event)) = self.events.pop_by(until) else {
                 self.now = self.now.max(until);
                 (0..self.links.len() as u32).for_each(|link| self.catch_up(link, just_after(until)));
+                self.links.iter_mut().for_each(|link| link.count_capacity(until));
                 return true;
             };
             debug_assert!(time >= self.now, "time runs back");
@@ -154,7 +159,7 @@ impl<P: Probe> Simulation<P> {
         self.link(link)?.disc()
     }
 
-    /// Bits that a shared link has sent since the start; None for a private link.
+    /// Bits on the wire that a shared link has sent since the start; None for a private link.
     pub fn sent_bits(&self, link: u32) -> Option<f64> {
         Some(self.link(link)?.sent_bits(self.now))
     }
@@ -174,8 +179,15 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    /// Asserts that every packet is accounted for: offered = delivered + dropped + held.
+    /// Asserts that every packet is accounted for: offered = delivered + dropped + held, and no segment is held but by
+    /// a packet on its way.
     pub fn assert_conservation(&self) {
+        let on_their_way = self
+            .links
+            .iter()
+            .map(|link| link.inbox.len() + link.disc().map_or(0, |disc| disc.backlog().packets as usize));
+        let (segments, packets) = (self.pool.held(), on_their_way.sum::<usize>());
+        assert!(segments <= packets, "{segments} segments and datagrams of {packets} packets");
         for link in &self.links {
             if let Some(disc) = link.disc() {
                 let (counts, held, number) = (disc.counts(), disc.backlog().packets, link.number);
@@ -226,7 +238,7 @@ impl<P: Probe> Simulation<P> {
     fn offer(&mut self, now: Time, link: u32, packet: Packet) {
         let at = &mut self.links[link as usize];
         let Queue::Managed(Managed { disc, asking, .. }) = &mut at.queue else {
-            let arrival = if at.is_endpoint { now } else { at.send(now, packet.size()) };
+            let arrival = if at.is_station { now } else { at.send(now, packet.size()) };
             return self.travel(arrival, packet.on_next_leg());
         };
         self.probe.offered(now, at.number);
@@ -237,7 +249,10 @@ impl<P: Probe> Simulation<P> {
         );
         self.probe.backlog(now, at.number, disc.backlog());
         if !*asking {
-            self.transmit(now, link);
+            *asking = true;
+            if at.transmitter.is_ready(now) {
+                self.transmit(now, link);
+            }
         }
     }
 
@@ -284,7 +299,7 @@ impl<P: Probe> Simulation<P> {
         let next = at.inbox.first().min(at.next_departure(stepwise));
         let wait = if stepwise { Span::ZERO } else { at.transmitter.delay() };
         if let Some(time) = at.drain.needs((next < Time::NEVER).then(|| next + wait)) {
-            let kind = if at.is_endpoint { Kind::Arrive } else { Kind::Drain };
+            let kind = if at.is_station { Kind::Arrive } else { Kind::Drain };
             self.events.push(time, Event::new(kind, link));
         }
     }
@@ -333,13 +348,39 @@ impl<P: Probe> Simulation<P> {
             End::Link(link) => {
                 let next = &mut self.links[link as usize].inbox;
                 let earlier = at < next.first();
-                next.push(at, packet);
+                next.push(self.now, at, packet);
                 if earlier {
                     self.schedule_drain(link);
                 }
             }
             End::Receiver => self.receive(at, packet),
             End::Sender => self.acknowledge(at, packet),
+            End::Wire(wire) => self.carry(at, wire, packet),
+        }
+    }
+
+    /// A packet that would come to the far end of a link at `at` meets what the wire does to it.
+    #[inline(never)]
+    fn carry(&mut self, at: Time, wire: u32, packet: Packet) {
+        let (link, wire) = &mut self.wires[wire as usize];
+        let fate = wire.carry(at);
+        let mut packet = packet.on_next_leg();
+        if (fate.lost || fate.corrupt) && !packet.is_damaged() {
+            self.probe.lost(fate.at, *link, packet.flow_number());
+        }
+        if fate.lost {
+            return self.pool.free(packet);
+        }
+        if fate.corrupt {
+            packet = self.pool.damage(packet);
+        }
+        if fate.bleached {
+            packet.bleach();
+        }
+        let copy = fate.twice.then(|| self.pool.copy(packet));
+        self.travel(fate.at, packet);
+        if let Some(copy) = copy {
+            self.travel(fate.at, copy);
         }
     }
 
@@ -360,6 +401,8 @@ impl<P: Probe> Simulation<P> {
                 self.travel(due, packet);
             }
         }
+        // Its checksum gives a damaged one away.
+        let Some(segment) = self.pool.take(packet) else { return };
         let flow = &mut self.flows[number as usize];
         let Source::Tcp(connection) = &mut flow.source else { return };
         let reverse = flow.reverse;
@@ -370,7 +413,7 @@ impl<P: Probe> Simulation<P> {
             self.probe.read(since, at, number, &|time| receiver.read_by(time).unwrap_or_default());
         }
         let before = receiver.delivered();
-        let answer = receiver.on_segment(at, self.pool.take(packet));
+        let answer = receiver.on_segment(at, segment);
         let delivered = receiver.delivered() - before;
         if let Some(time) = flow.receiver_timer.needs(receiver.next_timeout()) {
             self.events.push(time, Event::new(Kind::Receiver, number));
@@ -387,7 +430,8 @@ impl<P: Probe> Simulation<P> {
     /// A datagram comes to the receiver, which may send it back.
     fn receive_datagram(&mut self, at: Time, packet: Packet) {
         let number = packet.flow_number();
-        let sent = self.pool.take_datagram(packet);
+        // Its checksum gives a damaged one away.
+        let Some(sent) = self.pool.take_datagram(packet) else { return };
         let payload = packet.size().saturating_sub(UDP_HEADER);
         self.probe.received(at, number, u64::from(payload));
         self.probe.datagram(at, number, at.since(sent));
@@ -407,7 +451,7 @@ impl<P: Probe> Simulation<P> {
         loop {
             let flow = &mut self.flows[number as usize];
             let Source::Tcp(connection) = &mut flow.source else {
-                let sent = self.pool.take_datagram(packet);
+                let Some(sent) = self.pool.take_datagram(packet) else { return };
                 return self.probe.rtt(at, at.since(sent));
             };
             let stop = flow.stop;
@@ -418,7 +462,8 @@ impl<P: Probe> Simulation<P> {
             } else if stop < at {
                 self.stop(stop, number);
             } else {
-                let progress = connection.sender.on_segment(at, self.pool.take(packet));
+                let Some(segment) = self.pool.take(packet) else { return };
+                let progress = connection.sender.on_segment(at, segment);
                 if let Some(rtt) = progress.rtt {
                     self.probe.rtt(at, rtt);
                 }

@@ -1,16 +1,17 @@
 //! The packet plant: segments, ACKs, losses and marks, event by event.
 //!
-//! A [`Network`] is links, routes and flows as plain data ([`dumbbell`] makes
+//! A [`Network`] is links, routes and flows as plain data ([`topology`] makes
 //! one of a scenario). A [`Simulation`] runs it: shared links work off inboxes
 //! in batches, all between them is computed at once, and the event queue holds
 //! what happens by itself. What is measured is a [`Probe`], a type parameter;
 //! the [`Recorder`] measures what the contract names. A run is a function of
 //! the network and the seed.
 
-pub mod dumbbell;
 pub mod network;
+pub mod topology;
 
 mod apps;
+mod deliveries;
 mod engine;
 mod event;
 mod event_queue;
@@ -25,7 +26,9 @@ mod recorder;
 mod results;
 mod run;
 mod windows;
+mod wire;
 
+pub use deliveries::Deliveries;
 pub use engine::{Counts, Simulation};
 pub use event_queue::EventQueue;
 pub use histogram::Histogram;
@@ -35,3 +38,4 @@ pub use probe::{Probe, Window};
 pub use recorder::{Measured, Recorder};
 pub use results::{Metric, Outcome, Series};
 pub use run::Run;
+pub use wire::{Fate, Wire};

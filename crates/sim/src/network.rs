@@ -1,11 +1,14 @@
 //! A network as plain data: what a simulation is built from.
 
 use sojourn_aqm::Disc;
+use sojourn_scenario::links::Framing;
 use sojourn_tcp::Config;
 use sojourn_units::{Draw, Rate, Span, Time};
 use std::sync::Arc;
 
+use crate::deliveries::Deliveries;
 use crate::packet::Packet;
+use crate::wire::Wire;
 
 /// Links, flows and the schedule of changes.
 pub struct Network {
@@ -19,12 +22,26 @@ pub struct Network {
 
 /// One direction of a link.
 pub struct LinkPlan {
-    /// How fast it sends; a packet takes a nanosecond at the least.
+    /// How fast it sends, bits on the wire; a packet takes a nanosecond at the least. The mean where there are
+    /// `deliveries`.
     pub rate: Rate,
     /// How long a packet is on the wire after it has been sent.
     pub delay: Span,
     /// What stands in front of it; without a disc, an unlimited first-in-first-out queue.
     pub disc: Option<Box<dyn Disc<Packet>>>,
+    /// What a packet takes on the wire.
+    pub framing: Framing,
+    /// When it may send, where it has no constant rate.
+    pub deliveries: Option<Box<Deliveries>>,
+    /// What the wire does to packets.
+    pub impairments: Option<Box<Wire>>,
+}
+
+impl LinkPlan {
+    /// A link with nothing but a rate and a delay.
+    pub fn plain(rate: Rate, delay: Span) -> LinkPlan {
+        LinkPlan { rate, delay, disc: None, framing: Framing::IP, deliveries: None, impairments: None }
+    }
 }
 
 /// A flow: its endpoints and the links between them.
@@ -50,9 +67,22 @@ pub enum SourcePlan {
     Datagrams(Datagrams),
 }
 
+impl SourcePlan {
+    /// The same for one member of a class.
+    pub(crate) fn of_member(&self, class: &str, member: u32) -> SourcePlan {
+        let mut source = self.clone();
+        if let SourcePlan::Datagrams(datagrams) = &mut source {
+            datagrams.name = format!("{class}/{member}");
+        }
+        source
+    }
+}
+
 /// A stream of UDP datagrams.
 #[derive(Clone, Debug)]
 pub struct Datagrams {
+    /// The flow's name, `CLASS/MEMBER`, with which those of its random streams begin.
+    pub name: String,
     /// Datagrams per second, the mean; of an on/off source while it is on.
     pub rate: f64,
     /// When they are sent.
@@ -63,6 +93,14 @@ pub struct Datagrams {
     pub ecn: bool,
     /// Whether the receiver sends each one back.
     pub echo: bool,
+}
+
+impl Datagrams {
+    /// Datagrams of one size, bytes, at a rate per second; neither ECN-capable nor sent back.
+    pub fn plain(name: &str, rate: f64, spacing: Spacing, bytes: u16) -> Datagrams {
+        let size = Draw::constant(f64::from(bytes)).expect("a size is finite");
+        Datagrams { name: name.into(), rate, spacing, size, ecn: false, echo: false }
+    }
 }
 
 /// When datagrams are sent.
@@ -123,7 +161,8 @@ pub struct Change {
 /// What changes about a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LinkChange {
-    /// A new rate; what is being sent (without a disc: all that waits, too) is finished at the old one.
+    /// A new rate; what is being sent (without a disc: all that waits, too) is finished at the old one. Nothing to a
+    /// link with deliveries.
     Rate(Rate),
     /// A new delay; packets on the wire keep theirs and are not overtaken.
     Delay(Span),

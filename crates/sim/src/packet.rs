@@ -44,10 +44,21 @@ impl Packet {
     pub(crate) fn flow_number(&self) -> u32 {
         self.flow.0
     }
+
+    /// Whether it is damaged, so that its receiver will throw it away.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.place == DAMAGED
+    }
+
+    /// Clears its ECN bits.
+    pub(crate) fn bleach(&mut self) {
+        self.ecn = Ecn::NotEct;
+    }
 }
 
 impl Pool {
     /// A packet that carries a segment, on the leg where its route begins.
+    #[inline]
     pub(crate) fn of_segment(&mut self, segment: Segment, flow: u32, leg: u32) -> Packet {
         let place = self.free.pop().unwrap_or(self.segments.len() as u32);
         if let Some(at) = self.segments.get_mut(place as usize) {
@@ -70,27 +81,56 @@ impl Pool {
         Packet { flow: FlowId(flow), leg, place: place | DATAGRAM, len, ecn }
     }
 
-    /// Ends the way of a datagram; gives when it was sent.
-    pub(crate) fn take_datagram(&mut self, packet: Packet) -> Time {
+    /// Ends the way of a datagram; gives when it was sent. None where it was damaged.
+    pub(crate) fn take_datagram(&mut self, packet: Packet) -> Option<Time> {
         self.free(packet);
-        self.sent[(packet.place & !DATAGRAM) as usize]
+        self.sent.get((packet.place & !DATAGRAM) as usize).copied()
     }
 
-    /// Ends the way of a packet with a segment; gives that, with the ECN bits that the packet has now.
-    pub(crate) fn take(&mut self, packet: Packet) -> &Segment {
-        self.free(packet);
-        let segment = &mut self.segments[packet.place as usize];
+    /// Ends the way of a packet with a segment; gives that, with the ECN bits that the packet has now. None where it
+    /// was damaged.
+    pub(crate) fn take(&mut self, packet: Packet) -> Option<&Segment> {
+        let segment = self.segments.get_mut(packet.place as usize)?;
+        self.free.push(packet.place);
         segment.ecn = packet.ecn;
-        segment
+        Some(segment)
     }
 
     /// Ends a packet's way.
     pub(crate) fn free(&mut self, packet: Packet) {
+        if packet.is_damaged() {
+            return;
+        }
         if packet.place & DATAGRAM == 0 {
             self.free.push(packet.place);
         } else {
             self.free_sent.push(packet.place & !DATAGRAM);
         }
+    }
+
+    /// The packet once more, with a place of its own.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn copy(&mut self, packet: Packet) -> Packet {
+        let copy = if let Some(segment) = self.segments.get(packet.place as usize) {
+            self.of_segment(*segment, packet.flow.0, packet.leg)
+        } else if let Some(sent) = self.sent.get((packet.place & !DATAGRAM) as usize) {
+            self.datagram(*sent, Datagram { len: packet.len, ecn: packet.ecn }, packet.flow.0, packet.leg)
+        } else {
+            return packet;
+        };
+        Packet { place: copy.place, ..packet }
+    }
+
+    /// The packet with a bit wrong; nobody will ask what it carries.
+    pub(crate) fn damage(&mut self, packet: Packet) -> Packet {
+        self.free(packet);
+        Packet { place: DAMAGED, ..packet }
+    }
+
+    /// How many segments and datagrams are on their way.
+    pub(crate) fn held(&self) -> usize {
+        self.segments.len() - self.free.len() + self.sent.len() - self.free_sent.len()
     }
 }
 
@@ -111,3 +151,5 @@ impl aqm::Packet for Packet {
 
 /// Tells the places of datagrams from those of segments.
 const DATAGRAM: u32 = 1 << 31;
+/// The place of a packet that was damaged.
+const DAMAGED: u32 = u32::MAX;

@@ -18,6 +18,9 @@ pub trait Probe {
     fn dropped(&mut self, _now: Time, _link: u32, _cause: Cause) {}
     /// The disc in front of `link` marked a packet.
     fn marked(&mut self, _now: Time, _link: u32) {}
+    /// The wire of `link` lost a packet of `flow`, or damaged it so that its receiver throws it away; `at` is when it
+    /// comes to the far end, or would. It may be told before its time.
+    fn lost(&mut self, _at: Time, _link: u32, _flow: u32) {}
     /// A flow's receiver takes in `bytes` of data, which its application reads at once.
     fn received(&mut self, _at: Time, _flow: u32, _bytes: u64) {}
     /// A flow's application, which reads at a rate of its own, has read on from `since` to `at`; `by` tells what it had

@@ -1,9 +1,9 @@
 //! One run, from the first packet to the metrics.
 
-use crate::dumbbell;
 use crate::engine::Simulation;
 use crate::recorder::{Measured, Recorder};
 use crate::results::{self, Balance, Outcome, Series, Step};
+use crate::topology;
 use sojourn_aqm::{Gauges, Law};
 use sojourn_scenario::Scenario;
 use sojourn_units::{Fault, Span, Time};
@@ -12,6 +12,8 @@ use sojourn_units::{Fault, Span, Time};
 pub struct Run {
     simulation: Simulation<Recorder>,
     scenario: Scenario,
+    /// The number of the link that is watched.
+    link: usize,
     step: Span,
     step_start: Time,
     series: Series,
@@ -22,27 +24,28 @@ pub struct Run {
 }
 
 impl Run {
-    /// The run at its start; the law may refuse its place.
+    /// The run at its start; a law may refuse its place.
     pub fn new(scenario: &Scenario, seed: u64) -> Result<Run, Fault> {
-        let law = scenario.bottleneck.disc.law_at(&scenario.site())?;
-        Ok(Run::with_law(scenario, seed, law))
+        Run::with_laws(scenario, seed, Vec::new())
     }
 
-    /// The run under a law of the caller's own instead of the scenario's, such as one written in Python.
-    pub fn with_law(scenario: &Scenario, seed: u64, law: Box<dyn Law>) -> Run {
-        let network = dumbbell::network_under(scenario, seed, law);
+    /// The run under laws of the caller's own, such as those written in Python, one for each replaceable link in order.
+    pub fn with_laws(scenario: &Scenario, seed: u64, own: Vec<Box<dyn Law>>) -> Result<Run, Fault> {
+        let network = topology::network_under(scenario, seed, topology::laws(scenario, own)?);
+        let link = scenario.topology.managed().next().expect("a link has a disc");
         let measured = Measured { from: Time::ZERO + scenario.warmup, until: Time::ZERO + scenario.duration };
         let step = scenario.sample.unwrap_or_else(|| step_for(scenario.duration));
-        let recorder = Recorder::new(dumbbell::BOTTLENECK, network.flows.len(), measured, step);
-        Run {
+        let recorder = Recorder::new(link as u32, network.flows.len(), measured, step);
+        Ok(Run {
             series: Series::new(recorder.windows.sampled()),
             simulation: Simulation::new(network, seed, recorder),
             step,
             scenario: scenario.clone(),
+            link,
             step_start: Time::ZERO,
             last: (0.0, 0.0),
             warm: None,
-        }
+        })
     }
 
     /// The share of simulated time that is done.
@@ -76,7 +79,7 @@ impl Run {
         let starts = self.scenario.at.iter().map(|change| change.time.seconds());
         let mut stretches: Vec<f64> = std::iter::once(0.0).chain(starts).collect();
         stretches.dedup();
-        let target = self.simulation.disc(dumbbell::BOTTLENECK).and_then(sojourn_aqm::Disc::target_packets);
+        let target = self.simulation.disc(self.link as u32).and_then(sojourn_aqm::Disc::target_packets);
         let counts = self.simulation.counts();
         let balance = self.balance();
         let tcp = self.scenario.flows.iter().flat_map(|group| (0..group.count).map(|_| group.app.is_tcp()));
@@ -94,7 +97,7 @@ impl Run {
         });
         let sojourn_distribution = recorder.sojourns.cumulative().map(|(nanos, share)| (nanos * 1e-9, share));
         Outcome {
-            link: dumbbell::BOTTLENECK_NAME.into(),
+            link: self.scenario.topology.links[self.link].name.clone(),
             metrics,
             sojourn_distribution: sojourn_distribution.collect(),
             series: self.series,
@@ -107,7 +110,7 @@ impl Run {
         let start = std::mem::replace(&mut self.step_start, stop);
         let bits = self.bits();
         let mut p = ProbabilityGauge(None);
-        if let Some(disc) = self.simulation.disc(dumbbell::BOTTLENECK) {
+        if let Some(disc) = self.simulation.disc(self.link as u32) {
             disc.gauges(&mut p);
         }
         let step = Step {
@@ -122,13 +125,13 @@ impl Run {
     }
 
     fn bits(&self) -> (f64, f64) {
-        let link = dumbbell::BOTTLENECK;
+        let link = self.link as u32;
         let (sent, capacity) = (self.simulation.sent_bits(link), self.simulation.capacity_bits(link));
         sent.zip(capacity).expect("the bottleneck has a disc")
     }
 
     fn balance(&self) -> Balance {
-        let disc = self.simulation.disc(dumbbell::BOTTLENECK).expect("the bottleneck has a disc");
+        let disc = self.simulation.disc(self.link as u32).expect("the bottleneck has a disc");
         let counts = disc.counts();
         Balance {
             offered: counts.offered,

@@ -75,6 +75,8 @@ pub enum Kind {
     Disc,
     /// A congestion control: `"cubic:hystart=false"`, or a table of its name and its parameters.
     Control,
+    /// A list of names.
+    Names,
     /// A table of its own.
     Table,
     /// A list of tables.
@@ -160,6 +162,7 @@ impl Kind {
             Kind::Number => "0.1",
             Kind::Whole => "50",
             Kind::Wholes => "[7, 9]",
+            Kind::Names => "[\"a\", \"b\"]",
             Kind::Flag => "true",
             Kind::Disc => "\"red:min=50packets,max=150packets\"",
             Kind::Control => "\"cubic:hystart=false\"",
@@ -194,6 +197,7 @@ impl fmt::Display for Kind {
             Kind::Number => "number",
             Kind::Whole => "whole number",
             Kind::Wholes => "list of whole numbers",
+            Kind::Names => "list of names",
             Kind::Flag => "true or false",
             Kind::Word(_) => "word",
             Kind::Times(_) => "time or times",

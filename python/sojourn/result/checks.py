@@ -137,7 +137,6 @@ def _check_scenario(path: Path, document: dict[str, Any]) -> None:
         ("title", (_is_text, "text")),
         ("duration", time),
         ("warmup", time),
-        ("bottleneck", _AN_OBJECT),
         ("flows", objects),
         ("at", (_is_list, "a list of objects")),
     ):

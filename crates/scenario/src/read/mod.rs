@@ -50,34 +50,23 @@ impl Reader {
     fn scenario(&mut self, root: &Node) -> Option<Scenario> {
         let top = self.section("", "", root)?;
         let duration = top.get::<Span>("duration");
-        let bottleneck =
-            top.node("bottleneck").and_then(|node| self.section("bottleneck", "bottleneck", node));
         let groups = self.groups(&top);
-        let link = bottleneck.as_ref().and_then(|section| self.bottleneck(section, &groups));
+        let network = self.network(&top, &groups);
+        let names = self.class_names(&groups, network.as_ref());
         let mut flows = Vec::new();
-        for group in &groups {
-            flows.extend(self.flows(group, link.as_ref(), duration));
+        for (group, name) in groups.iter().zip(names) {
+            flows.extend(self.flows(group, name, network.as_ref(), duration));
         }
         let at = self.changes(&top, &groups, duration);
         let warmup = self.within_run(&top, "warmup", duration);
         let sample = self.sample(&top, duration);
-        let mut scenario =
-            link.filter(|_| !groups.is_empty() && flows.len() == groups.len()).and_then(|link| {
-                let Title(title) = top.get("title")?;
-                Some(Scenario {
-                    title,
-                    duration: duration?,
-                    warmup: warmup?,
-                    sample,
-                    bottleneck: link,
-                    flows,
-                    at,
-                })
-            });
-        let disc = bottleneck.and_then(|section| self.disc(&section, scenario.as_ref()));
-        if let (Some(scenario), Some(disc)) = (&mut scenario, disc) {
-            scenario.bottleneck.disc = disc;
-        }
+        let whole = network.as_ref().filter(|_| !groups.is_empty() && flows.len() == groups.len());
+        let mut scenario = whole.and_then(|network| {
+            let Title(title) = top.get("title")?;
+            let topology = network.topology.clone();
+            Some(Scenario { title, duration: duration?, warmup: warmup?, sample, topology, flows, at })
+        });
+        self.discs(network, &mut scenario);
         scenario
     }
 
@@ -290,5 +279,3 @@ const SLOWEST: f64 = 1.0;
 const FASTEST: f64 = 1e12;
 /// The fastest access link, bit/s.
 const FASTEST_ACCESS: f64 = 1e13;
-/// The path of the disc.
-const DISC: &str = "bottleneck.disc";

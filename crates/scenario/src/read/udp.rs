@@ -1,5 +1,6 @@
 //! What groups of flows send over UDP.
 
+use super::flows::Hosts;
 use super::{FASTEST_ACCESS, Reader, Section};
 use crate::app::AppName;
 use crate::scenario::Access;
@@ -12,7 +13,7 @@ impl Reader {
         &mut self,
         group: &Section<'_>,
         name: &str,
-        access: Option<Access>,
+        hosts: Option<&Hosts>,
     ) -> Option<Datagrams> {
         let rate = if of_key("rate").contains(&name) && !group.given("rate") {
             let what = format!("app = \"{name}\" needs a rate; legal: rate = \"1 Mbit/s\", for example");
@@ -41,8 +42,10 @@ impl Reader {
         };
         let datagrams = Datagrams { source, size };
         self.check_burst(group, &datagrams)?;
-        let (rate, access) = (datagrams.rate(), access?.rate);
-        if rate.bits_per_second() > access.bits_per_second() {
+        let rate = datagrams.rate();
+        if let Hosts(Some(Access { rate: access, .. })) = hosts?
+            && rate.bits_per_second() > access.bits_per_second()
+        {
             let key = if group.given("rate") { "rate" } else { "app" };
             let what = format!("{rate} is more than its access link carries; legal: at most {access}");
             self.refuse(group, key, &what);

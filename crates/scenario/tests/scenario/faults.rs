@@ -1,6 +1,6 @@
 //! Every fault is one line: where, what is wrong, what is legal.
 
-use crate::common::{LEAST, WHOLE, parse, parse_with, with_laws};
+use crate::common::{LEAST, WHOLE, disc, parse, parse_with, with_laws};
 use sojourn_scenario::Scenario;
 
 /// Replaces one line of [`WHOLE`] and expects exactly these lines to be told.
@@ -35,14 +35,14 @@ fn an_unknown_key_is_told_with_the_nearest() {
         8,
         "bufer = \"300 packets\"",
         &[
-            "f.toml:8: bottleneck.bufer: unknown key; did you mean \"buffer\"? (legal: rate, delay, buffer, disc)",
+            "f.toml:8: bottleneck.bufer: unknown key; did you mean \"buffer\"? (legal: rate, delay, buffer, disc, back)",
         ],
     );
     told(
         23,
         "[[flow]]",
         &["f.toml:23: flow: unknown key; did you mean \"flows\"? \
-         (legal: title, duration, warmup, sample, bottleneck, flows, at)"],
+         (legal: title, duration, warmup, sample, bottleneck, parking_lot, two_bottlenecks, home, links, flows, at)"],
     );
     told(
         17,
@@ -441,7 +441,8 @@ fn missing_keys_are_told_at_the_line_of_their_table() {
     told_of_bytes(
         b"title = 'a'\nduration = '1 s'\nflows = []",
         &[
-            "f.toml:1: bottleneck: is missing; legal: a table [bottleneck]",
+            "f.toml:1: bottleneck: is missing; legal: a table [bottleneck], or another network: [parking_lot], \
+             [two_bottlenecks], [home] or [[links]]",
             "f.toml:3: flows: is empty; legal: one or more tables [[flows]]",
         ],
     );
@@ -507,7 +508,7 @@ fn overrides_are_told_as_they_were_written() {
     told_of_set(
         "bottleneck.bufer",
         "1 s",
-        "--set bottleneck.bufer: unknown key; did you mean \"buffer\"? (legal: rate, delay, buffer, disc)",
+        "--set bottleneck.bufer: unknown key; did you mean \"buffer\"? (legal: rate, delay, buffer, disc, back)",
     );
     told_of_set(
         "bottleneck.disc",
@@ -531,7 +532,7 @@ fn a_parameter_of_the_default_may_be_set() {
     let flows = &set("flows[0].cc.hystart", "true").unwrap().flows[0];
     assert_eq!(flows.cc.to_string(), "newreno:hystart=true");
     assert_eq!(set("flows[0].cc.name", "cubic").unwrap().flows[0].cc.to_string(), "cubic");
-    assert_eq!(set("bottleneck.disc.law", "red").unwrap().bottleneck.disc.to_string(), "red");
+    assert_eq!(disc(&set("bottleneck.disc.law", "red").unwrap()).to_string(), "red");
     let faults = set("bottleneck.disc.gentle", "true").unwrap_err();
     assert!(faults.lines()[0].starts_with("--set bottleneck.disc.gentle: unknown key"), "{faults}");
 }

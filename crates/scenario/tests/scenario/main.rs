@@ -4,4 +4,5 @@ mod common;
 mod faults;
 mod hostile;
 mod knobs;
+mod networks;
 mod values;

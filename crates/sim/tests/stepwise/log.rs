@@ -10,6 +10,8 @@ use std::fmt::Debug;
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Log {
     pub(crate) links: Told<Happened>,
+    /// Flows of packets that wires lost, by link.
+    pub(crate) lost: BTreeMap<u32, Vec<(Time, u32)>>,
     pub(crate) received: Told<u64>,
     pub(crate) sent: Told<()>,
     /// The delays of datagrams.
@@ -39,6 +41,8 @@ impl Log {
         cut(&mut self.received, end);
         cut(&mut self.sent, end);
         cut(&mut self.datagrams, end);
+        cut(&mut self.lost, end);
+        self.lost.values_mut().for_each(|lost| lost.sort());
         cut(&mut self.windows, end);
         self.rtts.retain(|(at, _)| *at <= end);
         self.rtts.sort();
@@ -48,6 +52,7 @@ impl Log {
     pub(crate) fn first_difference(&self, other: &Log) -> Option<String> {
         let mut found = Vec::new();
         compare("link", (&self.links, &other.links), &mut found);
+        compare("lost by the wire of link", (&self.lost, &other.lost), &mut found);
         compare("received by flow", (&self.received, &other.received), &mut found);
         compare("sent by flow", (&self.sent, &other.sent), &mut found);
         compare("datagram of flow", (&self.datagrams, &other.datagrams), &mut found);
@@ -109,6 +114,9 @@ impl Probe for Log {
     }
     fn marked(&mut self, now: Time, link: u32) {
         self.add(now, link, Happened::Marked);
+    }
+    fn lost(&mut self, at: Time, link: u32, flow: u32) {
+        self.lost.entry(link).or_default().push((at, flow));
     }
     fn received(&mut self, at: Time, flow: u32, bytes: u64) {
         add(&mut self.received, &mut self.wrong, (at, flow, bytes));

@@ -7,12 +7,13 @@ use crate::log::Log;
 use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::{Law, Limit, Site, catalogue};
+use sojourn_scenario::links::{self, Coding, Framing, Impairments, Lte, Recording, Satellite};
 use sojourn_sim::network::{
     Change, Datagrams, FlowPlan, LinkChange, LinkPlan, Network, OnOffSum, SourcePlan, Spacing,
 };
-use sojourn_sim::{Packet, Simulation};
+use sojourn_sim::{Deliveries, Packet, Simulation, Wire};
 use sojourn_tcp::{Config, LimitedTransmit, Pipe, Profile};
-use sojourn_units::{Draw, Rate, Span, Stream, Time};
+use sojourn_units::{Draw, Prob, Rate, Span, Stream, Time};
 
 /// What kind of networks are drawn.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +24,8 @@ struct Kind {
     access: bool,
     /// Links so fast that a packet may take no time.
     instant: bool,
+    /// Links with framing, with deliveries, and with wires that do something to packets.
+    impaired: bool,
 }
 
 struct Draws(Stream);
@@ -72,7 +75,68 @@ fn instant(draws: &mut Draws, kind: Kind, share: f64) -> Time {
 
 fn link(draws: &mut Draws, kind: Kind, managed: bool) -> LinkPlan {
     let (rate, delay) = (rate(draws, kind), delay(draws, kind));
-    LinkPlan { rate, delay, disc: managed.then(|| Box::new(disc(draws, rate)) as Box<_>) }
+    let disc = managed.then(|| Box::new(disc(draws, rate)) as Box<_>);
+    let plan = LinkPlan { disc, ..LinkPlan::plain(rate, delay) };
+    if kind.impaired { impaired(draws, kind, plan) } else { plan }
+}
+
+/// A link that also has some of what a link can have.
+fn impaired(draws: &mut Draws, kind: Kind, plan: LinkPlan) -> LinkPlan {
+    let seed = draws.below(1 << 30);
+    let framing = draws.pick(&[
+        Framing::IP,
+        Framing { overhead: 38, least: 84, coding: Coding::None },
+        Framing { overhead: 10, least: 0, coding: Coding::Cells },
+        Framing { overhead: 22, least: 0, coding: Coding::Blocks },
+    ]);
+    let deliveries = draws.chance(0.3).then(|| Deliveries::new(&trace(draws, kind), seed, "link").into());
+    let impairments = draws.chance(0.5).then(|| Wire::new(&impairments(draws, kind), seed, "link").into());
+    LinkPlan { framing, deliveries, impairments, ..plan }
+}
+
+fn trace(draws: &mut Draws, kind: Kind) -> links::Deliveries {
+    let mean = rate(draws, Kind { instant: false, ..kind });
+    match draws.below(3) {
+        0 => {
+            let mut stamp = draws.below(3);
+            let stamps = (0..=draws.below(50)).map(|_| {
+                stamp += draws.pick(&[0, 0, 1, 1, 1, 2, 30]);
+                format!("{stamp}\n")
+            });
+            let text = stamps.collect::<String>() + &format!("{}\n", stamp + 1);
+            links::Deliveries::Recorded(Recording::parse("x", text.as_bytes()).unwrap())
+        }
+        1 => links::Deliveries::Lte(Lte {
+            mean,
+            volatility: draws.between(0.1, 2.0),
+            outage: Span::from_millis(draws.below(300)),
+        }),
+        _ => links::Deliveries::Satellite(Satellite {
+            mean,
+            interval: Span::from_millis(draws.pick(&[100, 500, 2000])),
+            gap: Span::from_millis(draws.below(50)),
+            spread: draws.between(0.0, 1.0),
+            frame: Span::from_millis(draws.pick(&[1, 2, 10])),
+        }),
+    }
+}
+
+fn impairments(draws: &mut Draws, kind: Kind) -> Impairments {
+    let mut maybe =
+        |most| if draws.chance(0.4) { Prob::clamped(draws.between(0.0, most)) } else { Prob::ZERO };
+    let [loss, corrupt, bleach, duplicate] = [0.05, 0.05, 1.0, 0.2].map(&mut maybe);
+    let bursts = draws.chance(0.3).then(|| links::Bursts {
+        enter: Prob::clamped(draws.between(0.0, 0.02)),
+        leave: Prob::clamped(draws.between(0.1, 1.0)),
+        good: Prob::clamped(draws.pick(&[0.0, 0.01])),
+        bad: Prob::clamped(draws.pick(&[1.0, 0.5])),
+    });
+    let reorder = draws.chance(0.4).then(|| links::Reorder {
+        probability: Prob::clamped(draws.pick(&[0.01, 0.2, 1.0])),
+        late: delay(draws, kind).max(Span::from_nanos(1)),
+    });
+    let jitter = draws.pick(&[Span::ZERO, Span::from_nanos(3), Span::from_millis(1), Span::from_millis(20)]);
+    Impairments { loss, bursts, corrupt, bleach, jitter, reorder, duplicate }
 }
 
 /// A small queue under any law.
@@ -122,6 +186,7 @@ fn datagrams(draws: &mut Draws, kind: Kind) -> Datagrams {
         _ => Spacing::Voice { spurts: draws.chance(0.5) },
     };
     Datagrams {
+        name: format!("datagrams {}", draws.below(1 << 30)),
         rate: if kind.round { draws.pick(&[50.0, 100.0, 200.0]) } else { draws.between(5.0, 400.0) },
         spacing,
         size: size.unwrap(),
@@ -255,27 +320,42 @@ fn check(kind: Kind) {
 
 #[test]
 fn any_times_behind_access_links() {
-    check(Kind { round: false, access: true, instant: false });
+    check(Kind { round: false, access: true, instant: false, impaired: false });
 }
 
 #[test]
 fn any_times_at_shared_links() {
-    check(Kind { round: false, access: false, instant: false });
+    check(Kind { round: false, access: false, instant: false, impaired: false });
 }
 
 #[test]
 fn the_same_times_behind_access_links() {
-    check(Kind { round: true, access: true, instant: false });
+    check(Kind { round: true, access: true, instant: false, impaired: false });
 }
 
 #[test]
 fn the_same_times_at_shared_links() {
-    check(Kind { round: true, access: false, instant: false });
+    check(Kind { round: true, access: false, instant: false, impaired: false });
 }
 
 #[test]
 fn links_that_take_no_time() {
-    check(Kind { round: false, access: true, instant: true });
+    check(Kind { round: false, access: true, instant: true, impaired: false });
+}
+
+#[test]
+fn impaired_links_behind_access_links() {
+    check(Kind { round: false, access: true, instant: false, impaired: true });
+}
+
+#[test]
+fn impaired_links_and_the_same_times() {
+    check(Kind { round: true, access: false, instant: false, impaired: true });
+}
+
+#[test]
+fn impaired_links_that_take_no_time() {
+    check(Kind { round: true, access: true, instant: true, impaired: true });
 }
 
 /// The end of every run.

@@ -6,11 +6,11 @@ mod on_off;
 mod waiting;
 
 use sojourn_sim::network::{Datagrams, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
-use sojourn_units::{Draw, Rate, Span, Time};
+use sojourn_units::{Rate, Span, Time};
 
 /// A source of datagrams of 1000 B; `rate` in datagrams per second.
 fn datagrams(rate: f64, spacing: Spacing) -> Datagrams {
-    Datagrams { rate, spacing, size: Draw::constant(1000.0).unwrap(), ecn: false, echo: false }
+    Datagrams::plain("udp/0", rate, spacing, 1000)
 }
 
 /// Flows from the very start on over one link after the other.
@@ -27,7 +27,7 @@ fn over(links: Vec<LinkPlan>, sources: Vec<Datagrams>, stop: Option<Time>) -> Ne
 
 /// A link on which nothing ever waits.
 fn free() -> LinkPlan {
-    LinkPlan { rate: Rate::from_bits_per_second(1e12), delay: Span::from_millis(10), disc: None }
+    LinkPlan::plain(Rate::from_bits_per_second(1e12), Span::from_millis(10))
 }
 
 /// The mean of independent values, and how far from it the true one may be: Student's t for 99.9 % and 29 degrees of

@@ -42,7 +42,7 @@ fn check(name: &str, size: &Draw, seed: u64) {
         let rate = Rate::from_bits_per_second(RATE);
         let site = Site { rate, packet: 500.0, limit: f64::INFINITY, flows: None, base_rtt: None };
         let disc = Fifo::new(TailDrop, Limit::Unlimited, site, Stream::named(1, "disc"));
-        let link = LinkPlan { rate, delay: Span::from_millis(10), disc: Some(Box::new(disc)) };
+        let link = LinkPlan { disc: Some(Box::new(disc)), ..LinkPlan::plain(rate, Span::from_millis(10)) };
         let arrivals = Datagrams { size: size.clone(), ..datagrams(load / service, Spacing::Poisson) };
         let empty = [0.0; BATCHES + 1];
         let batch = Span::from_secs(if load > 0.8 { 20 } else { 10 });
