@@ -28,7 +28,7 @@ use crate::network::{Change, LinkChange, Network};
 use crate::packet::{Packet, Pool};
 use crate::probe::Probe;
 use crate::wire::Wire;
-use sojourn_aqm::{Cause, Disc, Sink};
+use sojourn_aqm::{Cause, Disc, Given, Sink};
 use sojourn_units::{Span, Time};
 use std::collections::BTreeMap;
 
@@ -206,7 +206,7 @@ impl<P: Probe> Simulation<P> {
 
     fn handle(&mut self, event: Event) {
         match event.parts() {
-            (Kind::Change, number) => self.change(self.changes[number as usize]),
+            (Kind::Change, number) => self.change(number),
             (Kind::Update, link) => self.update(link),
             (Kind::Arrive | Kind::Drain, link) => self.drain(link),
             (Kind::Receiver, flow) => self.receiver_timer(flow),
@@ -307,6 +307,10 @@ impl<P: Probe> Simulation<P> {
     fn update(&mut self, link: u32) {
         // Updates due at an instant come before its packets.
         let now = self.now;
+        if !matches!(&self.links[link as usize].queue, Queue::Managed(managed) if managed.update == now) {
+            // Meanwhile the law has taken parameters that want it at another time.
+            return;
+        }
         self.catch_up(link, now);
         if let Queue::Managed(managed) = &mut self.links[link as usize].queue {
             managed.disc.on_update(managed.update, now);
@@ -323,15 +327,32 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    fn change(&mut self, change: Change) {
+    fn change(&mut self, number: u32) {
         let now = self.now;
-        self.catch_up(change.link, now);
-        let link = &mut self.links[change.link as usize];
-        match change.what {
-            LinkChange::Delay(delay) => link.transmitter.change_delay(delay),
-            LinkChange::Rate(rate) => link.change_rate(now, rate),
+        let Change { every, until, link, ref what, .. } = self.changes[number as usize];
+        let what = what.clone();
+        if let Some(next) = every.map(|every| now + every).filter(|next| *next <= until) {
+            self.events.push(next, Event::new(Kind::Change, number));
         }
-        self.schedule_drain(change.link);
+        self.catch_up(link, now);
+        let at = &mut self.links[link as usize];
+        match what {
+            LinkChange::Delay(delay) => at.transmitter.change_delay(delay),
+            LinkChange::Rate(rate) => at.change_rate(now, rate),
+            LinkChange::Law(given) => self.retune(link, &given),
+        }
+        self.schedule_drain(link);
+    }
+
+    /// Gives the law in front of a link these parameters.
+    fn retune(&mut self, link: u32, given: &Given) {
+        let Queue::Managed(managed) = &mut self.links[link as usize].queue else { return };
+        let taken = managed.disc.retune(self.now, given);
+        assert!(taken.is_ok(), "parameters that nobody has checked: {taken:?}");
+        if managed.disc.next_update().unwrap_or(Time::NEVER) != managed.update {
+            managed.update = Time::NEVER;
+            self.schedule_update(link);
+        }
     }
 }
 
@@ -360,6 +381,7 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// A packet that would come to the far end of a link at `at` meets what the wire does to it.
+    #[cold]
     #[inline(never)]
     fn carry(&mut self, at: Time, wire: u32, packet: Packet) {
         let (link, wire) = &mut self.wires[wire as usize];

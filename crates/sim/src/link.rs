@@ -111,8 +111,8 @@ struct Capacity {
 impl Transmitter {
     fn new(plan: &mut LinkPlan) -> Transmitter {
         let (speed, mut deliveries) = (Speed::new(plan.rate, plan.framing), plan.deliveries.take());
-        if plan.disc.is_none() {
-            deliveries.iter_mut().for_each(|deliveries| deliveries.unasked());
+        if let (Some(deliveries), None) = (&mut deliveries, &plan.disc) {
+            deliveries.unasked();
         }
         let free = deliveries.as_ref().map_or(Time::ZERO, |deliveries| deliveries.next());
         Transmitter { speed, delay: plan.delay, free, fraction: 0, last_arrival: Time::ZERO, deliveries }

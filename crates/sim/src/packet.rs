@@ -58,7 +58,8 @@ impl Packet {
 
 impl Pool {
     /// A packet that carries a segment, on the leg where its route begins.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "every packet of TCP begins with it")]
+    #[inline(always)]
     pub(crate) fn of_segment(&mut self, segment: Segment, flow: u32, leg: u32) -> Packet {
         let place = self.free.pop().unwrap_or(self.segments.len() as u32);
         if let Some(at) = self.segments.get_mut(place as usize) {

@@ -2,7 +2,7 @@
 
 use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::laws::tail_drop::TailDrop;
-use sojourn_aqm::{Limit, Site};
+use sojourn_aqm::{Disc, Limit, Site};
 use sojourn_scenario::links::{self, Bursts, Framing, Impairments, OPPORTUNITY, Recording, Reorder};
 use sojourn_sim::network::{Datagrams, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
 use sojourn_sim::{Deliveries, Packet, Probe, Simulation, Wire};
@@ -48,9 +48,9 @@ fn mega(bits: f64) -> Rate {
     Rate::from_bits_per_second(bits * 1e6)
 }
 
-fn disc(rate: Rate, limit: Limit) -> Option<Box<dyn sojourn_aqm::Disc<Packet>>> {
+fn disc(rate: Rate, limit: Limit) -> Box<dyn Disc<Packet>> {
     let site = Site { rate, packet: 1500.0, limit: limit.packets(1500.0), flows: None, base_rtt: None };
-    Some(Box::new(Fifo::new(TailDrop, limit, site, Stream::named(SEED, "disc"))))
+    Box::new(Fifo::new(TailDrop, limit, site, Stream::named(SEED, "disc")))
 }
 
 fn flow(source: SourcePlan, stop: Option<Time>) -> FlowPlan {
@@ -92,7 +92,7 @@ fn deliveries(stamps: &str) -> Deliveries {
 #[test]
 fn a_full_link_of_frames_is_full() {
     let rate = mega(100.0);
-    for disc in [None, disc(rate, Limit::Packets(10))] {
+    for disc in [None, Some(disc(rate, Limit::Packets(10)))] {
         let managed = disc.is_some();
         let link = LinkPlan { disc, framing: ethernet(), ..LinkPlan::plain(rate, Span::ZERO) };
         let mut simulation = simulation(link, datagrams(9000.0, Spacing::Even), None);
@@ -127,7 +127,7 @@ fn a_private_link_carries_frames_too() {
 #[test]
 fn a_full_recorded_link_sends_a_packet_at_each_opportunity() {
     for stamps in ["1\n", "1\n1\n1\n3\n"] {
-        for disc in [None, disc(mega(12.0), Limit::Packets(10))] {
+        for disc in [None, Some(disc(mega(12.0), Limit::Packets(10)))] {
             let deliveries = Some(deliveries(stamps).into());
             let plain = LinkPlan::plain(mega(12.0), Span::from_millis(1));
             let link = LinkPlan { disc, framing: Framing::TUN, deliveries, ..plain };
@@ -150,7 +150,7 @@ fn a_full_recorded_link_sends_a_packet_at_each_opportunity() {
 #[test]
 fn packets_wait_for_their_opportunity_as_in_slotted_time() {
     for load in [0.1, 0.5, 0.8] {
-        let disc = disc(mega(12.0), Limit::Unlimited);
+        let disc = Some(disc(mega(12.0), Limit::Unlimited));
         let deliveries = Some(deliveries("1\n").into());
         let plain = LinkPlan::plain(mega(12.0), Span::from_millis(10));
         let link = LinkPlan { disc, framing: Framing::TUN, deliveries, ..plain };
@@ -177,7 +177,7 @@ fn a_drawn_link_sends_no_more_than_it_could() {
     for plan in [links::Deliveries::Lte(lte), links::Deliveries::Satellite(satellite)] {
         let deliveries = || Deliveries::new(&plan, SEED, "link");
         let run = |rate| {
-            let disc = disc(mega(12.0), Limit::Packets(100));
+            let disc = Some(disc(mega(12.0), Limit::Packets(100)));
             let plain = LinkPlan::plain(mega(12.0), Span::from_millis(1));
             let link =
                 LinkPlan { disc, framing: Framing::TUN, deliveries: Some(deliveries().into()), ..plain };
@@ -278,7 +278,7 @@ fn tcp_survives_every_impairment() {
     ] {
         let wire = Some(Wire::new(&impairments, SEED, "link").into());
         let plain = LinkPlan::plain(rate, Span::from_millis(5));
-        let link = LinkPlan { disc: disc(rate, Limit::Packets(50)), impairments: wire, ..plain };
+        let link = LinkPlan { disc: Some(disc(rate, Limit::Packets(50))), impairments: wire, ..plain };
         let mut simulation = simulation(link, bulk("cubic"), Some(seconds(20)));
         advance(&mut simulation, seconds(20));
         simulation.assert_conservation();
