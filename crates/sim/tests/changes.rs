@@ -31,8 +31,8 @@ fn run_and_count(disc: &str, at: &str, overrides: &[(&str, &str)]) -> (Series, f
     let scenario = Scenario::parse(text.as_bytes(), "test", &set).unwrap_or_else(|faults| panic!("{faults}"));
     let mut run = Run::new(&scenario, 1).unwrap();
     while run.advance() {}
-    let outcome = run.finish();
-    (outcome.series, outcome.balance.delivered as f64)
+    let link = run.finish().links.swap_remove(0);
+    (link.series, link.balance.delivered as f64)
 }
 
 /// The mean of a column between two times, s.

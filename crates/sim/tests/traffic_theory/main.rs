@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod hurst;
+mod little;
 mod on_off;
 mod waiting;
 
