@@ -5,8 +5,9 @@ use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::{Cause, Limit, Site};
 use sojourn_scenario::Scenario;
 use sojourn_sim::network::{Datagrams, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
-use sojourn_sim::{Probe, Simulation, topology};
+use sojourn_sim::{LinkOutcome, Metric, Probe, Run, Simulation, topology};
 use sojourn_units::{Draw, Rate, Span, Stream, Time};
+use std::collections::BTreeMap;
 
 #[derive(Default)]
 struct Seen {
@@ -162,4 +163,112 @@ fn a_call_is_as_g_711_and_p_59_have_it() {
     let mean = pauses.iter().sum::<f64>() / pauses.len() as f64;
     assert!(gaps.iter().all(|gap| *gap >= frame));
     assert!((mean / 1.587 - 1.0).abs() < 4.0 / (pauses.len() as f64).sqrt(), "pauses of {mean} s");
+}
+
+/// What came of a scenario at its bottleneck of 10 Mbit/s and 20 ms, with 30 packets of buffer.
+fn outcome(flows: &str) -> LinkOutcome {
+    let text = format!(
+        "title = \"Datagrams\"\nduration = \"60 s\"\nwarmup = \"5 s\"\n[bottleneck]\nrate = \"10 Mbit/s\"\n\
+         delay = \"20 ms\"\nbuffer = \"30 packets\"\n{flows}"
+    );
+    let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap_or_else(|faults| panic!("{faults}"));
+    let mut run = Run::new(&scenario, 1).unwrap();
+    while run.advance() {}
+    run.finish().links.remove(0)
+}
+
+/// A metric of a class, or of all.
+fn number(outcome: &LinkOutcome, class: &str, name: &str) -> Option<f64> {
+    let row = outcome.classes.iter().find(|(key, _)| key == class).map_or(&outcome.all, |(_, row)| row);
+    match row.metrics.iter().find(|(key, _)| *key == name) {
+        Some((_, Metric::Number(value))) => Some(*value),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_call_over_an_idle_link_is_rated_by_its_delay() {
+    let alone = outcome("[[flows]]\napp = \"voip\"\nspurts = true\n");
+    assert_eq!(number(&alone, "all", "datagram_loss_ratio"), Some(0.0));
+    // 20 ms to speak a frame, 20.19 ms on the way; G.107 has 91.99 for 40.19 ms from mouth to ear.
+    let rating = number(&alone, "all", "voice_rating").unwrap();
+    assert!((rating - 91.99).abs() < 0.05, "{rating}");
+    let ping = outcome("[[flows]]\napp = \"ping\"\n");
+    assert_eq!(
+        (number(&ping, "all", "voice_rating"), number(&ping, "all", "datagram_loss_ratio")),
+        (None, Some(0.0))
+    );
+}
+
+/// Twice what the link carries: half of all is dropped, of every class about alike, and nothing else is lost.
+#[test]
+fn what_the_link_drops_is_lost() {
+    let full = outcome(
+        "[[flows]]\napp = \"poisson\"\nrate = \"20 Mbit/s\"\naccess = { rate = \"100 Mbit/s\" }\n\
+         [[flows]]\napp = \"ping\"\nevery = \"5 ms\"\n[[flows]]\napp = \"voip\"\ncount = 5\n",
+    );
+    for class in ["poisson", "ping", "voip"] {
+        let [lost, dropped] =
+            ["datagram_loss_ratio", "drop_ratio"].map(|name| number(&full, class, name).unwrap());
+        assert!((lost - dropped).abs() < 0.01 && dropped > 0.4, "{class}: {lost} lost, {dropped} dropped");
+    }
+    let (rating, all) = (number(&full, "voip", "voice_rating"), number(&full, "all", "voice_rating"));
+    assert!(rating.is_some_and(|rating| rating < 40.0) && rating == all, "{rating:?}, {all:?}");
+    assert_eq!(number(&full, "poisson", "voice_rating"), None);
+}
+
+/// Datagrams by flow: when they were sent, and how many bytes came.
+#[derive(Default)]
+struct ByFlow {
+    sent: BTreeMap<u32, Vec<Time>>,
+    received: BTreeMap<u32, Vec<u64>>,
+}
+
+impl Probe for ByFlow {
+    fn sent(&mut self, at: Time, flow: u32) {
+        self.sent.entry(flow).or_default().push(at);
+    }
+    fn received(&mut self, _at: Time, flow: u32, bytes: u64) {
+        self.received.entry(flow).or_default().push(bytes);
+    }
+}
+
+/// Links, flows before, between and behind, and one more member: all others send what they sent without them.
+#[test]
+fn what_is_added_changes_no_draw_of_the_others() {
+    let link = |ends: &str| format!("[[links]]\n{ends}\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n");
+    let flow = |keys: &str| {
+        format!("[[flows]]\n{keys}\nsize = {{ exponential = \"500 B\" }}\nfrom = \"a\"\nto = \"b\"\n")
+    };
+    let mine = [
+        "app = \"poisson\"\nrate = \"1 Mbit/s\"",
+        "app = \"on_off\"\nrate = \"1 Mbit/s\"\ncount = 2",
+        "app = \"lrd\"\nrate = \"1 Mbit/s\"\nsources = 5",
+        "app = \"ping\"",
+    ]
+    .map(flow);
+    let seen = |parts: &[String]| {
+        let text = format!("title = \"Streams\"\nduration = \"5 s\"\n{}", parts.concat());
+        let scenario =
+            Scenario::parse(text.as_bytes(), "test", &[]).unwrap_or_else(|faults| panic!("{faults}"));
+        let mut simulation = Simulation::new(topology::network(&scenario, 7).unwrap(), 7, ByFlow::default());
+        simulation.advance(Time::ZERO + scenario.duration);
+        let ByFlow { sent, received } = std::mem::take(simulation.probe());
+        // What is on its way at the end is no matter.
+        let sizes = received.into_values().map(|sizes| sizes[..sizes.len() - 5].to_vec());
+        sent.into_values().zip(sizes).collect::<Vec<_>>()
+    };
+    let ab = link("from = \"a\"\nto = \"b\"\ndisc = \"tail_drop\"");
+    let before = seen(&[&[ab.clone()], &mine[..]].concat());
+    let other = flow("app = \"cbr\"\nrate = \"1 Mbit/s\"");
+    let cd = link("from = \"c\"\nto = \"d\"\ndisc = \"red\"");
+    let [poisson, on_off, lrd, ping] = mine;
+    let three = on_off.replace("count = 2", "count = 3");
+    let named = other.replace("[[flows]]", "[[flows]]\nname = \"last\"");
+    let mut after = seen(&[cd, ab, other, poisson, three, lrd, ping, named]);
+    assert_eq!((before.len(), after.len()), (5, 8));
+    for added in [7, 4, 0] {
+        after.remove(added);
+    }
+    assert_eq!(before, after);
 }
