@@ -5,6 +5,7 @@ use crate::engine::Counts;
 use crate::histogram::Histogram;
 use crate::passage::{Passage, Tally};
 use crate::recorder::{Disc, Recorder};
+use crate::speech;
 use crate::windows::Windows;
 use sojourn_scenario::metrics::METRICS;
 use sojourn_units::Span;
@@ -188,6 +189,10 @@ pub(crate) enum Life {
     Greedy,
     /// They send as their application has it, whatever the network does.
     Stream,
+    /// So do they, and somebody listens.
+    Call,
+    /// So do they, and wait for what comes back.
+    Echo,
 }
 
 /// The metrics of contract.md, in its order, of all packets of the link.
@@ -264,8 +269,10 @@ fn add_flows(metrics: &mut Metrics, of: &Measured<'_>, classes: &[u32]) {
     let Recorder { classes: all, class_of, received_bytes, .. } = of.recorder;
     let (mut rtts, mut delays, mut completions) =
         (Histogram::<6>::default(), Histogram::<6>::default(), Times::default());
-    let mut turned_away = 0;
-    for class in classes.iter().map(|class| &all[*class as usize]) {
+    let (mut turned_away, mut sent, mut came) = (0, 0, 0);
+    for (class, life) in classes.iter().map(|class| (&all[*class as usize], of.lives[*class as usize])) {
+        sent += class.sent;
+        came += if life == Life::Echo { class.came_back } else { class.came };
         rtts.merge(&class.rtts);
         delays.merge(&class.delays);
         completions.merge(&class.completions);
@@ -288,7 +295,24 @@ fn add_flows(metrics: &mut Metrics, of: &Measured<'_>, classes: &[u32]) {
         ("turned_away_flows", counted(turned_away)),
         ("one_way_p50_s", seconds(delays.quantile(0.5))),
         ("one_way_p95_s", seconds(delays.quantile(0.95))),
+        ("datagram_loss_ratio", Metric::from(finite(ratio(sent.saturating_sub(came) as f64, sent)))),
+        ("voice_rating", Metric::from(voice_rating(of, classes))),
     ]);
+}
+
+/// The rating of the calls among some classes.
+fn voice_rating(of: &Measured<'_>, classes: &[u32]) -> Option<f64> {
+    let mut delays = Histogram::<6>::default();
+    let (mut sent, mut came) = (0, 0);
+    for class in classes.iter().filter(|class| of.lives[**class as usize] == Life::Call) {
+        let class = &of.recorder.classes[*class as usize];
+        delays.merge(&class.delays);
+        sent += class.sent;
+        came += class.came;
+    }
+    // Wires may double what is sent.
+    let came = finite(ratio(came as f64, sent))?.min(1.0);
+    speech::of_calls(&delays, came)
 }
 
 impl From<Option<f64>> for Metric {
