@@ -1,7 +1,7 @@
 //! What changes during the run.
 
 use super::{FASTEST, Reader, SLOWEST, Section, mean_segment};
-use crate::changes::{Change, Setting};
+use crate::changes::{Change, MOST_COUNTS, Setting};
 use crate::faults::Place;
 use crate::scenario::Scenario;
 use crate::tree::{Node, Tree};
@@ -59,6 +59,12 @@ impl Reader {
         written.sort_by_key(|written| written.change.time);
         let Some(scenario) = scenario else { return };
         scenario.at = written.iter().map(|written| written.change.clone()).collect();
+        for Written { change, keys } in &written {
+            if scenario.is_restless(change) {
+                let what = format!("comes too often; legal: at most {MOST_COUNTS} changes of a class");
+                self.flaw(&keys[0].0, &keys[0].1, &what);
+            }
+        }
         for link in 0..scenario.topology.links.len() {
             let Some((number, fault)) = scenario.refused_change(link) else { continue };
             let Written { keys, .. } = &written[number];

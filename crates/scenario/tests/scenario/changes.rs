@@ -238,3 +238,18 @@ fn periods_are_not_unrolled() {
     let faults = hour(&format!("{rates}{never}")).err();
     assert!(faults.is_none_or(|faults| faults.lines()[0].contains("legal: fewer changes")));
 }
+
+#[test]
+fn the_flows_of_a_class_are_told_in_order() {
+    let at =
+        |time: &str, count: u32| format!("[[at]]\ntime = '{time}'\nset = {{ 'bulk.count' = {count} }}\n");
+    let again = at("10 s", 5).replace("time", "every = '20 s'\ntime");
+    let scenario = schedule(&format!("{again}{}{}", at("20 s", 9), at("30 s", 7))).unwrap();
+    let seconds = Span::from_secs;
+    // Of one instant the earlier entry comes first.
+    let expected = [(10, 5), (20, 9), (30, 5), (30, 7), (50, 5)].map(|(time, count)| (seconds(time), count));
+    assert_eq!(scenario.counts(0), expected);
+    assert_eq!(scenario.counts(1), []);
+    let what = "at[0].set.bulk.count: comes too often; legal: at most 100000 changes of a class";
+    assert_eq!(told(&at("1 ms", 5).replace("time", "every = '10 us'\ntime")), what);
+}
