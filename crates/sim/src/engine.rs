@@ -31,6 +31,7 @@ use crate::wire::Wire;
 use sojourn_aqm::{Cause, Disc, Given, Sink};
 use sojourn_units::{Span, Time};
 use std::collections::BTreeMap;
+use std::hint::black_box;
 
 /// A network at work.
 pub struct Simulation<P> {
@@ -53,6 +54,8 @@ pub struct Simulation<P> {
     stepwise: bool,
     /// The memory of the batch at work.
     batch: Vec<Entry>,
+    /// What has left a shared link, and when it arrives behind it.
+    departed: Vec<Entry>,
     probe: P,
 }
 
@@ -110,6 +113,7 @@ impl<P: Probe> Simulation<P> {
             changes: network.changes,
             stepwise,
             batch: Vec::new(),
+            departed: Vec::new(),
             probe,
         };
         (0..simulation.links.len() as u32).for_each(|link| simulation.schedule_update(link));
@@ -228,18 +232,60 @@ impl<P: Probe> Simulation<P> {
             // At one instant departures come before arrivals.
             self.depart(link, just_after(entry.time));
             self.offer(entry.time, link, entry.packet);
+            if self.departed.len() >= TOGETHER {
+                self.travel_on();
+            }
         }
         self.batch = batch;
         self.depart(link, end);
+        self.travel_on();
         self.schedule_drain(link);
+    }
+
+    /// What has left a shared link travels on.
+    ///
+    /// With thousands of flows the memory of each is far away. So it is called for some packets ahead, by reading
+    /// here and there, and comes while others are at work.
+    fn travel_on(&mut self) {
+        let mut departed = std::mem::take(&mut self.departed);
+        for (number, entry) in departed.iter().enumerate() {
+            if let Some(later) = departed.get(number + 2 * AHEAD) {
+                self.call_for_flow(later.packet);
+            }
+            if let Some(soon) = departed.get(number + AHEAD) {
+                self.call_for_ends(soon.packet);
+            }
+            self.travel(entry.time, entry.packet);
+        }
+        departed.clear();
+        self.departed = departed;
+    }
+
+    /// Calls for the memory that tells where the rest is.
+    fn call_for_flow(&self, packet: Packet) {
+        let flow = &self.flows[packet.flow_number() as usize];
+        let leg = self.legs[packet.leg as usize];
+        black_box((flow.forward, flow.stop, leg.from, self.pool.begins(packet)));
+    }
+
+    /// Calls for the memory that a packet's arrival works on.
+    fn call_for_ends(&self, packet: Packet) {
+        let leg = self.legs[packet.leg as usize];
+        black_box(self.private.get(leg.from as usize).map(Private::free));
+        let Source::Tcp(connection) = &self.flows[packet.flow_number() as usize].source else { return };
+        match leg.end() {
+            End::Receiver => connection.call_for_receiver(),
+            End::Sender => connection.call_for_sender(),
+            End::Link(_) | End::Wire(_) => {}
+        }
     }
 
     /// A packet comes to the near end of a link.
     fn offer(&mut self, now: Time, link: u32, packet: Packet) {
         let at = &mut self.links[link as usize];
         let Queue::Managed(Managed { disc, asking, .. }) = &mut at.queue else {
-            let arrival = if at.is_station { now } else { at.send(now, packet.size()) };
-            return self.travel(arrival, packet.on_next_leg());
+            let time = if at.is_station { now } else { at.send(now, packet.size()) };
+            return self.departed.push(Entry { time, packet: packet.on_next_leg() });
         };
         self.probe.offered(now, at.number, packet.flow_number());
         disc.enqueue(
@@ -280,8 +326,8 @@ impl<P: Probe> Simulation<P> {
         }
         self.probe.backlog(now, at.number, disc.backlog());
         if let Some((packet, _)) = taken {
-            let arrival = at.send(now, packet.size());
-            self.travel(arrival, packet.on_next_leg());
+            let time = at.send(now, packet.size());
+            self.departed.push(Entry { time, packet: packet.on_next_leg() });
         }
     }
 
@@ -608,6 +654,10 @@ fn just_after(time: Time) -> Time {
     time + Span::from_nanos(1)
 }
 
+/// So many packets travel on together: few enough to stay near.
+const TOGETHER: usize = 256;
+/// So many packets ahead memory is called for; twice as many, where it tells of more.
+const AHEAD: usize = 8;
 /// The headers of a datagram, bytes: IPv4 and UDP (RFC 791, RFC 768).
 const UDP_HEADER: u32 = 28;
 

@@ -193,6 +193,11 @@ impl Private {
         Private { free: Time::ZERO, fraction: 0, speed, delay }
     }
 
+    /// When it is free.
+    pub(crate) fn free(&self) -> Time {
+        self.free
+    }
+
     /// As [`Transmitter::send`].
     pub(crate) fn send(&mut self, now: Time, len: u32, speeds: &mut [Speed]) -> Time {
         let takes = speeds[self.speed as usize].takes(len);
