@@ -110,20 +110,21 @@ impl Scenario {
 
     /// What the law of a link refuses to be given during the run, at its place as it is then: the number of the
     /// change, and why.
-    pub(crate) fn refused_change(&self, link: usize) -> Option<(usize, Fault)> {
+    ///
+    /// `work` counts what that costs, over all links.
+    pub(crate) fn refused_change(&self, link: usize, work: &mut usize) -> Option<(usize, Fault)> {
         let of_law = |change: &Change| matches!(change.set, Setting::Law(of, _) if of == link);
         let laws: Vec<usize> = (0..self.at.len()).filter(|number| of_law(&self.at[*number])).collect();
         let rates: Vec<usize> = (0..self.at.len())
             .filter(|number| matches!(&self.at[*number].set, Setting::Rate(of, _) if of.contains(&link)))
             .collect();
         let mut seen = BTreeSet::new();
-        let mut work = 0;
         for (from, to) in self.windows(&laws, &rates) {
             for number in &laws {
                 let mut next = self.at[*number].next(from, to);
                 while let Some(time) = next {
-                    work += laws.len() + rates.len();
-                    if work > MOST_WORK {
+                    *work += laws.len() + rates.len();
+                    if *work > MOST_WORK {
                         return Some((*number, Fault::new("", TOO_MANY)));
                     }
                     let (order, rate) = self.in_force((time, *number), &laws, &rates);

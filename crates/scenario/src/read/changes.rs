@@ -9,6 +9,7 @@ use sojourn_aqm::catalogue;
 use sojourn_units::param::Quantity;
 use sojourn_units::spec::canonical;
 use sojourn_units::{Fault, LinkRate, Rate, Span, Value, did_you_mean};
+use std::collections::BTreeSet;
 
 /// When an entry of the schedule happens.
 #[derive(Clone, Copy)]
@@ -56,6 +57,11 @@ impl Reader {
                 written.push(Written { change: Change { time, every, until, name, set }, keys });
             }
         }
+        if written.len() > MOST_CHANGES {
+            let what = format!("make {} changes; legal: at most {MOST_CHANGES}", written.len());
+            self.refuse(top, "at", &what);
+            return;
+        }
         written.sort_by_key(|written| written.change.time);
         let Some(scenario) = scenario else { return };
         scenario.at = written.iter().map(|written| written.change.clone()).collect();
@@ -65,8 +71,14 @@ impl Reader {
                 self.flaw(&keys[0].0, &keys[0].1, &what);
             }
         }
-        for link in 0..scenario.topology.links.len() {
-            let Some((number, fault)) = scenario.refused_change(link) else { continue };
+        let law = |change: &Change| match change.set {
+            Setting::Law(link, _) => Some(link),
+            _ => None,
+        };
+        let links: BTreeSet<usize> = scenario.at.iter().filter_map(law).collect();
+        let mut work = 0;
+        for link in links {
+            let Some((number, fault)) = scenario.refused_change(link, &mut work) else { continue };
             let Written { keys, .. } = &written[number];
             let ending = format!(".{}", fault.key);
             let own = keys.iter().find(|(_, path)| !fault.key.is_empty() && path.ends_with(&ending));
@@ -107,9 +119,13 @@ impl Reader {
             flatten(entries, "", &mut leaves);
         }
         let mut settings: Vec<(String, Setting, Vec<(Place, String)>)> = Vec::new();
-        for (number, (key, leaf)) in leaves.iter().enumerate() {
+        let mut given = BTreeSet::new();
+        for (key, leaf) in &leaves {
             let path = format!("{path}.{key}");
-            if leaves[..number].iter().any(|(earlier, _)| earlier == key) {
+            if self.is_full() || settings.len() > MOST_CHANGES {
+                break;
+            }
+            if !given.insert(key) {
                 self.flaw(&leaf.place, &path, "is given twice; legal: each key once");
                 continue;
             }
@@ -256,7 +272,7 @@ fn flatten<'a>(entries: &'a [(String, Node)], prefix: &str, out: &mut Vec<(Strin
 /// What is said of a change without a key.
 const SETS_NOTHING: &str =
     "sets nothing; legal: at least one key, as in { \"bottleneck.rate\" = \"6 Mbit/s\" }";
-/// Tables of the schedule.
+/// Tables of the schedule, and what they change.
 const MOST_CHANGES: usize = 10_000;
 /// Flows of a class.
 const MOST_FLOWS: u64 = 1_000_000;

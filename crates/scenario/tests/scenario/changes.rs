@@ -253,3 +253,16 @@ fn the_flows_of_a_class_are_told_in_order() {
     let what = "at[0].set.bulk.count: comes too often; legal: at most 100000 changes of a class";
     assert_eq!(told(&at("1 ms", 5).replace("time", "every = '10 us'\ntime")), what);
 }
+
+#[test]
+fn a_flood_of_changes_is_refused_at_once() {
+    let one =
+        "[[at]]\ntime = '10 s'\nset = { 'bottleneck.rate' = '1 Mbit/s', 'bottleneck.delay' = '1 ms' }\n";
+    assert_eq!(schedule(&one.repeat(5000)).unwrap().at.len(), 10_000);
+    assert_eq!(told(&one.repeat(5001)), "at: make 10002 changes; legal: at most 10000");
+    assert_eq!(told(&one.repeat(10_001)), "at: are 10001; legal: at most 10000");
+    let laws = "[[at]]\ntime = '10 s'\nevery = '7 ms'\nset = { 'bottleneck.disc.target' = '50 ms' }\n\
+                [[at]]\ntime = '10 s'\nevery = '11.000001 ms'\nset = { 'bottleneck.disc.target' = '60 ms' }\n";
+    let faults = schedule(&laws.repeat(2000)).unwrap_err();
+    assert!(faults.lines()[0].contains("changes the law too often"), "{faults}");
+}
