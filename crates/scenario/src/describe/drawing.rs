@@ -7,10 +7,12 @@
 //!   50 x bulk o------------------------------------->
 //! ```
 
+use super::canvas::Canvas;
+use super::cell::{Cell, Strand};
 use super::links::{capacity_in_words, law_of};
 use super::sketch::{Chain, Edge, edges, sketch};
-use super::{Own, buffer_in_words, counted, more};
-use crate::scenario::{Flows, Scenario};
+use super::{MOST_GROUPS, Own, buffer_in_words, counted, more};
+use crate::scenario::Scenario;
 use crate::topology::Link;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -49,23 +51,6 @@ struct Pen<'a> {
     looks: Looks,
 }
 
-/// One direction of an edge.
-struct Strand {
-    /// The end that has an arrow: the right one?
-    arrow: Option<bool>,
-    /// The disc, if any.
-    disc: String,
-    label: String,
-}
-
-/// An edge between two nodes in a row.
-struct Cell {
-    main: Strand,
-    /// The other direction, where it differs.
-    other: Option<Strand>,
-    width: usize,
-}
-
 /// A chain that is drawn.
 struct Block {
     canvas: Canvas,
@@ -91,7 +76,11 @@ impl Pen<'_> {
         if heights > MOST_ROWS || blocks.iter().any(|block| block.canvas.width() > WIDEST) {
             return None;
         }
-        let lanes = if blocks.len() == 1 { self.lanes(&rows[0], &blocks[0]) } else { Vec::new() };
+        let lanes = if blocks.len() == 1 {
+            self.scenario.lanes(&rows[0].nodes, &blocks[0].columns)
+        } else {
+            Vec::new()
+        };
         let margin = lanes.iter().map(|(name, _)| name.len() + 1).max().unwrap_or_default();
         let drawn = blocks.iter().map(|block| block.canvas.lines(margin));
         let mut text = drawn.collect::<Vec<_>>().join("\n");
@@ -102,7 +91,7 @@ impl Pen<'_> {
             let _ = writeln!(text, "  {name:<margin$}{lane}");
         }
         if !lanes.is_empty() {
-            text.push_str(&more(self.scenario.flows.len(), MOST_LANES, "class", "  "));
+            text.push_str(&more(self.scenario.flows.len(), MOST_GROUPS, "class", "  "));
         }
         Some(text)
     }
@@ -330,43 +319,6 @@ impl Pen<'_> {
         plain <= 1 && kinds.len() - plain <= 1
     }
 
-    /// The way of each class below the row, where it follows it for a link at least.
-    fn lanes(&self, row: &Chain, block: &Block) -> Vec<(String, String)> {
-        let shown = self.scenario.flows.iter().take(MOST_LANES);
-        let lanes: Vec<_> =
-            shown.map(|group| (counted_class(group), self.lane(group, &row.nodes, &block.columns))).collect();
-        let fits = |(name, lane): &(String, String)| name.len() + lane.len() <= WIDEST + 20;
-        if lanes.iter().all(fits) { lanes } else { Vec::new() }
-    }
-
-    /// A way as it is seen from above, from left to right: `a > o-----> b`; in words where it does not follow the row.
-    fn lane(&self, group: &Flows, row: &[usize], columns: &[usize]) -> String {
-        let mut names: Vec<&str> = self.scenario.topology.nodes_of(&group.route).collect();
-        let in_words = names.join(" > ");
-        let place = |name: &&str| row.iter().position(|node| self.name(*node) == *name);
-        let mut places: Vec<Option<usize>> = names.iter().map(place).collect();
-        let Some((first, last)) = along(&places) else { return in_words };
-        let (mut ends, is_forward) = ((first, last), places[first] < places[last]);
-        if !is_forward {
-            names.reverse();
-            places.reverse();
-            ends = (names.len() - 1 - last, names.len() - 1 - first);
-        }
-        let [Some(from), Some(to)] = [places[ends.0], places[ends.1]] else { return in_words };
-        let (from, to) = (columns[from], columns[to]);
-        let sign = if is_forward { '>' } else { '<' };
-        let left: String = names[..ends.0].iter().map(|name| format!("{name} {sign} ")).collect();
-        let right: String = names[ends.1 + 1..].iter().map(|name| format!(" {sign} {name}")).collect();
-        let line = "-".repeat(to - from - 1);
-        // The arrow's own head stands for the sign beside it.
-        let (left, arrow, right) = if is_forward {
-            (left.as_str(), format!("o{line}>"), right.trim_start_matches(" >"))
-        } else {
-            (left.trim_end_matches("< "), format!("<{line}o"), right.as_str())
-        };
-        if left.len() > from { in_words } else { format!("{left:>from$}{arrow}{right}") }
-    }
-
     /// The links, one a line, those with a disc first.
     fn list(&self) -> String {
         let links = &self.scenario.topology.links;
@@ -393,135 +345,10 @@ impl Pen<'_> {
     }
 }
 
-/// A class and how many flows it has.
-fn counted_class(group: &Flows) -> String {
-    format!("{} x {}", group.count, group.name)
-}
-
-/// The longest part of a way that follows a row, by its first and its last place; of equals the first.
-fn along(places: &[Option<usize>]) -> Option<(usize, usize)> {
-    let step = |at: usize| Some(places[at + 1]? as i64 - places[at]? as i64).filter(|step| step.abs() == 1);
-    let mut best: Option<(usize, usize)> = None;
-    let mut first = 0;
-    for last in 1..places.len() {
-        if step(last - 1).is_none() || (last - 1 > first && step(last - 1) != step(first)) {
-            first = if step(last - 1).is_none() { last } else { last - 1 };
-        }
-        if last > first && best.is_none_or(|(from, to)| last - first > to - from) {
-            best = Some((first, last));
-        }
-    }
-    best
-}
-
-impl Strand {
-    /// The letters that its line needs.
-    fn least(&self) -> usize {
-        if self.disc.is_empty() { LINE } else { self.disc.len() + LINE + usize::from(self.arrow.is_some()) }
-    }
-
-    /// The letters that it needs with what stands beside it.
-    fn width(&self) -> usize {
-        self.least().max(if self.label.is_empty() { 0 } else { self.label.len() + 2 })
-    }
-
-    fn line(&self, width: usize) -> String {
-        let (first, last) = match self.arrow {
-            Some(true) => ("", ">"),
-            Some(false) => ("<", ""),
-            None => ("", ""),
-        };
-        format!("{first}{:-^width$}{last}", self.disc, width = width - first.len() - last.len())
-    }
-}
-
-impl Cell {
-    /// Draws it with its main direction in `line`, the other one below.
-    fn put(&self, canvas: &mut Canvas, line: usize, column: usize) {
-        let width = self.width;
-        let label = |text: &str| format!("{text:^width$}").trim_end().to_string();
-        canvas.put(line, column, &self.main.line(width));
-        if !self.main.label.is_empty() {
-            canvas.put(line - 1, column, &label(&self.main.label));
-        }
-        if let Some(other) = &self.other {
-            canvas.put(line + 1, column, &other.line(width));
-            canvas.put(line + 2, column, &label(&other.label));
-        }
-    }
-}
-
-/// Letters in rows; what is outside of them is blank.
-#[derive(Default)]
-struct Canvas(Vec<Vec<u8>>);
-
-impl Canvas {
-    fn at(&self, row: usize, column: usize) -> u8 {
-        self.0.get(row).and_then(|row| row.get(column)).copied().unwrap_or(b' ')
-    }
-
-    fn height(&self) -> usize {
-        self.0.len()
-    }
-
-    fn width(&self) -> usize {
-        self.0.iter().map(Vec::len).max().unwrap_or_default()
-    }
-
-    fn put(&mut self, row: usize, column: usize, text: &str) {
-        if text.trim().is_empty() {
-            return;
-        }
-        if self.0.len() <= row {
-            self.0.resize(row + 1, Vec::new());
-        }
-        let row = &mut self.0[row];
-        if row.len() < column + text.len() {
-            row.resize(column + text.len(), b' ');
-        }
-        for (at, letter) in text.bytes().enumerate().filter(|(_, letter)| *letter != b' ') {
-            row[column + at] = letter;
-        }
-    }
-
-    fn stamp(&mut self, top: usize, left: usize, other: &Canvas) {
-        for (row, letters) in other.0.iter().enumerate() {
-            self.put(top + row, left, &String::from_utf8_lossy(letters));
-        }
-    }
-
-    /// A line down at which something hangs.
-    fn drop_line(&mut self, rows: std::ops::Range<usize>, column: usize) {
-        for row in rows {
-            if self.at(row, column) == b' ' {
-                self.put(row, column, "|");
-            }
-        }
-    }
-
-    fn is_free(&self, rows: std::ops::Range<usize>, columns: std::ops::Range<usize>) -> bool {
-        rows.into_iter().all(|row| columns.clone().all(|column| self.at(row, column) == b' '))
-    }
-
-    /// Whether a line can go down there, along what hangs at the same node.
-    fn is_open(&self, mut rows: std::ops::Range<usize>, column: usize) -> bool {
-        rows.all(|row| b" |+".contains(&self.at(row, column)))
-    }
-
-    fn lines(&self, margin: usize) -> String {
-        let line = |row: &Vec<u8>| {
-            format!("  {:margin$}{}", "", String::from_utf8_lossy(row)).trim_end().to_string() + "\n"
-        };
-        self.0.iter().map(line).collect()
-    }
-}
-
 const RICH: Looks = Looks { labels: true, buffers: true };
 const LABELS: Looks = Looks { labels: true, buffers: false };
 const BUFFERS: Looks = Looks { labels: false, buffers: true };
 const PLAIN: Looks = Looks { labels: false, buffers: false };
-/// Dashes of a line without a disc, and beside one.
-const LINE: usize = 4;
 /// Letters of a line.
 const WIDEST: usize = 100;
 /// Lines of a drawing.
@@ -533,5 +360,3 @@ const MOST_EDGES: usize = 60;
 const MOST_CIRCLES: usize = 5;
 /// Lines of a list.
 const MOST_LISTED: usize = 20;
-/// Classes whose ways are drawn.
-const MOST_LANES: usize = 8;

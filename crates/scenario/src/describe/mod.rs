@@ -1,6 +1,9 @@
 //! A scenario in words, for people who want to see what would run.
 
+mod canvas;
+mod cell;
 mod drawing;
+mod lanes;
 mod links;
 mod sketch;
 

@@ -99,7 +99,9 @@ impl Walk<'_> {
     /// A row of these nodes, with all that can be reached from them; where a single chain hangs at an end, the row goes
     /// on with it.
     fn trunk(&mut self, nodes: Vec<usize>) -> Chain {
-        nodes.iter().for_each(|node| self.stands[*node] = true);
+        for node in &nodes {
+            self.stands[*node] = true;
+        }
         for pair in nodes.windows(2) {
             let joins = |edge: &Edge| edge.ends == [pair[0], pair[1]] || edge.ends == [pair[1], pair[0]];
             if let Some(place) = self.edges.iter().position(joins) {

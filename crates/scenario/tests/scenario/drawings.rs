@@ -1,6 +1,7 @@
 //! Networks as people see them before a run.
 
 use crate::common::parse;
+use proptest::prelude::*;
 use sojourn_scenario::Scenario;
 
 const HEAD: &str = "title = 'A network'\nduration = '10 s'\n";
@@ -241,4 +242,30 @@ fn a_way_back_of_its_own_is_told() {
         said.contains("bottleneck  8 Mbit/s, 1 ms one way\nback        1 Mbit/s, 1 ms one way\n"),
         "{said}"
     );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Whatever the network, each node is drawn and no line is endless.
+    #[test]
+    fn any_network(pairs in prop::collection::vec((0..12_usize, 0..12_usize, 0..4_u8), 1..16), ends in (0..12_usize, 0..12_usize)) {
+        let mut links = String::new();
+        let mut known = std::collections::BTreeSet::new();
+        for (from, to, kind) in pairs {
+            if from != to && known.insert([from.min(to), from.max(to)]) {
+                let more = ["", "disc = 'red'", "back = { rate = '2 Mbit/s', disc = 'pi' }", "one_way = true"];
+                links += &link(&format!("n{from}"), &format!("n{to}"), more[usize::from(kind)]);
+            }
+        }
+        let class = class("x", 3, &format!("n{}", ends.0), &format!("n{}", ends.1));
+        if let Ok(scenario) = parse(&format!("{HEAD}{links}{class}")) {
+            let said = scenario.describe();
+            let drawing = &said[..said.find("\nlinks ").unwrap()];
+            for node in &scenario.topology.nodes {
+                prop_assert!(drawing.contains(node.as_str()), "{node} is not in:\n{drawing}");
+            }
+            prop_assert!(drawing.lines().all(|line| line.len() <= 150), "{drawing}");
+        }
+    }
 }
