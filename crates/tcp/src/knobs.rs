@@ -94,6 +94,10 @@ pub static KNOBS: &[Knob] = &[
         "doublings of the timeout by back-off, at most", "RFC 6298, section 5.5"),
     knob!(initial_rto: Span, "1 ms to 60 s" if |span| (Span::from_millis(1)..=Span::from_secs(60)).contains(span),
         "retransmission timeout before the first measurement", "RFC 6298, section 2.1"),
+    knob!(syn_counts: bool,
+        "whether a lost SYN is to window and timer what lost data is: data starts with one segment, and with the doubled \
+         timeout until its round trip is known",
+        "ns-2"),
     knob!(tick: Span, "more than 0, at most 1 s" if |span| *span > Span::ZERO && *span <= Span::from_secs(1),
         "granularity of the clock that times segments", "RFC 6298, section 4"),
     knob!(time_all: bool,

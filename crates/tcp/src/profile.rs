@@ -28,6 +28,8 @@ pub struct Profile {
     pub most_doublings: u32,
     /// Retransmission timeout before the first measurement.
     pub initial_rto: Span,
+    /// Whether a lost SYN is to window and timer what lost data is: one segment, and doubled until data is measured.
+    pub syn_counts: bool,
     /// What each of the first two duplicate ACKs lets out.
     pub limited_transmit: LimitedTransmit,
     /// What a window is halved from, and how far down.
@@ -181,6 +183,7 @@ impl Profile {
             max_rto: Span::from_secs(60),
             most_doublings: 32,
             initial_rto: Span::from_secs(1),
+            syn_counts: false,
             limited_transmit: LimitedTransmit::NewData,
             receive_window: 4096,
             window_scaling: true,
@@ -228,6 +231,7 @@ impl Profile {
             max_rto: Span::from_secs(60),
             most_doublings: 6,
             initial_rto: Span::from_secs(3),
+            syn_counts: true,
             limited_transmit: LimitedTransmit::Next,
             receive_window: 1000,
             window_scaling: true,
@@ -275,6 +279,7 @@ impl Profile {
             max_rto: Span::from_secs(60),
             most_doublings: 32,
             initial_rto: Span::from_secs(1),
+            syn_counts: false,
             limited_transmit: LimitedTransmit::NewData,
             receive_window: 2896,
             window_scaling: true,
