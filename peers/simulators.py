@@ -18,6 +18,8 @@ from typing import Any
 import sojourn as sj
 
 ROOT = Path(__file__).resolve().parents[1]
+#: Where the scripts for ns-2 are.
+NS2 = ROOT / "peers/ns2"
 #: What ns3/build.sh builds.
 NS3 = ROOT / "build/ns3"
 #: The longest that one run of a peer may take, seconds.
@@ -44,10 +46,15 @@ class Peer:
     remedy: str
     command: tuple[str, ...] | None
 
-    def run(self, words: Mapping[str, object], seed: int) -> dict[str, float]:
-        """The metrics of one run. Raises `Failed`."""
+    def run(self, words: Mapping[str, object], seed: int, script: str = "dumbbell") -> dict[str, float]:
+        """The metrics of one run, where there are several places as `"place/metric"`. Raises `Failed`.
+
+        `script`: which of ns-2's; ns-3 has one program.
+        """
         assert self.command is not None, f"{self.name} is not installed: {self.remedy}"
         given = [str(word) for pair in {**words, "seed": seed}.items() for word in pair]
+        if self.name == "ns2":
+            given.insert(0, str(NS2 / f"{script}.tcl"))
         try:
             done = subprocess.run(
                 [*self.command, *given], capture_output=True, text=True, check=True, timeout=PATIENCE
@@ -63,10 +70,9 @@ class Peer:
 def peers() -> dict[str, Peer]:
     """Every peer by its name, installed or not."""
     ns = shutil.which("ns")
-    ns2 = (ns, str(ROOT / "peers/ns2/dumbbell.tcl")) if ns else None
     # Its agents know neither timestamps nor, in our script, delayed ACKs.
     as_ns2 = {"profile": "ns2", "timestamps": "false", "delayed_ack": "false"}
-    found = [Peer("ns2", as_ns2, "apt-get install ns2", ns2)]
+    found = [Peer("ns2", as_ns2, "apt-get install ns2", (ns,) if ns else None)]
     # PRR came to count twice between the two (docs/deviations/ns3.md).
     as_ns3 = {"profile": "ns3"}
     older = {**as_ns3, "tcp.prr_counts_twice": "false"}
