@@ -262,8 +262,9 @@ proc tell_mice {class} {
     global is lives life_packets
     set n [llength $lives($class)]
     set ordered [lsort -real $lives($class)]
-    told $class completed $n
-    told $class fct_mean_s [expr {([join $ordered +]) / $n}]
+    set sum 0.0
+    foreach life $ordered { set sum [expr {$sum + $life}] }
+    told $class fct_mean_s [expr {$sum / $n}]
     told $class fct_p95_s [lindex $ordered [expr {int(ceil(0.95 * $n)) - 1}]]
     told $class completed_bps [expr {8.0 * ($is(packet) - 40) * $life_packets($class) / ($is(duration) - $is(warmup))}]
 }
