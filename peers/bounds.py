@@ -4,8 +4,8 @@ Two sets. `LAWS`, where transports are those of the peer: utilisation within 1 p
 mean queue within 10 % or 5 packets, its standard deviation within 30 %, drop and mark ratios within
 20 %. `TRANSPORTS`, where what is compared is the senders: utilisation within 1.5 points, the mean
 queue within 15 % or 3 packets, the ratios within 25 %, Jain's index within 0.05. No bound on a queue
-is below 3 packets (tests/reference/README.md). `NETWORKS` are those of `TRANSPORTS`, with the queue's spread and 95th
-percentile, the delay, and the goodput of classes.
+is below 3 packets (tests/reference/README.md). `NETWORKS` are those of `TRANSPORTS`, with the queue's spread
+and 95th percentile, the delay, and the goodput of classes.
 
 A row binds when the peer's standard deviation over seeds is under a tenth of its mean and at least 50
 drops or marks lie behind a ratio; otherwise the 95 % intervals of both sides must overlap. Where both

@@ -2,8 +2,8 @@
 
     make peers ARGS=--networks
 
-A parking lot, and a link whose rate changes. ns-2's RED and REM are left out of the second: they reckon with the rate
-that their link had at the start.
+A parking lot, and a link whose rate changes. The second has drop-tail and PI only: ns-2's RED, REM and AVQ
+reckon with the rate that their link had at the start (docs/deviations/ns2.md).
 """
 
 from __future__ import annotations

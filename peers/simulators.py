@@ -102,8 +102,6 @@ def as_counted(peer: Peer, metric: str, ours: Mapping[str, float]) -> float:
 def words(peer: Peer, scenario: sj.Scenario) -> Words:
     """The dumbbell of `scenario` for the peer. Raises `Unsayable`."""
     whole = json.loads(scenario.to_json())
-    if whole["at"]:
-        raise Unsayable("something changes on the way ([[at]])")
     if len(whole["flows"]) != 1:
         raise Unsayable("it has more than one group of flows")
     [flows], bottleneck = whole["flows"], whole["bottleneck"]
@@ -121,7 +119,11 @@ def words(peer: Peer, scenario: sj.Scenario) -> Words:
         "start": start(flows["start"]),
         **access(flows["access"]),
     }
-    return {**common, **(ns2 if peer.name == "ns2" else ns3)(flows, bottleneck["disc"], common)}
+    if peer.name == "ns2":
+        return {**common, **ns2(flows, bottleneck["disc"], common), **changes(whole)}
+    if whole["at"]:
+        raise Unsayable("something changes on the way ([[at]])")
+    return {**common, **ns3(flows, bottleneck["disc"], common)}
 
 
 def ns2(flows: dict[str, Any], disc: dict[str, Any], common: Words) -> Words:
@@ -135,6 +137,17 @@ def ns2(flows: dict[str, Any], disc: dict[str, Any], common: Words) -> Words:
     # Its drop-tail queue holds one packet less than its limit (docs/deviations/ns2.md).
     more = {"buffer": int(str(common["buffer"])) + 1} if disc["law"] == "tail_drop" else {}
     return {"cc": cc, **law(disc, NS2_LAWS, "ns-2"), **more}
+
+
+def changes(whole: dict[str, Any]) -> Words:
+    """What changes on the way, for ns-2."""
+    law = whole["bottleneck"]["disc"]["law"]
+    if whole["at"] and law not in FOLLOW:
+        raise Unsayable(f"ns-2's {law} reckons with the rate at the start, and that changes")
+    if any(list(change["set"]) != ["bottleneck.rate"] for change in whole["at"]):
+        raise Unsayable("more changes on the way than the bottleneck's rate")
+    times = [(seconds(change["time"]), rate(change["set"]["bottleneck.rate"])) for change in whole["at"]]
+    return {"changes": " ".join(f"{time:g} {bits:g}" for time, bits in times)} if times else {}
 
 
 def ns3(flows: dict[str, Any], disc: dict[str, Any], common: Words) -> Words:
@@ -186,6 +199,8 @@ NS2_LAWS: Laws = {
     },
     "avq": {},
 }
+#: What in ns-2 works on a link whose rate changes.
+FOLLOW = ("tail_drop", "pi")
 NS3_LAWS: Laws = {
     "tail_drop": {},
     "codel": {"target": ("target", "s"), "interval": ("interval", "s")},

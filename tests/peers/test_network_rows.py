@@ -1,7 +1,7 @@
 """Every row about networks that Sojourn must meet: those of peers.csv, and ns-2's of networks.csv.
 
-A scenario of networks.csv is called `parking_lot/r1-r2`, after a link or a class of it, or `capacity_40_70`, after the
-seconds that are measured.
+A scenario of networks.csv is called `parking_lot/r1-r2`, after a link or a class of it, or `capacity_40_70`,
+after the seconds that are measured.
 """
 
 from __future__ import annotations
@@ -108,16 +108,10 @@ def test_every_row_not_met_is_a_row() -> None:
 
 @pytest.mark.parametrize("row", [marked(row) for row in rows() if row["metric"] in NETWORKS])
 def test_row(row: dict[str, str]) -> None:
-    scenario, _, place = row["scenario"].partition("/")
-    network = Network(scenario, row["disc"])
+    network = Network(row["scenario"], row["disc"])
     peer = Sample(int(row["n"]), float(row["mean"]), float(row["sd"]))
-    values = [run.metrics[row["metric"]] for run in network.ours().runs if is_at(run, place)]
+    values = [run.metrics[row["metric"]] for run in network.ours().runs]
     events = peer.mean * OFFERED[network.family] * MEASURED[network.family]
     found = verdict(row["metric"], Sample.of(values), peer, events=events, bounds=NETWORKS)
     print(found.line())
     assert found.agrees, found.line()
-
-
-def is_at(run: sj.Run, place: str) -> bool:
-    """Whether a row of ours is that of this link or this class; a network with one link needs no name for it."""
-    return True
