@@ -100,6 +100,10 @@ pub static KNOBS: &[Knob] = &[
         "ns-2"),
     knob!(tick: Span, "more than 0, at most 1 s" if |span| *span > Span::ZERO && *span <= Span::from_secs(1),
         "granularity of the clock that times segments", "RFC 6298, section 4"),
+    knob!(whole_ticks: bool,
+        "whether round trips are counted in the ticks of that clock that pass, and estimated in whole eighths and quarters of \
+         one; then no weight is shared",
+        "V. Jacobson, Congestion Avoidance and Control, 1988, appendix A"),
     knob!(time_all: bool,
         "whether every segment measures the round trip, or one in a window", "RFC 6298, section 3"),
     knob!(rtt_weight_shared: bool,

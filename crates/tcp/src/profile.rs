@@ -20,6 +20,9 @@ pub struct Profile {
     pub ack_delay: Span,
     /// The granularity of the clock that times segments.
     pub tick: Span,
+    /// Whether what is measured is the ticks of that clock that pass, and the estimate whole eighths and quarters of
+    /// one (Jacobson 1988); then no weight is shared.
+    pub whole_ticks: bool,
     /// Lower bound of the retransmission timeout.
     pub min_rto: Span,
     /// Upper bound of the retransmission timeout, back-off included.
@@ -179,6 +182,7 @@ impl Profile {
             ack_every: 2,
             ack_delay: Span::from_millis(40),
             tick: Span::from_nanos(1),
+            whole_ticks: false,
             min_rto: Span::from_millis(200),
             max_rto: Span::from_secs(60),
             most_doublings: 32,
@@ -227,6 +231,7 @@ impl Profile {
             ack_every: 2,
             ack_delay: Span::from_millis(100),
             tick: Span::from_millis(10),
+            whole_ticks: true,
             min_rto: Span::from_millis(200),
             max_rto: Span::from_secs(60),
             most_doublings: 6,
@@ -275,6 +280,7 @@ impl Profile {
             ack_every: 2,
             ack_delay: Span::from_millis(40),
             tick: Span::from_millis(1),
+            whole_ticks: false,
             min_rto: Span::from_millis(200),
             max_rto: Span::from_secs(60),
             most_doublings: 32,

@@ -70,7 +70,7 @@ impl Sender {
             return Progress::default();
         }
         let rtt = now.since(self.last_sent);
-        self.rtt.sample(&self.config.profile, rtt);
+        self.rtt.sample(&self.config.profile, now, rtt);
         self.probe.measured();
         Progress { acked: 0, rtt: Some(rtt) }
     }
