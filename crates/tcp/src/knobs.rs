@@ -169,8 +169,9 @@ pub static KNOBS: &[Knob] = &[
         "ns-3"),
     knob!(ect_on_retransmit: bool, "whether retransmissions are sent ECN-capable", "RFC 3168, section 6.1.5"),
     knob!(ecn_at_one: EcnAtOne,
-        "what an echo of congestion does at a window of one segment: wait for the retransmission timer; back_off: go \
-         on, and double the timeout from the second in a row",
+        "what an echo of congestion does at a window of one segment: wait for the retransmission timer; back_off: halve it \
+         again, as one below two; less than a segment waits for the timer or an ACK without echo; the second in a row \
+         doubles the timeout",
         "RFC 3168, section 6.1.2"),
     knob!(ecn_after_timeout: bool, "whether a timeout reopens the window to a new reduction by ECN", "ns-2"),
 ];

@@ -153,7 +153,8 @@ pub enum LimitedTransmit {
 pub enum EcnAtOne {
     /// Sending waits until the retransmission timer expires (RFC 3168, section 6.1.2).
     WaitForTimer,
-    /// Sending goes on; from the second such echo in a row the timeout is doubled.
+    /// As at any window, which falls below a segment (with the halving of `reno` and `newreno`): then nothing is sent until
+    /// it has grown, or the timer expires and makes it one segment. From the second such echo in a row the timeout is doubled.
     BackOff,
 }
 

@@ -241,7 +241,7 @@ impl Sender {
     }
 
     pub(super) fn restart_timer(&mut self, now: Time) {
-        let running = self.una < self.max || self.ecn.hold;
+        let running = self.una < self.max || self.waits_for_timer();
         self.timers.retransmit = if running { now + self.rtt.timeout() } else { Time::NEVER };
     }
 

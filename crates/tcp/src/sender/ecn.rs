@@ -60,4 +60,17 @@ impl Sender {
         }
         self.ecn.at_one = one;
     }
+
+    /// Whether echoes have left too little to send anything with.
+    pub(super) fn waits_for_timer(&self) -> bool {
+        self.ecn.hold || self.window < self.mss
+    }
+
+    /// The timer has expired with nothing outstanding: it is time for a segment.
+    pub(super) fn go_on(&mut self) {
+        self.ecn.hold = false;
+        if self.window < self.mss {
+            self.set_window(self.mss);
+        }
+    }
 }
