@@ -93,7 +93,7 @@ pub struct Profile {
     pub grow_on_exit: bool,
     /// What an echo of congestion does at a window of one segment.
     pub ecn_at_one: EcnAtOne,
-    /// Whether retransmissions are sent ECN-capable.
+    /// Whether retransmissions are sent ECN-capable, and may carry CWR.
     pub ect_on_retransmit: bool,
     /// Whether a timeout reopens the window to a new ECN reduction.
     pub ecn_after_timeout: bool,
@@ -124,7 +124,8 @@ pub enum UnusedWindow {
 pub enum Halving {
     /// The flight size, to at least two segments (RFC 5681, equation 4).
     FlightSize,
-    /// The window: to its half, fraction kept, at least one segment; ssthresh in whole segments, at least two.
+    /// The window: to its half, fraction kept, at least one segment; ssthresh in whole segments, at least two, and anew
+    /// at each timeout of the same segment.
     Window,
     /// In recovery by SACK what is neither SACKed nor lost, to at least two segments; otherwise as `FlightSize`.
     Pipe,

@@ -38,7 +38,7 @@ impl Sender {
         self.rtt.back_off(&self.config.profile);
         self.handshake = Handshake::SynDue;
         if self.config.profile.syn_counts {
-            self.tell(&Signal::Timeout { flight: 0, again: self.lost_syns > 0 });
+            self.tell(&Signal::Timeout { flight: 0, again: false });
         }
         self.lost_syns += 1;
     }

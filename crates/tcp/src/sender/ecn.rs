@@ -59,6 +59,10 @@ impl Sender {
             _ => {}
         }
         self.ecn.at_one = one;
+        // An ACK that acknowledges nothing new starts no timer.
+        if self.window < self.mss && self.timers.retransmit == Time::NEVER {
+            self.timers.retransmit = now + self.rtt.timeout();
+        }
     }
 
     /// Whether echoes have left too little to send anything with.

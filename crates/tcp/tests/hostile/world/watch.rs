@@ -251,7 +251,11 @@ impl WatchedSender {
     /// What holds when there is nothing to send at this instant.
     fn check_rest(&self, now: Time) {
         let window = self.sender.window().get();
-        assert!(window >= self.mss || self.falls_below_one, "a window of {window}, a segment is {}", self.mss);
+        assert!(
+            window >= self.mss || self.falls_below_one,
+            "a window of {window}, a segment is {}",
+            self.mss
+        );
         let (flight, outstanding) = (self.sender.flight(), self.sent - self.una);
         assert!(flight <= outstanding, "{flight} counted in flight, {outstanding} outstanding");
         self.check_account(outstanding);
