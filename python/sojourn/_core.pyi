@@ -1,5 +1,6 @@
 """The compiled half of Sojourn: scenarios, the catalogue, the packet plant and single laws."""
 
+from collections.abc import Sequence
 from typing import ClassVar, Literal, final
 
 import numpy as np
@@ -296,8 +297,8 @@ class Scenario:
     def guests(self) -> list[tuple[int, CongestionControl]]:
         """The congestion controls in Python with the places of their groups of flows."""
     @property
-    def site(self) -> Site:
-        """What a law at the bottleneck may know of its place."""
+    def sites(self) -> list[Site]:
+        """What the law of each link whose disc may be replaced may know of its place; at least one."""
 
 @final
 class Ticket:
@@ -326,34 +327,43 @@ class Run:
     """What one run measured."""
 
     @property
-    def metrics_json(self) -> str: ...
-    @property
-    def link(self) -> str: ...
+    def links(self) -> list[LinkRun]:
+        """What was seen at each link that has a disc."""
     @property
     def events(self) -> int: ...
     @property
     def cpu_s(self) -> float: ...
+
+class LinkRun:
+    """What one run measured at one link."""
+
+    @property
+    def link(self) -> str: ...
+    @property
+    def rows_json(self) -> str:
+        """Objects with class, metrics and conservation: packets offered, delivered, dropped and still held.
+
+        The first one, whose class is null, is about all packets; the others are, where the run has several
+        classes of traffic, about those whose data cross the link.
+        """
     @property
     def series(self) -> dict[str, npt.NDArray[np.float64]]:
         """`time_s` and, equally long, every sampled quantity; NaN where nothing happened."""
     @property
     def distributions(self) -> dict[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
         """By name: values, and the fraction of samples at or below each."""
-    @property
-    def conservation(self) -> dict[str, int]:
-        """Packets offered to the disc, delivered, dropped and still held."""
 
 def run(
     scenario: Scenario,
     seed: int,
     ticket: Ticket,
-    law: object | None = None,
+    laws: Sequence[object] = (),
 ) -> Run:
     """Run the packet plant once, without the interpreter's lock.
 
-    `law` is a run's own `sojourn.Law` or `sojourn.Controller`, in the place of the scenario's; the lock is
-    taken when it is asked, and for the scenario's congestion controls in Python. Raises `Cancelled`, and
-    `LawError` when one of them fails.
+    `laws` are a run's own `sojourn.Law`s or `sojourn.Controller`s, one for each of the scenario's sites,
+    in the place of its own; the lock is taken when they are asked, and for the scenario's congestion
+    controls in Python. Raises `Cancelled`, and `LawError` when one of them fails.
     """
 
 def check_cc(cc: object) -> None:

@@ -264,7 +264,7 @@ def _clause(header: Mapping[str, Any]) -> str:
 def _placed(law: LawInPython, site: _core.Site) -> LawInPython:
     """A copy at the start of its run."""
     try:
-        return own_copy(template_of(law, site), site)
+        return own_copy(template_of(law, [site]), site)
     except InputError as fault:
         raise InputError(*(line.removeprefix("--disc: ") for line in fault.lines)) from fault.__cause__
 

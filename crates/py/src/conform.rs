@@ -1,6 +1,6 @@
 //! One law, call by call: what golden traces are replayed through.
 
-use crate::guests::{Failure, Seated, seat};
+use crate::guests::{Failure, seat};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sojourn_aqm::Law;
@@ -21,14 +21,10 @@ impl TracedLaw {
     #[pyo3(signature = (header, law = None))]
     fn new(header: &str, law: Option<&Bound<'_, PyAny>>) -> PyResult<TracedLaw> {
         let header = Header::parse(header).map_err(PyValueError::new_err)?;
-        let (law, failure) = match law {
-            Some(law) => {
-                let Seated { law, failure, .. } = seat(law)?;
-                (law, failure)
-            }
-            None => {
-                (header.law().map_err(|fault| PyValueError::new_err(fault.to_string()))?, Failure::default())
-            }
+        let failure = Failure::default();
+        let law = match law {
+            Some(law) => seat(law, &failure)?.law,
+            None => header.law().map_err(|fault| PyValueError::new_err(fault.to_string()))?,
         };
         Ok(TracedLaw { law: Mutex::new(law), failure })
     }

@@ -105,16 +105,16 @@ impl Scenario {
         self.scenario.duration.seconds()
     }
 
-    /// The canonical label of the disc.
+    /// The canonical label of the disc, or of each different one.
     #[getter]
     fn disc(&self) -> String {
-        self.scenario.bottleneck.disc.to_string()
+        self.scenario.disc_label()
     }
 
-    /// What a law at the bottleneck may know of its place.
+    /// What the law of each link whose disc may be replaced may know of its place; at least one.
     #[getter]
-    fn site(&self) -> Site {
-        self.scenario.site().into()
+    fn sites(&self) -> Vec<Site> {
+        self.scenario.topology.replaceable().map(|link| self.scenario.site(link).into()).collect()
     }
 }
 

@@ -9,16 +9,23 @@ use std::fmt::Write;
 impl Scenario {
     /// What would run: the network drawn in text, the law with its parameters, the schedule.
     pub fn describe(&self) -> String {
-        self.describe_under(&self.bottleneck.disc.to_string(), &self.law_in_force())
+        self.tell(None)
     }
 
     /// The same under a law of the caller's own, with this label and a line for each of its parameters.
     pub fn describe_under(&self, label: &str, parameters: &str) -> String {
+        self.tell(Some((label, parameters)))
+    }
+
+    fn tell(&self, own: Option<(&str, &str)>) -> String {
         let mut out = format!("{}\n\n", self.title);
-        let law = label.split_once(':').map_or(label, |(law, _)| law);
-        self.draw(law, &mut out);
+        if self.topology.dumbbell {
+            self.draw_dumbbell(own.map(|(label, _)| label), &mut out);
+        } else {
+            self.list_links(&mut out);
+        }
         out.push('\n');
-        for (name, text) in self.facts(format!("fifo under {label}\n{parameters}")) {
+        for (name, text) in self.facts(own) {
             // A fact of several lines goes on under its first one.
             let mut lines = text.lines();
             let _ = writeln!(out, "{name:<LABEL$}{}", lines.next().unwrap_or_default());
@@ -30,12 +37,15 @@ impl Scenario {
     }
 
     /// The dumbbell: groups of flows left and right, the disc and the link between them.
-    fn draw(&self, law: &str, out: &mut String) {
+    fn draw_dumbbell(&self, own: Option<&str>, out: &mut String) {
         let shown = self.flows.len().min(MOST_GROUPS);
         let left: Vec<String> = self.flows[..shown].iter().map(sources).collect();
         let width = left.iter().map(String::len).max().unwrap_or_default();
-        let buffer = buffer_in_words(self.bottleneck.buffer);
-        let link = format!("[ {law} | {buffer} ]== {}, {} ==", self.bottleneck.rate, self.bottleneck.delay);
+        let link = &self.topology.links[0];
+        let disc = link.disc.as_ref().map_or("", |disc| disc.law.as_str());
+        let law = own.map_or(disc, |label| label.split_once(':').map_or(label, |(law, _)| law));
+        let buffer = buffer_in_words(link.buffer);
+        let link = format!("[ {law} | {buffer} ]== {}, {} ==", link.rate, link.delay);
         let middle = (shown - 1) / 2;
         for (place, (group, left)) in self.flows.iter().zip(&left).enumerate() {
             let link = if place == middle { link.clone() } else { " ".repeat(link.len()) };
@@ -47,46 +57,91 @@ impl Scenario {
         }
     }
 
-    fn facts(&self, disc: String) -> Vec<(&'static str, String)> {
-        let site = self.site();
-        let mean = site.base_rtt.unwrap_or_default();
+    /// Any other network, a link a line.
+    fn list_links(&self, out: &mut String) {
+        let node = |number: usize| &self.topology.nodes[number];
+        for link in &self.topology.links {
+            let disc = link
+                .disc
+                .as_ref()
+                .map_or(String::new(), |disc| format!("[ {} | {} ]", disc.law, buffer_in_words(link.buffer)));
+            let _ = writeln!(
+                out,
+                "  {} --{disc}--> {}  {}, {}",
+                node(link.from),
+                node(link.to),
+                link.rate,
+                link.delay
+            );
+        }
+    }
+
+    fn facts(&self, own: Option<(&str, &str)>) -> Vec<(&'static str, String)> {
         let (shortest, longest) = self.base_rtts();
+        let managed: Vec<usize> = self.topology.managed().collect();
+        let mut facts = Vec::new();
+        for number in &managed {
+            let link = &self.topology.links[*number];
+            let line = format!("{}, {} one way", link.rate, link.delay);
+            if managed.len() == 1 && self.topology.dumbbell {
+                facts.push(("bottleneck", line));
+            } else {
+                facts.push(("link", format!("{}: {line}", link.name)));
+            }
+            facts.push(("buffer", buffer_in_words(link.buffer)));
+            let own = own.filter(|_| !link.is_fixed);
+            facts.push((
+                "disc",
+                match own {
+                    Some((label, parameters)) => format!("fifo under {label}\n{parameters}"),
+                    None => self.disc_in_words(*number),
+                },
+            ));
+        }
+        let first = self.site(managed.first().copied().unwrap_or_default());
+        let mean = first.base_rtt.unwrap_or_default();
         let base_rtt = if shortest == longest {
             shortest.to_string()
         } else {
             format!("{shortest} to {longest}, mean {mean}")
         };
-        let product = site.capacity() * mean.seconds();
-        let mut facts = vec![
-            ("bottleneck", format!("{}, {} one way", self.bottleneck.rate, self.bottleneck.delay)),
-            ("buffer", buffer_in_words(self.bottleneck.buffer)),
-            ("disc", disc),
-            (
-                "flows",
-                self.flows.iter().take(MOST_GROUPS).map(|group| group_in_words(group) + "\n").collect(),
-            ),
-            ("base RTT", base_rtt),
-            ("rate x RTT", format!("{product:.1} packets of {} B", site.packet)),
-            ("changes", self.schedule()),
-        ];
-        let most = site.capacity() * self.duration.seconds();
+        let product = first.capacity() * mean.seconds();
+        let most = first.capacity() * self.duration.seconds();
         let run = format!(
             "{} simulated, measured from {}; at most {most:.0} packets at the bottleneck's first rate",
             self.duration, self.warmup
         );
-        facts.push(("would run", run));
+        let flows =
+            self.flows.iter().take(MOST_GROUPS).map(|group| self.group_in_words(group) + "\n").collect();
+        facts.extend([
+            ("flows", flows),
+            ("base RTT", base_rtt),
+            ("rate x RTT", format!("{product:.1} packets of {} B", first.packet)),
+            ("changes", self.schedule()),
+            ("would run", run),
+        ]);
         facts
     }
 
-    /// One line a parameter: its value, or what stands in its stead.
-    fn law_in_force(&self) -> String {
-        let disc = &self.bottleneck.disc;
+    /// A class; where it goes, where the network is no dumbbell.
+    fn group_in_words(&self, group: &Flows) -> String {
+        let words = group_in_words(group);
+        if self.topology.dumbbell {
+            return words;
+        }
+        let way: Vec<&str> = self.topology.nodes_of(&group.route).collect();
+        format!("{}: {words}, way {}", group.name, way.join(" > "))
+    }
+
+    /// The disc of a link, and a line a parameter: its value, or what stands in its stead.
+    fn disc_in_words(&self, link: usize) -> String {
+        let Some(disc) = &self.topology.links[link].disc else { return "none".into() };
         let Some(entry) = catalogue::law(&disc.law) else { return String::new() };
         let mut derived = Derived::default();
-        if let Ok(law) = disc.law_at(&self.site()) {
+        if let Ok(law) = disc.law_at(&self.site(link)) {
             law.derived(&mut derived);
         }
-        let mut out = String::new();
+        let mut out = format!("fifo under {disc}\n");
         for field in (entry.page.fields)() {
             let given = disc.params.iter().find(|(key, _)| key == field.key).map(|(_, value)| value);
             let said = match (given, &field.default) {
@@ -106,8 +161,7 @@ impl Scenario {
         if self.at.is_empty() {
             return "none".into();
         }
-        let lines: Vec<String> =
-            self.at.iter().map(|change| format!("at {}: {}", change.time, change.set)).collect();
+        let lines: Vec<String> = self.at.iter().map(ToString::to_string).collect();
         lines.join("\n")
     }
 }
@@ -133,7 +187,9 @@ impl Gauges for Derived {
 }
 
 fn sources(group: &Flows) -> String {
-    format!("{} --- {}, {} ", counted(group.count, "source"), group.access.rate, group.access.delay)
+    let access =
+        group.access.map_or(String::new(), |access| format!("--- {}, {} ", access.rate, access.delay));
+    format!("{} {access}", counted(group.count, "source"))
 }
 
 /// Such as `1 source` and `50 sources`.
@@ -151,10 +207,9 @@ fn buffer_in_words(buffer: Option<Limit>) -> String {
 
 fn group_in_words(group: &Flows) -> String {
     let stop = group.stop.map_or(String::new(), |stop| format!(", stop at {stop}"));
-    let what = if let Some(rate) = group.app.rate() {
-        format!("{} of {rate} over UDP, packets of {}", group.app.name(), group.segment)
-    } else {
-        format!("{}, segments of {}", tcp_in_words(group), group.segment)
+    let what = match group.app.datagrams() {
+        Some(datagrams) => datagrams.told(),
+        None => format!("{}, segments of {}", tcp_in_words(group), group.segment),
     };
     let ecn = if group.ecn { "ECN" } else { "no ECN" };
     format!("{} x {what}, {ecn}, start {}{stop}", group.count, group.start)

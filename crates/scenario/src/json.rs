@@ -3,6 +3,8 @@
 use crate::disc::DiscSpec;
 use crate::keys::SHORT;
 use crate::scenario::{Flows, Scenario};
+use crate::topology::{Link, Route};
+use crate::udp::{Datagrams, KEYS};
 use serde_json::{Map, Value as Json, json};
 use sojourn_tcp::knobs::knob;
 use sojourn_units::Value;
@@ -15,47 +17,110 @@ impl Scenario {
     /// Without the nulls it reads back as the same scenario.
     pub fn to_json(&self) -> Json {
         let changes = self.at.iter().map(|change| {
-            let target = change.set.target();
-            json!({ "time": change.time.to_string(), "set": { target: change.set.value() } })
+            let set: Map<String, Json> =
+                change.keys().iter().map(|(key, value)| (key.clone(), of_value(value))).collect();
+            json!({
+                "time": change.time.to_string(),
+                "every": change.every.map(|every| every.to_string()),
+                "until": change.until.map(|until| until.to_string()),
+                "set": set,
+            })
         });
-        json!({
+        let mut scenario = json!({
             "title": self.title,
             "duration": self.duration.to_string(),
             "warmup": self.warmup.to_string(),
             "sample": self.sample.map(|step| step.to_string()),
-            "bottleneck": {
-                "rate": self.bottleneck.rate.to_string(),
-                "delay": self.bottleneck.delay.to_string(),
-                "buffer": self.bottleneck.buffer.map(|limit| limit.to_string()),
-                "disc": disc(&self.bottleneck.disc),
-            },
-            "flows": self.flows.iter().map(flows).collect::<Vec<_>>(),
+            "flows": self.flows.iter().map(|group| self.class(group)).collect::<Vec<_>>(),
             "at": changes.collect::<Vec<_>>(),
-        })
+        });
+        let mut links = self.links();
+        if self.topology.dumbbell {
+            scenario["bottleneck"] = links.remove(0);
+        } else {
+            scenario["links"] = links.into();
+        }
+        scenario
     }
+
+    /// The links, each with its other direction.
+    fn links(&self) -> Vec<Json> {
+        let mut links: Vec<Json> = Vec::new();
+        for link in &self.topology.links {
+            let mut line = line(link);
+            if let Some(of) = links.last_mut().filter(|_| link.is_back) {
+                let usual =
+                    ["rate", "delay"].iter().all(|key| of[key] == line[key]) && line["buffer"].is_null();
+                of["back"] = if usual && line["disc"].is_null() { Json::Null } else { line };
+                of["one_way"] = Json::Null;
+                continue;
+            }
+            if !self.topology.dumbbell {
+                line["name"] = link.name.clone().into();
+                line["from"] = self.topology.nodes[link.from].clone().into();
+                line["to"] = self.topology.nodes[link.to].clone().into();
+                line["one_way"] = true.into();
+            }
+            links.push(line);
+        }
+        links
+    }
+
+    /// A class with its way, where the network is no dumbbell or it does not go the usual one.
+    fn class(&self, group: &Flows) -> Json {
+        let mut class = flows(group);
+        if !(self.topology.dumbbell && group.route == [0]) {
+            let nodes = |route: &Route| self.topology.nodes_of(route).map(String::from).collect::<Vec<_>>();
+            let (there, back) = (nodes(&group.route), nodes(&group.back));
+            class["from"] = there.first().cloned().into();
+            class["to"] = there.last().cloned().into();
+            class["route"] = there.into();
+            class["back"] = back.into();
+        }
+        class
+    }
+}
+
+/// One direction of a link.
+fn line(link: &Link) -> Json {
+    json!({
+        "rate": link.rate.to_string(),
+        "delay": link.delay.to_string(),
+        "buffer": link.buffer.map(|limit| limit.to_string()),
+        "disc": link.disc.as_ref().filter(|_| !link.is_fixed).map(disc),
+    })
 }
 
 fn flows(flows: &Flows) -> Json {
     let tcp = |value: Json| if flows.app.is_tcp() { value } else { Json::Null };
     let mut group = json!({
+        "name": flows.name,
+        "from": null,
+        "to": null,
+        "route": null,
+        "back": null,
         "count": flows.count,
         "app": flows.app.name(),
-        "rate": flows.app.rate().map(|rate| rate.to_string()),
         "cc": tcp(flows.cc.to_string().into()),
         "profile": tcp(flows.profile.name.into()),
         "tcp": tcp(knobs(flows)),
         "reads": flows.reads.map(|rate| rate.to_string()),
         "ecn": flows.ecn,
-        "segment": flows.segment.to_string(),
-        "access": {
-            "rate": flows.access.rate.to_string(),
-            "delay": of_value(&flows.access.delay.write()),
-        },
+        "segment": tcp(flows.segment.to_string().into()),
+        "access": flows.access.map(|access| {
+            json!({ "rate": access.rate.to_string(), "delay": of_value(&access.delay.write()) })
+        }),
         "start": of_value(&flows.start.write()),
         "stop": flows.stop.map(|stop| stop.to_string()),
     });
     for knob in SHORT.iter().filter_map(|name| knob(name)) {
         group[knob.name] = tcp(of_value(&(knob.get)(&flows.profile)));
+    }
+    for (key, _) in KEYS.iter().filter(|(key, _)| *key != "segment") {
+        group[*key] = Json::Null;
+    }
+    for (key, value) in flows.app.datagrams().into_iter().flat_map(Datagrams::to_json) {
+        group[key] = value;
     }
     group
 }

@@ -6,11 +6,13 @@
 use crate::app::AppName;
 use crate::disc::DEFAULT_LAW;
 use crate::times::{Spread, Start};
+use crate::udp::SEGMENT;
 use sojourn_tcp::PROFILES;
 use sojourn_tcp::knobs::{KNOBS, Knob, knob};
 use sojourn_units::param::{Kind, Quantity};
-use sojourn_units::{Amount, Bytes, LinkRate, Span, Value, did_you_mean};
+use sojourn_units::{Amount, Bytes, LinkRate, SizeDraw, Span, TimeDraw, Value, did_you_mean};
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 /// A key of a scenario file.
@@ -44,6 +46,8 @@ pub enum Preset {
     Text(&'static str),
     /// This whole number.
     Whole(i64),
+    /// This number.
+    Number(f64),
     /// Two times in a table under this word.
     Times(&'static str, [&'static str; 2]),
     /// Something that follows from other keys, or nothing; in words.
@@ -91,18 +95,48 @@ macro_rules! whole {
     };
 }
 
-use Preset::{Required, Text, Times, Whole, Words};
+use Preset::{Number, Required, Text, Times, Whole, Words};
 
 static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
-    let before = |table: &str| ROWS.iter().position(|key| key.table == table).unwrap_or(ROWS.len());
-    let (access, at) = (before("flows.access"), before("at"));
-    let mut keys = ROWS[..access].to_vec();
+    let rows = |table: &'static str| ROWS.iter().filter(move |key| key.table == table).copied();
+    let mut keys: Vec<Key> = rows("").collect();
+    for (table, role) in DIRECTIONS {
+        let link = LINK.iter().map(|key| key.in_direction(table, *role));
+        // What a link joins comes before what it is like.
+        let (ends, more): (Vec<Key>, Vec<Key>) = rows(table).partition(|key| key.preset == Required);
+        keys.extend(ends.into_iter().chain(link).chain(more));
+    }
+    keys.extend(rows("home"));
+    keys.extend(rows("flows"));
     keys.extend(SHORT.iter().filter_map(|name| knob(name)).map(|knob| of_knob("flows", knob)));
-    keys.extend(&ROWS[access..at]);
+    keys.extend(rows("flows.access"));
     keys.extend(KNOBS.iter().map(|knob| of_knob("flows.tcp", knob)));
-    keys.extend(&ROWS[at..]);
+    keys.extend(["at", "at.set"].into_iter().flat_map(rows));
     keys
 });
+
+/// What a table that speaks of one direction of a link makes of the keys that are left out.
+#[derive(Clone, Copy, PartialEq)]
+enum Role {
+    /// It is where packets queue.
+    Congested,
+    /// It is any link of a graph.
+    Any,
+    /// It is the other direction of one.
+    Back,
+}
+
+/// The tables that speak of one direction of a link, and so have the keys of [`LINK`].
+static DIRECTIONS: &[(&str, Role)] = &[
+    ("bottleneck", Role::Congested),
+    ("bottleneck.back", Role::Back),
+    ("parking_lot", Role::Congested),
+    ("two_bottlenecks", Role::Congested),
+    ("home.up", Role::Congested),
+    ("home.down", Role::Congested),
+    ("links", Role::Any),
+    ("links.back", Role::Back),
+];
 
 /// The key of a knob of TCP.
 fn of_knob(table: &'static str, knob: &'static Knob) -> Key {
@@ -122,7 +156,24 @@ fn of_knob(table: &'static str, knob: &'static Knob) -> Key {
 /// Knobs of TCP that may stand in the group of flows itself: those that people turn most.
 pub(crate) const SHORT: &[&str] = &["sack", "timestamps", "initial_window", "delayed_ack", "min_rto"];
 
-/// All keys but the knobs of TCP.
+/// Times between datagrams.
+const EVERY: RangeInclusive<Span> = Span::from_micros(1)..=Span::from_secs(3600);
+
+/// The keys of one direction of a link.
+static LINK: &[Key] = &[
+    key!("", "rate": LinkRate = Required, "1 bit/s to 1 Tbit/s" if |_| true,
+        "rate of the link; in packets/s of the flows' segment (their mean where they differ)"),
+    key!("", "delay": Span = Required, "propagation delay, one way"),
+    key!("", "buffer": Amount = Words("no limit"),
+        "whole packets, at least one; or bytes or a time at the link's rate, one segment or more"
+            if |_| true,
+        "what the disc may hold; the packet on the wire is not in it"),
+    key!("", "disc": Disc = Text(DEFAULT_LAW),
+        "a law of the catalogue with its parameters" if |_| true,
+        "the disc: { law = NAME, KEY = VALUE } or \"NAME:KEY=VALUE,KEY=VALUE\"; see `sojourn list laws`"),
+];
+
+/// All keys but those of [`LINK`] and the knobs of TCP.
 static ROWS: &[Key] = &[
     key!("", "title": Title = Required, "one line, not empty, at most 200 letters" if |_| true,
         "what the scenario shows"),
@@ -133,24 +184,66 @@ static ROWS: &[Key] = &[
     key!("", "sample": Span = Words("chosen by the plant from the duration"),
         "more than 0, from a millionth of duration to duration" if |span| *span > Span::ZERO,
         "step of the series over time"),
-    key!("", "bottleneck": Section = Required, "the congested link of a dumbbell"),
+    key!("", "bottleneck": Section = Words("a network is given in one of these tables"),
+        "a dumbbell: its congested link, from node left to node right; `bottleneck.back` is its other direction"),
+    key!("", "parking_lot": Section = Words("a network is given in one of these tables"),
+        "a chain of routers r1, r2, ... with links r1-r2, r2-r3, ..., each with its disc"),
+    key!("", "two_bottlenecks": Section = Words("a network is given in one of these tables"),
+        "the network of the SQM paper, its figure 2: routers r1 to r6, bottlenecks r2-r3 and r3-r4; \
+         r1 is at r2, r5 at r2, r6 at r3"),
+    key!("", "home": Section = Words("a network is given in one of these tables"),
+        "a home: nodes lan, modem, isp; links lan-modem (fast), up (modem to isp) and down (isp to modem)"),
+    key!("", "links": Sections = Words("a network is given in one of these tables"),
+        "any graph, link by link; one [[links]] each"),
     key!("", "flows": Sections = Required, "groups of like flows; one [[flows]] each"),
     key!("", "at": Sections = Words("no changes"), "changes during the run; one [[at]] each"),
-    key!("bottleneck", "rate": LinkRate = Required, "1 bit/s to 1 Tbit/s" if |_| true,
-        "rate of the link, both ways; in packets/s of the flows' segment (their mean where they differ)"),
-    key!("bottleneck", "delay": Span = Required, "propagation delay, one way"),
-    key!("bottleneck", "buffer": Amount = Words("no limit"),
-        "whole packets, at least one; or bytes or a time at the link's rate, one segment or more"
-            if |_| true,
-        "what the disc may hold; the packet on the wire is not in it"),
-    key!("bottleneck", "disc": Disc = Text(DEFAULT_LAW),
-        "a law of the catalogue with its parameters" if |_| true,
-        "the disc: { law = NAME, KEY = VALUE } or \"NAME:KEY=VALUE,KEY=VALUE\"; see `sojourn list laws`"),
+    key!("parking_lot", "routers": u64 = Whole(5), "3 to 1000" if |count| (3..=1000).contains(count), "how many routers"),
+    key!("two_bottlenecks", "fast": LinkRate = Words("ten times the rate"), "1 bit/s to 10 Tbit/s" if |_| true,
+        "rate of the links r1-r2, r5-r2 and r3-r6, which are no bottlenecks"),
+    key!("bottleneck", "back": Section = Words("the same rate and delay, no disc"), "the other direction, which carries the ACKs"),
+    key!("home", "lan": LinkRate = Text("1 Gbit/s"), "1 bit/s to 10 Tbit/s" if |_| true,
+        "rate of the link between the hosts and the modem, both ways; its delay is nothing"),
+    key!("home", "up": Section = Required, "the way from the modem to the ISP"),
+    key!("home", "down": Section = Required, "the way from the ISP to the modem"),
+    key!("links", "from": Name = Required, "letters, digits, - and _, at most 32" if |_| true, "the node where it begins"),
+    key!("links", "to": Name = Required, "letters, digits, - and _, at most 32" if |_| true, "the node where it ends"),
+    key!("links", "name": Name = Words("FROM-TO"), "letters, digits, - and _, at most 32" if |_| true,
+        "what it is called in results and in [[at]]; its other direction is NAME.back"),
+    key!("links", "one_way": bool = Words("false"), "whether it has no other direction"),
+    key!("links", "back": Section = Words("the same rate and delay, no disc"), "the other direction"),
+    key!("flows", "name": Name = Words("the app's name; with a number behind it where that is taken"),
+        "letters, digits, - and _, at most 32" if |_| true, "what the class is called in results and in [[at]]"),
+    key!("flows", "from": Name = Words("left, r1, lan; in a network of [[links]] it must be given"), "a node" if |_| true,
+        "the node where the senders are"),
+    key!("flows", "to": Name = Words("right, the last router, isp; in a network of [[links]] it must be given"), "a node" if |_| true,
+        "the node where the receivers are"),
+    key!("flows", "route": Names = Words("the shortest, by delay, then by links"), "nodes, each with a link to the next" if |_| true,
+        "the nodes that data pass, both ends included"),
+    key!("flows", "back": Names = Words("the shortest, by delay, then by links"), "nodes, each with a link to the next" if |_| true,
+        "the nodes that acknowledgments pass, both ends included"),
     whole!("flows", "count" = Whole(1), 1 to 1_000_000, "how many flows; a million in all groups"),
     key!("flows", "app": AppName = Text("bulk"),
-        "what they send; bulk: TCP that always has data to send; cbr and poisson: UDP datagrams; see `sojourn list apps`"),
-    key!("flows", "rate": LinkRate = Words("for cbr and poisson it must be given"), "1 bit/s to the access link's rate" if |_| true,
-        "for cbr and poisson: the rate of each flow, in whole IP packets"),
+        "what they send; bulk: TCP that always has data to send; cbr, poisson, on_off, lrd, voip and ping: UDP datagrams; \
+         see `sojourn list apps`"),
+    key!("flows", "rate": LinkRate = Words("for cbr, poisson, on_off and lrd it must be given"),
+        "1 bit/s to the access link's rate" if |_| true,
+        "for cbr, poisson, on_off and lrd: the rate of each flow, in whole IP packets; of on_off while it is on, of the \
+         others the mean"),
+    key!("flows", "size": SizeDraw = Words("all as segment; for ping 84 B"), "28 B to 65535 B on average" if |_| true,
+        "for cbr, poisson, on_off, lrd and ping: the size of a datagram, headers (28 B) included, or a distribution; \
+         what is beyond 65535 B is cut"),
+    key!("flows", "on": TimeDraw = Words("{ exponential = \"500 ms\" }; for lrd 500 ms"),
+        "more than 0 on average" if |on| on.seconds().mean() > 0.0,
+        "for on_off: how long it is on at a time, TIME or a distribution; for lrd: the mean of that"),
+    key!("flows", "off": TimeDraw = Words("{ exponential = \"500 ms\" }; for lrd 500 ms"),
+        "for on_off: how long it is off at a time, TIME or a distribution; for lrd: the mean of that"),
+    key!("flows", "hurst": f64 = Number(0.8), "0.55 to 0.95" if |hurst| (0.55..=0.95).contains(hurst),
+        "for lrd: the Hurst parameter; the tail index of the periods is 3 - 2 hurst"),
+    whole!("flows", "sources" = Whole(50), 1 to 10_000, "for lrd: how many on/off sources make up a flow"),
+    key!("flows", "spurts": bool = Words("false"),
+        "for voip: whether the speaker pauses, with talk spurts of 1.004 s and pauses of 1.587 s on average"),
+    key!("flows", "every": Span = Text("200 ms"), "1 us to 1 h" if |every| EVERY.contains(every),
+        "for ping: the time from one datagram to the next"),
     key!("flows", "cc": Control = Text("newreno"),
         "a congestion control of the catalogue with its parameters" if |_| true,
         "the congestion control, with the recovery that its RFC pairs with it: { name = NAME, KEY = VALUE } \
@@ -165,32 +258,55 @@ static ROWS: &[Key] = &[
     key!("flows", "ecn": bool = Words("false; true with a congestion control that is made of marks, such as dctcp"),
         "whether they negotiate ECN (RFC 3168); UDP datagrams are ECN-capable"),
     key!("flows", "segment": Bytes = Text("1500 B"),
-        "100 B to 65535 B" if |size| (100..=65535).contains(&size.get()),
+        "100 B to 65535 B" if |size| SEGMENT.contains(&size.get()),
         "the IP packet on the wire, headers (40 B) and options included; ACKs have 40 B and their options"),
-    key!("flows", "access": Section = Words("the defaults of its keys"),
-        "the links between the flows' hosts and the bottleneck, one on each side; their buffers are \
+    key!("flows", "access": Section = Words("of a dumbbell the defaults of its keys; else none: the hosts are at the nodes"),
+        "links that each flow has to itself between its hosts and the network, one on each side; their buffers are \
          unlimited"),
     key!("flows", "start": Start = Times("random", ["0 s", "1 s"]), "before the end of the run" if |_| true,
         "when they start: all at TIME; { spread = [TIME, TIME] } evenly from the first flow to the last; \
          { random = [TIME, TIME] } at times drawn uniformly by the run's seed (the default, which ends \
          with the run where that is shorter)"),
     key!("flows", "stop": Span = Words("never"), "after every start" if |_| true, "when they stop sending"),
-    key!("flows.access", "rate": LinkRate = Words("ten times the bottleneck's rate"),
+    key!("flows.access", "rate": LinkRate = Words("ten times the rate of the fastest link on the way"),
         "1 bit/s to 10 Tbit/s" if |_| true, "rate of each access link"),
     key!("flows.access", "delay": Spread = Text("0 s"),
         "propagation delay of each access link, one way: TIME, or { spread = [TIME, TIME] } evenly from the \
          first flow to the last; base RTT = 2 (bottleneck delay + 2 access delay)"),
-    key!("at", "time": Span = Required, "before duration" if |_| true, "when it happens"),
+    key!("at", "time": Span = Required, "before duration" if |_| true, "when it happens, or happens first"),
+    key!("at", "every": Span = Words("it happens once"), "1 us or more" if |span| *span >= Span::from_micros(1),
+        "how long from each time to the next"),
+    key!("at", "until": Span = Words("the end of the run"), "time or later, with every" if |_| true,
+        "the last time that it may happen"),
     key!("at", "set": Section = Required, "at least one key" if |_| true,
-        "what changes: { \"KEY\" = VALUE }"),
-    key!("at.set", "bottleneck.rate": LinkRate = Words("as it was"), "1 bit/s to 1 Tbit/s" if |_| true,
-        "the link's new rate, both ways; the packet being sent is finished at the old one; a buffer given as a \
-         time stays as it was"),
-    key!("at.set", "bottleneck.delay": Span = Words("as it was"),
-        "the link's new propagation delay, one way"),
+        "what changes: { \"KEY\" = VALUE }; LINK is the name of a link, or NAME.back, and CLASS that of a class"),
+    key!("at.set", "LINK.rate": LinkRate = Words("as it was"), "1 bit/s to 1 Tbit/s" if |_| true,
+        "the link's new rate, and that of its other direction where the two begin alike; the packet being sent is \
+         finished at the old one; a buffer given as a time stays as it was"),
+    key!("at.set", "LINK.delay": Span = Words("as it was"),
+        "the link's new propagation delay, and that of its other direction where the two begin alike; packets on the \
+         wire keep theirs"),
+    key!("at.set", "LINK.disc.KEY": Anything = Words("as it was"), "as in the disc" if |_| true,
+        "a parameter of the link's law, which keeps what it has seen and learnt; what follows from the parameters is \
+         reckoned with the link's rate at that time, for the flows and the round trip of the start"),
+    whole!("at.set", "CLASS.count" = Words("as it was"), 0 to 1_000_000,
+        "how many flows of the class there are; the last ones leave, and those that come back connect anew"),
 ];
 
 impl Key {
+    /// The key as it stands in a table that speaks of one direction of a link.
+    fn in_direction(self, table: &'static str, role: Role) -> Key {
+        let preset = match (role, self.name) {
+            (Role::Any, "disc") => {
+                Words("none; tail_drop where there is a buffer, which --disc leaves alone")
+            }
+            (Role::Back, "disc") => Words("none"),
+            (Role::Back, "rate" | "delay") => Words("as the other direction"),
+            _ => self.preset,
+        };
+        Key { table, preset, ..self }
+    }
+
     /// Its dotted path, `"flows.count"`.
     pub fn path(&self) -> String {
         if self.table.is_empty() { self.name.into() } else { format!("{}.{}", self.table, self.name) }
@@ -239,6 +355,7 @@ impl Preset {
             Preset::Required | Preset::Words(_) | Preset::Profile(_) => None,
             Preset::Text(text) => Some(Value::Text((*text).into())),
             Preset::Whole(number) => Some(Value::Whole(*number)),
+            Preset::Number(number) => Some(Value::Number(*number)),
             Preset::Times(word, ends) => {
                 let ends = ends.iter().map(|end| Value::Text((*end).into())).collect();
                 Some(Value::Table(vec![((*word).into(), Value::List(ends))]))
@@ -297,6 +414,70 @@ impl Quantity for Title {
     }
     fn write(&self) -> Value {
         Value::Text(self.0.clone())
+    }
+}
+
+/// What a node, a link or a class may be called.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Name(pub(crate) String);
+
+impl Quantity for Name {
+    fn kind() -> Kind {
+        Kind::Text
+    }
+    fn read(value: &Value) -> Result<Name, String> {
+        let text = String::read(value)?;
+        let legal = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
+        if (1..=LONGEST_NAME).contains(&text.len()) && text.chars().all(legal) {
+            return Ok(Name(text));
+        }
+        Err(format!("{value} is no name; legal: {NAME_RULE}"))
+    }
+    fn write(&self) -> Value {
+        Value::Text(self.0.clone())
+    }
+}
+
+/// Names of nodes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Names(pub(crate) Vec<String>);
+
+impl Quantity for Names {
+    fn kind() -> Kind {
+        Kind::Names
+    }
+    fn read(value: &Value) -> Result<Names, String> {
+        match value {
+            Value::List(items) => items
+                .iter()
+                .map(|item| Name::read(item).map(|Name(name)| name))
+                .collect::<Result<_, _>>()
+                .map(Names),
+            other => Err(format!("{other} is not a list of names; write it like {}", Kind::Names.example())),
+        }
+    }
+    fn write(&self) -> Value {
+        Value::List(self.0.iter().map(|name| Value::Text(name.clone())).collect())
+    }
+}
+
+/// What is legal as a name.
+const NAME_RULE: &str = "letters, digits, - and _, at most 32";
+/// Letters of a name.
+const LONGEST_NAME: usize = 32;
+
+/// A value of a kind that another key decides.
+struct Anything(Value);
+
+impl Quantity for Anything {
+    fn kind() -> Kind {
+        Kind::Any
+    }
+    fn read(value: &Value) -> Result<Anything, String> {
+        Ok(Anything(value.clone()))
+    }
+    fn write(&self) -> Value {
+        self.0.clone()
     }
 }
 

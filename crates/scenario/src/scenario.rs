@@ -1,19 +1,20 @@
 //! What a scenario is.
 
 use crate::app::App;
+use crate::changes::Change;
 use crate::disc::DiscSpec;
 use crate::faults::Faults;
 use crate::keys::{Key, keys_of};
 use crate::tcp::{Given, Tcp, ecn_with};
 use crate::times::{Spread, Start};
+use crate::topology::{Route, Topology};
 use crate::{read, tree};
 use sojourn_aqm::{Limit, Site};
 use sojourn_tcp::Profile;
 use sojourn_tcp::cc::Choice;
 use sojourn_units::{Bytes, Fault, Rate, Span};
-use std::fmt;
 
-/// A link, its disc, its flows, and what changes when; checked and complete.
+/// A network, its traffic, and what changes when; checked and complete.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
     /// What it shows, in one line.
@@ -24,30 +25,23 @@ pub struct Scenario {
     pub warmup: Span,
     /// The step of the series, where one was asked for.
     pub sample: Option<Span>,
-    /// The congested link.
-    pub bottleneck: Bottleneck,
+    /// Nodes, links and discs.
+    pub topology: Topology,
     /// The traffic; at least one group.
     pub flows: Vec<Flows>,
-    /// Changes in the order of time; those of one instant in the order of the file.
+    /// Changes in the order of their first times; those of one instant in the order of the file.
     pub at: Vec<Change>,
 }
 
-/// The congested link of a dumbbell and the disc in front of it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Bottleneck {
-    /// Its rate, both ways.
-    pub rate: Rate,
-    /// Its propagation delay, one way.
-    pub delay: Span,
-    /// What the disc may hold; None: whatever comes.
-    pub buffer: Option<Limit>,
-    /// The disc and its law.
-    pub disc: DiscSpec,
-}
-
-/// A group of like flows.
+/// A class of traffic: like flows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flows {
+    /// What it is called.
+    pub name: String,
+    /// The way of its data.
+    pub route: Route,
+    /// The way of its acknowledgments.
+    pub back: Route,
     /// How many.
     pub count: u32,
     /// What they send.
@@ -60,10 +54,10 @@ pub struct Flows {
     pub ecn: bool,
     /// How fast the applications at their receivers read, payload; None: what comes, at once.
     pub reads: Option<Rate>,
-    /// The IP packet on the wire, headers included.
+    /// The IP packet on the wire, headers included; of datagrams the mean.
     pub segment: Bytes,
-    /// Their access links.
-    pub access: Access,
+    /// Links that each of them has to itself; None: the hosts are at the nodes.
+    pub access: Option<Access>,
     /// When they start.
     pub start: Start,
     /// When they stop sending; None: never.
@@ -72,31 +66,13 @@ pub struct Flows {
     pub(crate) given: Given,
 }
 
-/// The links between a flow's hosts and the bottleneck, one on each side.
+/// The links between a flow's hosts and the network, one on each side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Access {
     /// Rate of each.
     pub rate: Rate,
     /// Propagation delay of each, one way.
     pub delay: Spread,
-}
-
-/// Something that changes during the run.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Change {
-    /// When, from the start of the run.
-    pub time: Span,
-    /// What.
-    pub set: Setting,
-}
-
-/// What can be changed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Setting {
-    /// The bottleneck's rate, both ways.
-    BottleneckRate(Rate),
-    /// The bottleneck's propagation delay, one way.
-    BottleneckDelay(Span),
 }
 
 impl Scenario {
@@ -109,18 +85,41 @@ impl Scenario {
         read::scenario(&tree, flaws).map_err(|flaws| Faults::of(name, flaws))
     }
 
-    /// The same scenario under another disc, written as `"red:min=50packets,max=150packets"`.
+    /// The same scenario under another disc, written as `"red:min=50packets,max=150packets"`, on every link that has one;
+    /// a link with a buffer alone keeps that.
     ///
     /// The lines of its faults do not say who asked for it.
     pub fn with_disc(&self, spec: &str) -> Result<Scenario, Faults> {
         let disc = DiscSpec::parse(spec).map_err(|fault| Faults::of_spec(&[fault]))?;
-        let faults = disc.faults(&self.site());
-        if !faults.is_empty() {
-            let named: Vec<_> = faults.into_iter().map(|fault| fault.inside(&disc.law)).collect();
-            return Err(Faults::of_spec(&named));
+        let mut scenario = self.clone();
+        for number in self.topology.replaceable() {
+            let faults = disc.faults(&self.site(number));
+            if !faults.is_empty() {
+                let named: Vec<_> = faults.into_iter().map(|fault| fault.inside(&disc.law)).collect();
+                return Err(Faults::of_spec(&named));
+            }
+            scenario.topology.links[number].disc = Some(disc.clone());
         }
-        let bottleneck = Bottleneck { disc, ..self.bottleneck.clone() };
-        Ok(Scenario { bottleneck, ..self.clone() })
+        for number in self.topology.replaceable() {
+            if let Some((change, fault)) = scenario.refused_change(number) {
+                let what = format!("does not take the change at {}: {fault}", self.at[change].time);
+                return Err(Faults::of_spec(&[Fault::new(disc.law.as_str(), what)]));
+            }
+        }
+        Ok(scenario)
+    }
+
+    /// The label of the discs: that of the one that they all are, or of each different one.
+    pub fn disc_label(&self) -> String {
+        let mut labels: Vec<String> = Vec::new();
+        for disc in self.topology.replaceable().filter_map(|number| self.topology.links[number].disc.as_ref())
+        {
+            let label = disc.to_string();
+            if !labels.contains(&label) {
+                labels.push(label);
+            }
+        }
+        labels.join(" + ")
     }
 
     /// The same scenario with another congestion control in these groups of flows, as if the file had it.
@@ -138,47 +137,62 @@ impl Scenario {
         if faults.is_empty() { Ok(scenario) } else { Err(Faults::of_spec(&faults)) }
     }
 
-    /// What the bottleneck's law may know: means over the flows that respond to it, those that use TCP.
+    /// What the law of a link may know: means over the flows whose data cross it and that respond to it, those that
+    /// use TCP.
     ///
     /// Where none does, there is no round-trip time and no number of flows.
-    pub fn site(&self) -> Site {
-        let packet = self.mean_segment();
-        let flows: f64 = self.tcp_flows().map(|group| f64::from(group.count)).sum();
-        let rtt = self.tcp_flows().map(|group| {
-            let access = group.access.delay.mean_seconds(group.count);
-            f64::from(group.count) * 2.0 * (self.bottleneck.delay.seconds() + 2.0 * access)
-        });
+    pub fn site(&self, link: usize) -> Site {
+        let at = &self.topology.links[link];
+        let crossing = || self.flows.iter().filter(|group| group.route.contains(&link));
+        let packet = if crossing().next().is_some() {
+            mean_segment(crossing())
+        } else {
+            mean_segment(self.flows.iter())
+        };
+        let tcp = || crossing().filter(|group| group.app.is_tcp());
+        let flows: f64 = tcp().map(|group| f64::from(group.count)).sum();
+        let rtt = tcp().map(|group| f64::from(group.count) * self.mean_base_rtt(group));
         Site {
-            rate: self.bottleneck.rate,
+            rate: at.rate,
             packet,
-            limit: self.bottleneck.buffer.unwrap_or(Limit::Unlimited).packets(packet),
+            limit: at.buffer.unwrap_or(Limit::Unlimited).packets(packet),
             flows: (flows > 0.0).then_some(flows),
             base_rtt: (flows > 0.0).then(|| Span::from_seconds(rtt.sum::<f64>() / flows)),
         }
     }
 
-    fn tcp_flows(&self) -> impl Iterator<Item = &Flows> {
-        self.flows.iter().filter(|group| group.app.is_tcp())
+    /// The mean round-trip time of a class without queueing and without transmission times, s.
+    fn mean_base_rtt(&self, group: &Flows) -> f64 {
+        let (there, back) = (self.topology.delay(&group.route), self.topology.delay(&group.back));
+        let access = group.access.map_or(0.0, |access| access.delay.mean_seconds(group.count));
+        there.seconds() + back.seconds() + 4.0 * access
     }
 
     /// The shortest and the longest round-trip time without queueing and without transmission times.
     pub fn base_rtts(&self) -> (Span, Span) {
-        let base = |access: Span| (self.bottleneck.delay + access + access).saturating_mul(2);
-        let shortest = self.flows.iter().map(|flows| flows.access.delay.earliest()).min();
-        let longest = self.flows.iter().map(|flows| flows.access.delay.latest()).max();
-        (base(shortest.unwrap_or_default()), base(longest.unwrap_or_default()))
+        let base = |group: &Flows, access: fn(&Spread) -> Span| {
+            let access = group.access.map_or(Span::ZERO, |links| access(&links.delay));
+            self.topology.delay(&group.route) + self.topology.delay(&group.back) + access.saturating_mul(4)
+        };
+        let shortest = self.flows.iter().map(|group| base(group, Spread::earliest)).min();
+        let longest = self.flows.iter().map(|group| base(group, Spread::latest)).max();
+        (shortest.unwrap_or_default(), longest.unwrap_or_default())
     }
 
     /// Flows of all groups.
     pub fn flow_count(&self) -> f64 {
         self.flows.iter().map(|flows| f64::from(flows.count)).sum()
     }
+}
 
-    /// Mean size of the flows' segments, bytes.
-    fn mean_segment(&self) -> f64 {
-        let bytes = |group: &Flows| f64::from(group.count) * group.segment.get() as f64;
-        self.flows.iter().map(bytes).sum::<f64>() / self.flow_count()
+/// Mean size of these flows' segments, bytes.
+fn mean_segment<'a>(groups: impl Iterator<Item = &'a Flows>) -> f64 {
+    let (mut flows, mut bytes) = (0.0, 0.0);
+    for group in groups {
+        flows += f64::from(group.count);
+        bytes += f64::from(group.count) * group.segment.get() as f64;
     }
+    bytes / flows
 }
 
 impl Flows {
@@ -193,29 +207,5 @@ impl Flows {
         let clashes = Tcp { cc, profile, ecn, segment, given }.contradictions();
         let path = |key: &Key| key.path().trim_start_matches("flows.").to_string();
         clashes.into_iter().map(|(key, what)| Fault::new(path(key), what)).collect()
-    }
-}
-
-impl Setting {
-    /// The key that it sets.
-    pub fn target(&self) -> &'static str {
-        match self {
-            Setting::BottleneckRate(_) => "bottleneck.rate",
-            Setting::BottleneckDelay(_) => "bottleneck.delay",
-        }
-    }
-
-    /// The value that it sets, as it is written.
-    pub fn value(&self) -> String {
-        match self {
-            Setting::BottleneckRate(rate) => rate.to_string(),
-            Setting::BottleneckDelay(delay) => delay.to_string(),
-        }
-    }
-}
-
-impl fmt::Display for Setting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} = {}", self.target(), self.value())
     }
 }

@@ -1,19 +1,21 @@
 //! The packets on their way to a link that several flows share.
 //!
-//! Flows whose delays differ little come nearly in order, so a packet is put in
-//! its place among the last ones. One that belongs further back waits in a heap.
+//! Flows have delays of their own, so packets are not told of in the order in
+//! which they come. Time is cut into slots, about as long as a packet takes on
+//! the link, in a ring: a packet goes to the list of its slot, and a list is
+//! sorted when its time has come (R. Brown, "Calendar Queues", CACM 31(10),
+//! 1988). The ring grows until it reaches over all that is on its way; what
+//! comes later than the largest one reaches waits in a heap.
 
 use crate::packet::Packet;
-use sojourn_units::Time;
+use sojourn_units::{Span, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Packets that will come to a link, and when.
 pub(crate) struct Inbox {
-    /// In the order of time and leg, from `start` on; what stands before has been taken.
-    near: Vec<Entry>,
-    start: usize,
-    /// What came far out of order.
+    ring: Ring,
+    /// What comes later than the ring reaches.
     far: BinaryHeap<Reverse<Far>>,
     /// How many have been put there.
     gone_far: u64,
@@ -28,6 +30,31 @@ pub(crate) struct Entry {
     pub(crate) packet: Packet,
 }
 
+/// Packets by the slots of time in which they come.
+struct Ring {
+    /// A slot is 2^grain ns long.
+    grain: u32,
+    /// The earliest slot, counted from the start of time.
+    slot: u64,
+    /// For each slot the packet that was told of last; a power of two of them.
+    heads: Vec<u32>,
+    /// One bit for each slot that holds something.
+    busy: Vec<u64>,
+    nodes: Vec<Node>,
+    /// The first free node.
+    free: u32,
+    held: usize,
+}
+
+/// An entry in the list of its slot, which says when the slot begins.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    packet: Packet,
+    /// When it comes, from the start of the slot, ns.
+    after: u32,
+    next: u32,
+}
+
 /// An entry of the heap: in the order of time, leg and number.
 #[derive(Clone, Copy, Debug)]
 struct Far {
@@ -36,8 +63,14 @@ struct Far {
 }
 
 impl Inbox {
-    pub(crate) fn new() -> Inbox {
-        Inbox { near: Vec::new(), start: 0, far: BinaryHeap::new(), gone_far: 0, first: Time::NEVER }
+    /// No packets; best where they come about `gap` apart.
+    pub(crate) fn new(gap: Span) -> Inbox {
+        Inbox { ring: Ring::new(gap), far: BinaryHeap::new(), gone_far: 0, first: Time::NEVER }
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.ring.held + self.far.len()
     }
 
     /// When the first packet comes; NEVER where none does.
@@ -45,35 +78,16 @@ impl Inbox {
         self.first
     }
 
-    /// Adds a packet that comes at `time`; those of one leg come in order.
+    /// Adds a packet that comes at `time`, not before the present; those of one leg come in order.
     #[inline]
-    pub(crate) fn push(&mut self, time: Time, packet: Packet) {
+    pub(crate) fn push(&mut self, now: Time, time: Time, packet: Packet) {
         let entry = Entry { time, packet };
         self.first = self.first.min(time);
-        let late = self.near.last().is_some_and(|last| entry.is_before(last));
-        self.near.push(entry);
-        if late {
-            self.put_in_place(entry);
+        if self.ring.reaches(time) || self.ring.grow(now, time) {
+            self.ring.push(entry);
+        } else {
+            self.push_far(entry);
         }
-    }
-
-    /// Moves the last entry to where it belongs.
-    fn put_in_place(&mut self, entry: Entry) {
-        let from = self.near.len().saturating_sub(NEAR + 1).max(self.start);
-        let Some((mut place, before)) = self.near[from..].split_last_mut() else { return };
-        if before.len() == NEAR && entry.is_before(&before[0]) {
-            self.near.pop();
-            return self.push_far(entry);
-        }
-        // One by one: a block move would wait for the last stores.
-        for other in before.iter_mut().rev() {
-            if !entry.is_before(other) {
-                break;
-            }
-            *place = *other;
-            place = other;
-        }
-        *place = entry;
     }
 
     #[cold]
@@ -82,44 +96,165 @@ impl Inbox {
         self.far.push(Reverse(Far { entry, number: self.gone_far }));
     }
 
-    /// Moves to `batch` what comes before `end`, in the order of time, and at one instant of legs.
+    /// Moves to `batch`, which is empty, what comes before `end`, in the order of time, and at one instant of legs.
     pub(crate) fn take_before(&mut self, end: Time, batch: &mut Vec<Entry>) {
         if self.first >= end {
             return;
         }
-        let waiting = &self.near[self.start..];
-        let due = &waiting[..waiting.partition_point(|entry| entry.time < end)];
-        self.start += due.len();
-        if self.far.is_empty() {
-            batch.extend_from_slice(due);
-        } else {
-            // What stands after an entry only grows while it waits: of two from one leg at one instant, the
-            // one in the heap came later.
-            for entry in due {
-                take_far(&mut self.far, batch, |far| far.is_before(entry));
-                batch.push(*entry);
-            }
-            take_far(&mut self.far, batch, |far| far.time < end);
+        while self.far.peek().is_some_and(|Reverse(far)| far.entry.time < end) {
+            batch.extend(self.far.pop().map(|Reverse(far)| far.entry));
         }
-        if 2 * self.start > self.near.len() {
-            self.near.drain(..self.start);
-            self.start = 0;
+        let far = batch.len();
+        self.ring.take_before(end, batch);
+        if far > 0 {
+            // Of two from one leg at one instant, the one in the heap came earlier: the ring did not reach so far.
+            batch.sort_by_key(Entry::key);
         }
-        let (near, far) = (self.near.get(self.start), self.far.peek().map(|Reverse(far)| &far.entry));
-        self.first = near.into_iter().chain(far).map(|entry| entry.time).min().unwrap_or(Time::NEVER);
+        let far = self.far.peek().map_or(Time::NEVER, |Reverse(far)| far.entry.time);
+        self.first = self.ring.first().min(far);
     }
 }
 
-/// Moves to `batch` what is due of the heap.
-fn take_far(far: &mut BinaryHeap<Reverse<Far>>, batch: &mut Vec<Entry>, due: impl Fn(&Entry) -> bool) {
-    while far.peek().is_some_and(|Reverse(far)| due(&far.entry)) {
-        batch.extend(far.pop().map(|Reverse(far)| far.entry));
+impl Ring {
+    fn new(gap: Span) -> Ring {
+        Ring {
+            grain: gap.nanos().max(1).ilog2().clamp(FINEST, COARSEST),
+            slot: 0,
+            heads: vec![NIL; WORD],
+            busy: vec![0],
+            nodes: Vec::new(),
+            free: NIL,
+            held: 0,
+        }
+    }
+
+    fn slot_of(&self, time: Time) -> u64 {
+        time.nanos() >> self.grain
+    }
+
+    fn reaches(&self, time: Time) -> bool {
+        self.slot_of(time).wrapping_sub(self.slot) < self.heads.len() as u64
+    }
+
+    /// Makes the ring reach `time`, unless that is too far away.
+    #[cold]
+    fn grow(&mut self, now: Time, time: Time) -> bool {
+        // Beside what is held nothing comes before the present.
+        let held = self.first_busy().map_or(u64::MAX, |(slot, _)| slot);
+        self.slot = self.slot.max(held.min(self.slot_of(now)));
+        if self.reaches(time) {
+            return true;
+        }
+        let reach = self.slot_of(time).wrapping_sub(self.slot);
+        if reach >= MOST {
+            return false;
+        }
+        let len = (reach + 1).next_power_of_two() as usize;
+        let start = self.place(self.slot);
+        let mut heads = std::mem::replace(&mut self.heads, vec![NIL; len]);
+        self.busy = vec![0; len / WORD];
+        heads.rotate_left(start);
+        for (slot, head) in (self.slot..).zip(heads).filter(|(_, head)| *head != NIL) {
+            let place = self.place(slot);
+            self.heads[place] = head;
+            self.busy[place / WORD] |= 1 << (place % WORD);
+        }
+        true
+    }
+
+    /// Adds an entry in reach.
+    #[inline]
+    fn push(&mut self, Entry { time, packet }: Entry) {
+        let place = self.place(self.slot_of(time));
+        let after = (time.nanos() & ((1 << self.grain) - 1)) as u32;
+        let node = Node { packet, after, next: std::mem::replace(&mut self.heads[place], self.free) };
+        self.busy[place / WORD] |= 1 << (place % WORD);
+        self.held += 1;
+        if let Some(at) = self.nodes.get_mut(self.free as usize) {
+            self.free = std::mem::replace(at, node).next;
+        } else {
+            self.heads[place] = self.nodes.len() as u32;
+            self.nodes.push(node);
+        }
+    }
+
+    /// Where in the ring a slot is.
+    fn place(&self, slot: u64) -> usize {
+        slot as usize & (self.heads.len() - 1)
+    }
+
+    /// The first slot that holds something, and where in the ring it is.
+    fn first_busy(&self) -> Option<(u64, usize)> {
+        if self.held == 0 {
+            return None;
+        }
+        let start = self.place(self.slot);
+        let (first, before) = (start / WORD, start % WORD);
+        let mut word = first;
+        let mut bits = self.busy[word] & (u64::MAX << before);
+        while bits == 0 {
+            word = (word + 1) % self.busy.len();
+            bits = self.busy[word];
+        }
+        let place = word * WORD + bits.trailing_zeros() as usize;
+        Some((self.slot + self.place(place.wrapping_sub(start) as u64) as u64, place))
+    }
+
+    /// When the first packet comes; NEVER where none does.
+    fn first(&self) -> Time {
+        let Some((slot, place)) = self.first_busy() else { return Time::NEVER };
+        let (mut node, mut first) = (self.heads[place], u32::MAX);
+        while node != NIL {
+            let Node { after, next, .. } = self.nodes[node as usize];
+            first = first.min(after);
+            node = next;
+        }
+        self.time(slot, first)
+    }
+
+    fn time(&self, slot: u64, after: u32) -> Time {
+        Time::from_nanos((slot << self.grain) + u64::from(after))
+    }
+
+    /// Adds to `batch` what comes before `end`.
+    fn take_before(&mut self, end: Time, batch: &mut Vec<Entry>) {
+        let last = self.slot_of(end);
+        while let Some((slot, place)) = self.first_busy().filter(|(slot, _)| *slot <= last) {
+            self.slot = slot;
+            let start = batch.len();
+            self.empty(slot, place, batch);
+            if slot == last {
+                let due = start + batch[start..].partition_point(|entry| entry.time < end);
+                batch.drain(due..).for_each(|entry| self.push(entry));
+                break;
+            }
+        }
+    }
+
+    /// Moves a slot's list to the end of `batch`, sorted.
+    fn empty(&mut self, slot: u64, place: usize, batch: &mut Vec<Entry>) {
+        let start = batch.len();
+        let mut node = std::mem::replace(&mut self.heads[place], NIL);
+        self.busy[place / WORD] &= !(1 << (place % WORD));
+        while node != NIL {
+            let Node { packet, after, next } = self.nodes[node as usize];
+            batch.push(Entry { time: self.time(slot, after), packet });
+            self.nodes[node as usize].next = std::mem::replace(&mut self.free, node);
+            node = next;
+        }
+        let list = &mut batch[start..];
+        self.held -= list.len();
+        if list.len() > 1 {
+            // In the order in which they were told of, which of one leg is the right one.
+            list.reverse();
+            list.sort_by_key(Entry::key);
+        }
     }
 }
 
 impl Entry {
-    fn is_before(&self, other: &Entry) -> bool {
-        self.time < other.time || (self.time == other.time && self.packet.leg < other.packet.leg)
+    fn key(&self) -> (Time, u32) {
+        (self.time, self.packet.leg)
     }
 }
 
@@ -149,70 +284,90 @@ impl Ord for Far {
     }
 }
 
-/// How far back an entry is put at once.
-const NEAR: usize = 32;
+/// No node.
+const NIL: u32 = u32::MAX;
+/// Slots in a word of bits.
+const WORD: usize = 64;
+/// The most slots of a ring: with the finest grain it reaches 0.13 s ahead.
+const MOST: u64 = 1 << 16;
+/// Bounds of the grain: a slot takes 2 us at least, and 17 ms at most.
+const FINEST: u32 = 11;
+const COARSEST: u32 = 24;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::apps::datagrams::Datagram;
     use crate::packet::Pool;
     use sojourn_units::{Ecn, Stream};
 
     fn packet(leg: u32, len: u32) -> Packet {
-        Pool::datagram(0, len as u16, Ecn::NotEct, leg)
+        Pool::default().datagram(Time::ZERO, Datagram { len: len as u16, ecn: Ecn::NotEct }, 0, leg)
     }
 
-    /// Far out of order, and in any mixture: as a stable sort would have it.
-    #[test]
-    fn distant_packets_come_in_order_too() {
-        let mut inbox = Inbox::new();
-        let mut draws = Stream::named(1, "inbox");
-        let mut expected = Vec::new();
-        let mut came = Vec::new();
-        for round in 0..50_u64 {
-            for _ in 0..100 {
-                let time = Time::from_nanos(round * 100 + (draws.uniform() * 400.0) as u64);
-                let (leg, len) = ((draws.uniform() * 3.0) as u32, expected.len() as u32);
-                inbox.push(time, packet(leg, len));
-                expected.push((time, leg, len));
-            }
-            let mut batch = Vec::new();
-            inbox.take_before(Time::from_nanos((round + 1) * 100), &mut batch);
-            came.extend(batch.iter().map(|entry| (entry.time, entry.packet.leg, entry.packet.size())));
-        }
-        expected.sort();
-        assert_eq!(came[..], expected[..came.len()]);
-        assert!(came.len() > 4000);
+    fn at(nanos: u64) -> Time {
+        Time::from_nanos(nanos)
     }
 
-    /// Two of one leg at one instant, far back, the second when all that came before them has been taken.
-    #[test]
-    fn a_leg_keeps_its_order_in_the_heap() {
-        let mut inbox = Inbox::new();
-        inbox.push(Time::from_nanos(1), packet(0, 1));
-        (0..NEAR).for_each(|_| inbox.push(Time::from_nanos(9), packet(5, 9)));
+    fn taken(inbox: &mut Inbox, end: u64) -> Vec<(u64, u32, u32)> {
         let mut batch = Vec::new();
-        inbox.push(Time::from_nanos(5), packet(3, 2));
-        inbox.take_before(Time::from_nanos(2), &mut batch);
-        inbox.push(Time::from_nanos(5), packet(3, 3));
-        inbox.take_before(Time::from_nanos(6), &mut batch);
-        assert_eq!(batch.iter().map(|entry| entry.packet.size()).collect::<Vec<_>>(), [1, 2, 3]);
+        inbox.take_before(at(end), &mut batch);
+        batch.iter().map(|entry| (entry.time.nanos(), entry.packet.leg, entry.packet.size())).collect()
     }
 
+    /// On every scale of time, within the ring's reach and beyond it, in any mixture: as a stable sort would have it.
     #[test]
     fn packets_come_in_the_order_of_time_then_leg_then_entry() {
-        let mut inbox = Inbox::new();
-        for (time, leg, len) in [(30, 1, 6), (10, 2, 3), (10, 1, 1), (20, 9, 5), (10, 1, 2), (10, 3, 4)] {
-            inbox.push(Time::from_nanos(time), packet(leg, len));
+        for (gap, step, ahead) in [
+            (0, 100, 400),
+            (0, 5_000, 50_000),
+            (1 << 14, 100, 50_000),
+            (0, 1 << 26, 1 << 30),
+            (1 << 24, 1 << 20, 1 << 42),
+        ] {
+            let mut inbox = Inbox::new(Span::from_nanos(gap));
+            let mut draws = Stream::named(1, "inbox");
+            let mut draw = |below: u64| (draws.uniform() * below as f64) as u64;
+            let (mut waiting, mut number) = (Vec::new(), 0);
+            for round in 0..200 {
+                for _ in 0..draw(60) {
+                    // Instants that several share, some of them far ahead.
+                    let near = ahead >> draw(20);
+                    let time = (round * step + draw(near + 1)).next_multiple_of(step / 50);
+                    let leg = draw(3) as u32;
+                    inbox.push(at(round * step), at(time), packet(leg, number));
+                    waiting.push((time, leg, number));
+                    number += 1;
+                }
+                // Now and then a link works off more than what is due.
+                let end = (round + 1) * step;
+                waiting.sort_unstable();
+                let rest = waiting.split_off(waiting.partition_point(|(time, ..)| *time < end));
+                assert_eq!(
+                    inbox.first(),
+                    waiting.iter().chain(&rest).map(|(time, ..)| at(*time)).min().unwrap_or(Time::NEVER)
+                );
+                assert_eq!(taken(&mut inbox, end), waiting);
+                waiting = rest;
+            }
+            assert!(number > 4000);
+            assert_eq!(taken(&mut inbox, u64::MAX).len(), waiting.len());
+            assert_eq!(inbox.first(), Time::NEVER);
         }
-        assert_eq!(inbox.first(), Time::from_nanos(10));
-        let mut sizes = Vec::new();
-        for (end, left) in [(10, 10), (20, 20), (30, 30), (31, u64::MAX)] {
-            let mut batch = Vec::new();
-            inbox.take_before(Time::from_nanos(end), &mut batch);
-            assert_eq!(inbox.first(), Time::from_nanos(left));
-            sizes.extend(batch.iter().map(|entry| entry.packet.size()));
+    }
+
+    /// After a long silence the ring begins at the present, as small as before.
+    #[test]
+    fn a_ring_stays_as_small_as_what_is_on_its_way() {
+        let mut inbox = Inbox::new(Span::ZERO);
+        for second in 0..1000 {
+            let now = second * 1_000_000_000;
+            (0..10).for_each(|packet_number| {
+                inbox.push(at(now), at(now + packet_number * 10_000), packet(0, 1))
+            });
+            assert_eq!(taken(&mut inbox, now + 1_000_000).len(), 10);
         }
-        assert_eq!(sizes, [1, 2, 3, 4, 5, 6]);
+        assert_eq!(inbox.ring.heads.len(), WORD);
+        assert_eq!((inbox.ring.nodes.len(), inbox.gone_far), (10, 0));
     }
 }

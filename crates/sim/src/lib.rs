@@ -1,15 +1,18 @@
 //! The packet plant: segments, ACKs, losses and marks, event by event.
 //!
-//! A [`Network`] is links, routes and flows as plain data ([`dumbbell`] makes
+//! A [`Network`] is links, routes and flows as plain data ([`topology`] makes
 //! one of a scenario). A [`Simulation`] runs it: shared links work off inboxes
 //! in batches, all between them is computed at once, and the event queue holds
 //! what happens by itself. What is measured is a [`Probe`], a type parameter;
 //! the [`Recorder`] measures what the contract names. A run is a function of
 //! the network and the seed.
 
-pub mod dumbbell;
 pub mod network;
+pub mod topology;
 
+mod apps;
+mod class;
+mod deliveries;
 mod engine;
 mod event;
 mod event_queue;
@@ -19,18 +22,22 @@ mod inbox;
 mod leg;
 mod link;
 mod packet;
+mod passage;
 mod probe;
 mod recorder;
 mod results;
 mod run;
 mod windows;
+mod wire;
 
+pub use deliveries::Deliveries;
 pub use engine::{Counts, Simulation};
 pub use event_queue::EventQueue;
 pub use histogram::Histogram;
 pub use network::Network;
 pub use packet::Packet;
 pub use probe::{Probe, Window};
-pub use recorder::{Measured, Recorder};
-pub use results::{Metric, Outcome, Series};
+pub use recorder::{Measured, Recorder, Watch, Watched};
+pub use results::{Balance, LinkOutcome, Metric, Outcome, Row, Series};
 pub use run::Run;
+pub use wire::{Fate, Wire};

@@ -5,7 +5,7 @@
 //! then; the theory stays near. It knows no bursts (a packet of one mostly meets the others of it), so they pace.
 
 use sojourn_scenario::Scenario;
-use sojourn_sim::{Probe, Simulation, dumbbell};
+use sojourn_sim::{Probe, Simulation, topology};
 use sojourn_units::{Span, Time};
 
 const SCENARIO: &str = r#"
@@ -47,7 +47,7 @@ fn share(disc: &str, rate: &str, seed: u64) -> f64 {
     let changes = [change("bottleneck.disc", disc), change("flows.1.rate", rate)];
     let scenario =
         Scenario::parse(SCENARIO.as_bytes(), "test", &changes).unwrap_or_else(|faults| panic!("{faults}"));
-    let network = dumbbell::network(&scenario, seed).unwrap();
+    let network = topology::network(&scenario, seed).unwrap();
     let mut simulation = Simulation::new(network, seed, Arrived::default());
     simulation.advance(Time::ZERO + Span::from_secs(60));
     simulation.assert_conservation();

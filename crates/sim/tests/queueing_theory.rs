@@ -5,7 +5,7 @@ use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::{Backlog, Limit, Site};
 use sojourn_sim::network::{Datagrams, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
 use sojourn_sim::{Probe, Simulation};
-use sojourn_units::{Rate, Span, Stream, Time};
+use sojourn_units::{Draw, Rate, Span, Stream, Time};
 
 /// 8 Mbit/s and 1000 B: one packet a millisecond.
 const SERVICE: f64 = 1000.0;
@@ -29,7 +29,7 @@ impl Probe for Waiting {
         self.integral += f64::from(self.packets) * now.since(self.since).seconds();
         (self.packets, self.since) = (backlog.packets, now);
     }
-    fn delivered(&mut self, _now: Time, _link: u32, sojourn: Span) {
+    fn delivered(&mut self, _now: Time, _link: u32, _flow: u32, sojourn: Span) {
         self.delivered += 1.0;
         self.sojourn += sojourn.seconds();
     }
@@ -43,12 +43,12 @@ fn waiting(load: f64, exponential: bool, seed: u64) -> (f64, f64) {
     let poisson = Datagrams {
         rate: load * SERVICE,
         spacing: Spacing::Poisson,
-        mean_len: 1000.0,
-        exponential,
+        size: if exponential { Draw::exponential(1000.0) } else { Draw::constant(1000.0) }.unwrap(),
         ecn: false,
+        echo: false,
     };
     let network = Network {
-        links: vec![LinkPlan { rate, delay: Span::from_millis(50), disc: Some(Box::new(disc)) }],
+        links: vec![LinkPlan { disc: Some(Box::new(disc)), ..LinkPlan::plain(rate, Span::from_millis(50)) }],
         flows: vec![FlowPlan {
             source: SourcePlan::Datagrams(poisson),
             forward: vec![0],

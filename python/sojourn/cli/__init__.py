@@ -360,7 +360,7 @@ def _described(scenario: Scenario, disc: str) -> str:
 
     if not names_a_file(disc):
         return with_disc(scenario, disc).describe()
-    law = template_of(law_of(disc), scenario.site)
+    law = template_of(law_of(disc), scenario.sites)
     lines = (f"  {one.name} = {one.value}{' (default)' * one.default}\n" for one in parameters_of(law))
     return scenario.describe(label_of(law), "".join(lines))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import difflib
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import CoroutineType
 from typing import TypeVar
@@ -27,10 +27,12 @@ __all__ = ["control_of", "fresh", "own_control", "own_copy", "template_of"]
 Kind = TypeVar("Kind", bound=InPython)
 
 
-def template_of(law: LawInPython | type[LawInPython], site: Site, option: str = "--disc") -> LawInPython:
+def template_of(
+    law: LawInPython | type[LawInPython], sites: Sequence[Site], option: str = "--disc"
+) -> LawInPython:
     """A copy of the law that nobody else holds.
 
-    Raises `InputError`, with `option` at its beginning, when it cannot run at `site`.
+    Raises `InputError`, with `option` at its beginning, when it cannot run at one of `sites`.
     """
     if isinstance(law, type):
         name = law.__name__
@@ -39,7 +41,8 @@ def template_of(law: LawInPython | type[LawInPython], site: Site, option: str = 
     template = _copied(law, option)
     with _told(law, option):
         label = label_of(template, option)
-        _check(own_copy(template, site), check_law, option)
+        for site in sites:
+            _check(own_copy(template, site), check_law, option)
     _check_label(law, label, option)
     return template
 

@@ -29,6 +29,8 @@ def _group(group: dict[str, Any]) -> str:
     bulk = group.get("app", "bulk") == "bulk"
     kind = "long" if bulk else str(group["app"])
     details = [str(group[key]) for key in ("cc" if bulk else "rate",) if group.get(key)]
+    if group.get("every"):
+        details.append(f"one each {group['every']}")
     if not bulk:
         details.append("UDP")
     if group.get("sack") is not None:
@@ -41,9 +43,18 @@ def _group(group: dict[str, Any]) -> str:
     if group.get("reads"):
         details.append(f"read at {group['reads']}")
     details.append("with ECN" if group.get("ecn") else "without ECN")
-    if group.get("segment"):
-        details.append(f"packets of {group['segment']}")
+    if size := group.get("segment") or group.get("size"):
+        details.append(f"packets of {_drawn(size)}")
     return f"{count} {kind} {'flow' if count == 1 else 'flows'} ({', '.join(details)})"
+
+
+def _drawn(value: object) -> str:
+    """A quantity, or a distribution of it as a file has it."""
+    if not isinstance(value, dict):
+        return str(value)
+    if "table" in value:
+        return "sizes from a table"
+    return ", ".join(f"{key} {' to '.join(map(str, of)) if isinstance(of, list) else of}" for key, of in value.items())
 
 
 def _value(value: object) -> str:

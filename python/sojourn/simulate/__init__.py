@@ -198,7 +198,7 @@ def _placed(scenario: Scenario, disc: Disc | LawInPython, option: str) -> _Place
     if isinstance(disc, str) and names_a_file(disc):
         disc = law_of(disc, option)
     if isinstance(disc, LawInPython) or (isinstance(disc, type) and issubclass(disc, LawInPython)):
-        template = template_of(disc, scenario.site, option)
+        template = template_of(disc, scenario.sites, option)
         return _Placed(label_of(template, option), scenario, template)
     variant = with_disc(scenario, disc, option)
     return _Placed(variant.disc, variant)

@@ -40,13 +40,14 @@ class Job:
     seed: int
     law: LawInPython | None = None
 
-    def carry_out(self, ticket: _core.Ticket, laws: LawsAtWork) -> _core.Run:
+    def carry_out(self, ticket: _core.Ticket, at_work: LawsAtWork) -> _core.Run:
         """Do the run in this thread."""
-        if self.law is None and not self.scenario.guests:
+        law = self.law
+        if law is None and not self.scenario.guests:
             return _core.run(self.scenario, self.seed, ticket)
-        with laws.here():
-            law = None if self.law is None else fresh(self.law, self.scenario.site)
-            return _core.run(self.scenario, self.seed, ticket, law)
+        with at_work.here():
+            laws = [] if law is None else [fresh(law, site) for site in self.scenario.sites]
+            return _core.run(self.scenario, self.seed, ticket, laws)
 
 
 class LawsAtWork:

@@ -15,6 +15,7 @@ mod attributes;
 mod congestion;
 mod controller;
 mod law;
+mod parameters;
 mod told;
 
 pub(crate) use congestion::{check_cc, choice};
@@ -34,35 +35,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) struct Seated {
     /// The law, as the disc sees it.
     pub(crate) law: Box<dyn aqm::Law>,
-    /// Where its failure will be found.
-    pub(crate) failure: Failure,
     /// Whether Python is asked about packets, rather than now and then.
     pub(crate) every_packet: bool,
-}
-
-impl Seated {
-    /// What the driver of its run must know of it.
-    pub(crate) fn manners(&self) -> (Failure, bool) {
-        (self.failure.clone(), self.every_packet)
-    }
 }
 
 /// Raises `ValueError` with one line when an attribute that the run reads is not legal.
 #[pyfunction]
 pub(crate) fn check_law(law: &Bound<'_, PyAny>) -> PyResult<()> {
-    seat(law).map(drop)
+    seat(law, &Failure::default()).map(drop)
 }
 
-/// A run's own `sojourn.Law` or `sojourn.Controller`.
-pub(crate) fn seat(object: &Bound<'_, PyAny>) -> PyResult<Seated> {
+/// A run's own `sojourn.Law` or `sojourn.Controller`, which leaves its failure in `failure`.
+pub(crate) fn seat(object: &Bound<'_, PyAny>, failure: &Failure) -> PyResult<Seated> {
     let judges_packets = object.py().import(intern!(object.py(), "sojourn"))?.getattr("Law")?;
-    let failure = Failure::default();
     if object.is_instance(&judges_packets)? {
         let law = PythonLaw::of(object, &judges_packets, failure.clone())?;
-        return Ok(Seated { every_packet: law.is_asked_about_packets(), law: Box::new(law), failure });
+        return Ok(Seated { every_packet: law.is_asked_about_packets(), law: Box::new(law) });
     }
     let law = aqm::Sampled::new(PythonController::of(object, failure.clone())?);
-    Ok(Seated { law: Box::new(law), failure, every_packet: false })
+    Ok(Seated { law: Box::new(law), every_packet: false })
 }
 
 /// One run's own copy of a user's object.

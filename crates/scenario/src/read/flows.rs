@@ -1,15 +1,23 @@
 //! Groups of flows.
 
-use super::{Entry, FASTEST_ACCESS, Reader, Section};
+use super::links::Draft;
+use super::udp::packet_of;
+use super::{Entry, FASTEST_ACCESS, Reader, SLOWEST, Section};
 use crate::app::{App, AppName};
-use crate::keys::{Preset, ProfileName, SHORT};
-use crate::scenario::{Access, Bottleneck, Flows};
+use crate::keys::{Name, Names, Preset, ProfileName, SHORT};
+use crate::scenario::{Access, Flows};
 use crate::tcp::{Given, Tcp, ecn_with};
 use crate::times::{Spread, Start};
+use crate::topology::Route;
 use crate::tree::{Node, Tree};
+use crate::udp::KEYS;
 use sojourn_tcp::Profile;
 use sojourn_tcp::cc::Choice;
-use sojourn_units::{Bytes, Rate, Span};
+use sojourn_units::{Bytes, Rate, Span, did_you_mean};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The links that each flow has to itself; None: the hosts are at the nodes.
+pub(super) struct Hosts(pub(super) Option<Access>);
 
 impl Reader {
     /// The groups of flows; told where there are none.
@@ -31,14 +39,47 @@ impl Reader {
         groups
     }
 
+    /// What each class is called; told where two have one name.
+    pub(super) fn class_names(&mut self, groups: &[Section<'_>], network: Option<&Draft<'_>>) -> Vec<String> {
+        let mut taken = BTreeSet::new();
+        for group in groups {
+            let Some(Name(name)) = group.get("name") else { continue };
+            if network.is_some_and(|network| network.topology.link(&name).is_some()) {
+                let what = format!("\"{name}\" is the name of a link; legal: a name of its own");
+                self.refuse(group, "name", &what);
+            }
+            if !taken.insert(name.clone()) {
+                let what = format!("\"{name}\" is the name of a class before it; legal: a name of its own");
+                self.refuse(group, "name", &what);
+            }
+        }
+        // How many of each app have been named so far.
+        let mut named: BTreeMap<&str, u32> = BTreeMap::new();
+        let mut usual = |group: &Section<'_>| {
+            let app = group.get::<AppName>("app").map_or("flows", |AppName(app)| app);
+            let number = named.entry(app).or_default();
+            loop {
+                *number += 1;
+                let name = if *number == 1 { app.to_string() } else { format!("{app}{number}") };
+                if taken.insert(name.clone()) {
+                    return name;
+                }
+            }
+        };
+        let name = |group: &Section<'_>| group.get("name").map_or_else(|| usual(group), |Name(name)| name);
+        groups.iter().map(name).collect()
+    }
+
     pub(super) fn flows(
         &mut self,
         group: &Section<'_>,
-        link: Option<&Bottleneck>,
+        name: String,
+        network: Option<&Draft<'_>>,
         duration: Option<Span>,
     ) -> Option<Flows> {
-        let segment = group.get::<Bytes>("segment");
-        let access = self.access(group, link, segment);
+        let segment = packet_of(group).map(|bytes| Bytes::new(bytes.round() as u64));
+        let routes = network.and_then(|network| self.routes(group, network));
+        let hosts = network.and_then(|network| self.access(group, network, routes.as_ref()?, segment));
         let start = self.start(group, duration);
         let stop = group.get::<Span>("stop");
         if let (Some(start), Some(stop)) = (start, stop)
@@ -50,15 +91,19 @@ impl Reader {
             );
             self.refuse(group, "stop", &what);
         }
-        let app = self.app(group, access);
-        let tcp = self.tcp(group, app, segment);
+        let app = self.app(group, hosts.as_ref());
+        let tcp = self.tcp(group, app.as_ref(), segment);
         let Tcp { cc, profile, ecn, given, .. } = tcp?;
         let reads = if group.given("reads") {
             Some(self.rate(group, "reads", segment?.get() as f64, FASTEST_ACCESS)?)
         } else {
             None
         };
+        let (route, back) = routes?;
         Some(Flows {
+            name,
+            route,
+            back,
             count: group.get::<u64>("count")? as u32,
             app: app?,
             cc,
@@ -66,7 +111,7 @@ impl Reader {
             ecn,
             reads,
             segment: segment?,
-            access: access?,
+            access: hosts?.0,
             start: start?,
             stop,
             given,
@@ -74,40 +119,25 @@ impl Reader {
     }
 
     /// What a group sends. A key that means nothing for it is refused.
-    fn app(&mut self, group: &Section<'_>, access: Option<Access>) -> Option<App> {
+    fn app(&mut self, group: &Section<'_>, hosts: Option<&Hosts>) -> Option<App> {
         let AppName(name) = group.get("app")?;
-        let with_rate: fn(Rate) -> App = match name {
-            "cbr" => App::Cbr,
-            "poisson" => App::Poisson,
-            _ => {
-                if group.given("rate") {
-                    self.refuse(group, "rate", "is not for app = \"bulk\": TCP finds its own; legal: app = \"cbr\" or \"poisson\" with it");
-                    return None;
-                }
-                return Some(App::Bulk);
-            }
-        };
+        for (key, apps) in KEYS.iter().filter(|(key, apps)| group.given(key) && !apps.contains(&name)) {
+            let apps: Vec<String> = apps.iter().map(|app| format!("\"{app}\"")).collect();
+            let what = format!("is not for app = \"{name}\"; legal: with app = {}", apps.join(", "));
+            self.refuse(group, key, &what);
+        }
+        if name == "bulk" {
+            return Some(App::Bulk);
+        }
         for key in TCP_KEYS.iter().chain(SHORT).filter(|key| group.given(key)) {
             let what = format!("is not for app = \"{name}\", which is not TCP; legal: leave it out");
             self.refuse(group, key, &what);
         }
-        if !group.given("rate") {
-            let what = format!("app = \"{name}\" needs a rate; legal: rate = \"1 Mbit/s\", for example");
-            self.refuse(group, "rate", &what);
-            return None;
-        }
-        let segment = group.get::<Bytes>("segment")?.get() as f64;
-        let (rate, access) = (self.rate(group, "rate", segment, FASTEST_ACCESS)?, access?.rate);
-        if rate.bits_per_second() > access.bits_per_second() {
-            let what = format!("{rate} is more than its access link carries; legal: at most {access}");
-            self.refuse(group, "rate", &what);
-            return None;
-        }
-        Some(with_rate(rate))
+        self.datagrams(group, name, hosts?).map(App::Datagrams)
     }
 
     /// How a group's TCP is set up. Knobs that contradict each other are refused.
-    fn tcp(&mut self, group: &Section<'_>, app: Option<App>, segment: Option<Bytes>) -> Option<Tcp> {
+    fn tcp(&mut self, group: &Section<'_>, app: Option<&App>, segment: Option<Bytes>) -> Option<Tcp> {
         let nothing = Node { place: group.place.clone(), tree: Tree::Table(Vec::new()) };
         let node = if group.given("tcp") { group.node("tcp")? } else { &nothing };
         let knobs = self.section("flows.tcp", &group.path_of("tcp"), node)?;
@@ -139,21 +169,101 @@ impl Reader {
         Some(tcp)
     }
 
+    /// The ways of a class's data and of its acknowledgments.
+    fn routes(&mut self, group: &Section<'_>, network: &Draft<'_>) -> Option<(Route, Route)> {
+        let [from, to] = [("from", 0), ("to", 1)].map(|(key, place)| {
+            let usual = network.ends.as_ref().map(|ends| ends[place].clone());
+            match group.get(key).map(|Name(name)| name).or(usual.filter(|_| !group.given(key))) {
+                Some(name) => self.node(group, key, &name, network),
+                None if group.given(key) => None,
+                None => {
+                    self.refuse(group, key, &format!("is missing; legal: a node ({})", network.nodes()));
+                    None
+                }
+            }
+        });
+        let (from, to) = (from?, to?);
+        if from == to {
+            let node = &network.topology.nodes[from];
+            self.refuse(group, "to", &format!("\"{node}\" is where the flows begin; legal: another node"));
+            return None;
+        }
+        let there = self.route(group, "route", (from, to), network)?;
+        Some((there, self.route(group, "back", (to, from), network)?))
+    }
+
+    fn node(&mut self, group: &Section<'_>, key: &str, name: &str, network: &Draft<'_>) -> Option<usize> {
+        let found = network.topology.node(name);
+        if found.is_none() {
+            let hint = did_you_mean(name, network.topology.nodes.iter().map(String::as_str));
+            self.refuse(group, key, &format!("\"{name}\" is no node{hint} (legal: {})", network.nodes()));
+        }
+        found
+    }
+
+    /// The way that the key gives, or the shortest one.
+    fn route(
+        &mut self,
+        group: &Section<'_>,
+        key: &'static str,
+        (from, to): (usize, usize),
+        network: &Draft<'_>,
+    ) -> Option<Route> {
+        let topology = &network.topology;
+        let [first, last] = [from, to].map(|node| topology.nodes[node].as_str());
+        if !group.given(key) {
+            let found = topology.shortest(from, to);
+            if found.is_none() {
+                let what =
+                    format!("there is no way from \"{first}\" to \"{last}\"; legal: links that lead there");
+                self.refuse(group, if key == "route" { "to" } else { "from" }, &what);
+            }
+            return found;
+        }
+        let Names(names) = group.get(key)?;
+        let mut nodes = Vec::new();
+        for name in &names {
+            let node = self.node(group, key, name, network)?;
+            if nodes.contains(&node) {
+                let what = format!("passes \"{name}\" twice, a loop; legal: each node once");
+                self.refuse(group, key, &what);
+                return None;
+            }
+            nodes.push(node);
+        }
+        if nodes.first() != Some(&from) || nodes.last() != Some(&to) {
+            let what = format!("does not go from \"{first}\" to \"{last}\"; legal: both ends in the list");
+            self.refuse(group, key, &what);
+            return None;
+        }
+        let way = topology.way_over(&nodes).map_err(|(from, to)| {
+            let [from, to] = [from, to].map(|node| &topology.nodes[node]);
+            format!("there is no link from \"{from}\" to \"{to}\"; legal: nodes with a link to the next")
+        });
+        way.map_err(|what| self.refuse(group, key, &what)).ok()
+    }
+
+    /// The links that each flow has to itself; of a dumbbell there are some in any case.
     fn access(
         &mut self,
         group: &Section<'_>,
-        link: Option<&Bottleneck>,
+        network: &Draft<'_>,
+        (route, _): &(Route, Route),
         segment: Option<Bytes>,
-    ) -> Option<Access> {
+    ) -> Option<Hosts> {
+        if !network.topology.dumbbell && !group.given("access") {
+            return Some(Hosts(None));
+        }
         let nothing = Node { place: group.place.clone(), tree: Tree::Table(Vec::new()) };
         let node = if group.given("access") { group.node("access")? } else { &nothing };
         let section = self.section("flows.access", &group.path_of("access"), node)?;
         let rate = if section.given("rate") {
             self.rate(&section, "rate", segment?.get() as f64, FASTEST_ACCESS)?
         } else {
-            Rate::from_bits_per_second(ACCESS_FACTOR * link?.rate.bits_per_second())
+            let rates = route.iter().map(|link| network.topology.links[*link].rate.bits_per_second());
+            Rate::from_bits_per_second(ACCESS_FACTOR * rates.fold(SLOWEST, f64::max))
         };
-        Some(Access { rate, delay: section.get::<Spread>("delay")? })
+        Some(Hosts(Some(Access { rate, delay: section.get::<Spread>("delay")? })))
     }
 
     fn start(&mut self, group: &Section<'_>, duration: Option<Span>) -> Option<Start> {

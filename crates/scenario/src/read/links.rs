@@ -1,23 +1,249 @@
-//! The bottleneck and the disc in front of it.
+//! The network: links, shorthands for some, and the discs in front of them.
 
-use super::{DISC, FASTEST, Reader, Section, mean_segment, somewhere};
+use super::{FASTEST, FASTEST_ACCESS, Reader, Section, mean_segment, somewhere};
 use crate::disc::DiscSpec;
-use crate::scenario::{Bottleneck, Scenario};
+use crate::keys::Name;
+use crate::scenario::Scenario;
+use crate::topology::{Link, Topology};
 use crate::tree::{Node, Tree};
 use sojourn_aqm::Limit;
 use sojourn_units::param::Quantity;
-use sojourn_units::{Amount, Bytes, Fault, Rate};
+use sojourn_units::{Amount, Bytes, Fault, LinkRate, Rate, Span};
+use std::collections::BTreeSet;
+
+/// A network, still without its discs: a law is checked when its place is known.
+pub(super) struct Draft<'a> {
+    pub(super) topology: Topology,
+    /// Where flows begin and end that do not say.
+    pub(super) ends: Option<[String; 2]>,
+    discs: Vec<Asked<'a>>,
+}
+
+/// A disc that is asked for.
+struct Asked<'a> {
+    /// What the file says of it; None: nothing.
+    node: Option<&'a Node>,
+    path: String,
+    /// The links that get one each.
+    links: Vec<usize>,
+}
+
+/// The flows' segments.
+#[derive(Clone, Copy)]
+struct Segments {
+    /// Mean size, bytes.
+    mean: f64,
+    largest: Bytes,
+}
+
+/// What a direction of a link is like, whatever it joins.
+#[derive(Clone, Copy)]
+struct Line {
+    rate: Rate,
+    delay: Span,
+    buffer: Option<Limit>,
+}
+
+/// What a direction of a link joins.
+struct Join<'n> {
+    name: &'n str,
+    from: &'n str,
+    to: &'n str,
+}
 
 impl Reader {
-    /// The bottleneck, still with the default disc: a law is checked when its place is known.
-    pub(super) fn bottleneck(&mut self, section: &Section<'_>, groups: &[Section<'_>]) -> Option<Bottleneck> {
-        let rate = self.rate(section, "rate", mean_segment(groups)?, FASTEST);
-        let largest = groups.iter().filter_map(|group| group.get::<Bytes>("segment")).max()?;
+    /// The network in whichever way the file gives it.
+    pub(super) fn network<'a>(&mut self, top: &Section<'a>, groups: &[Section<'_>]) -> Option<Draft<'a>> {
+        let mut given = NETWORKS.iter().filter(|name| top.given(name));
+        let Some(name) = given.next() else {
+            self.flaw(&top.place, "bottleneck", MISSING);
+            return None;
+        };
+        if let Some(other) = given.next() {
+            let what = format!("stands beside {}; legal: one network", written(name));
+            self.refuse(top, other, &what);
+            return None;
+        }
+        let node = top.node(name)?;
+        let largest = groups.iter().filter_map(|group| group.get::<Bytes>("segment")).max();
+        let segments = mean_segment(groups).zip(largest).map(|(mean, largest)| Segments { mean, largest });
+        if *name == "links" {
+            return self.graph(node, segments);
+        }
+        let section = self.section(name, name, node)?;
+        let draft = segments.and_then(|segments| match *name {
+            "parking_lot" => self.parking_lot(&section, segments),
+            "two_bottlenecks" => self.two_bottlenecks(&section, segments),
+            "home" => self.home(&section, segments),
+            _ => self.dumbbell(&section, segments),
+        });
+        if draft.is_none() {
+            let asked =
+                Asked { node: section.node("disc"), path: section.path_of("disc"), links: Vec::new() };
+            self.disc(&asked, None);
+        }
+        draft
+    }
+
+    /// One congested link from left to right, and back.
+    fn dumbbell<'a>(&mut self, section: &Section<'a>, segments: Segments) -> Option<Draft<'a>> {
+        let mut draft = Draft::new(Some(["left", "right"]));
+        draft.topology.dumbbell = true;
+        let line = self.line(section, segments, None)?;
+        let number = draft.join(&Join { name: "bottleneck", from: "left", to: "right" }, line);
+        draft.ask(section, vec![number]);
+        self.other_direction(section, segments, line, &mut draft)?;
+        Some(draft)
+    }
+
+    /// A chain of routers, each with a disc towards the next.
+    fn parking_lot<'a>(&mut self, section: &Section<'a>, segments: Segments) -> Option<Draft<'a>> {
+        let routers = section.get::<u64>("routers")?;
+        let names: Vec<String> = (1..=routers).map(|number| format!("r{number}")).collect();
+        let mut draft = Draft::new(Some([&names[0], &names[names.len() - 1]]));
+        let line = self.line(section, segments, None)?;
+        let links = names.windows(2).map(|pair| {
+            let name = format!("{}-{}", pair[0], pair[1]);
+            draft.join_both(&Join { name: &name, from: &pair[0], to: &pair[1] }, line, line)
+        });
+        let links = links.collect();
+        draft.ask(section, links);
+        Some(draft)
+    }
+
+    /// J. Ye et al., IWQoS 2022, figure 2: r1 and r5 at r2, r6 at r3, and a chain r2-r3-r4 with a disc each.
+    fn two_bottlenecks<'a>(&mut self, section: &Section<'a>, segments: Segments) -> Option<Draft<'a>> {
+        let mut draft = Draft::new(Some(["r1", "r4"]));
+        let line = self.line(section, segments, None)?;
+        let rate = if section.given("fast") {
+            self.rate(section, "fast", segments.mean, FASTEST_ACCESS)?
+        } else {
+            Rate::from_bits_per_second(FAST_FACTOR * line.rate.bits_per_second())
+        };
+        let fast = Line { rate, delay: Span::ZERO, buffer: None };
+        let mut add = |name: &str, forward: Line, back: Line| {
+            let (from, to) = name.split_once('-').unwrap_or((name, name));
+            draft.join_both(&Join { name, from, to }, forward, back)
+        };
+        let congested = vec![add("r2-r3", line, line), add("r3-r4", line, line)];
+        for name in ["r1-r2", "r5-r2", "r3-r6"] {
+            add(name, fast, fast);
+        }
+        draft.ask(section, congested);
+        Some(draft)
+    }
+
+    /// Hosts, a modem with a disc towards the ISP, and the ISP's towards the modem.
+    fn home<'a>(&mut self, section: &Section<'a>, segments: Segments) -> Option<Draft<'a>> {
+        let mut draft = Draft::new(Some(["lan", "isp"]));
+        let rate = section.get::<LinkRate>("lan")?.bits(segments.mean);
+        let lan = Line { rate, delay: Span::ZERO, buffer: None };
+        draft.join_both(&Join { name: "lan-modem", from: "lan", to: "modem" }, lan, lan);
+        for (name, from, to) in [("up", "modem", "isp"), ("down", "isp", "modem")] {
+            let (table, path) = (if name == "up" { "home.up" } else { "home.down" }, section.path_of(name));
+            let way = self.section(table, &path, section.node(name)?)?;
+            let line = self.line(&way, segments, None)?;
+            let number = draft.join(&Join { name, from, to }, line);
+            draft.ask(&way, vec![number]);
+        }
+        Some(draft)
+    }
+
+    /// Any network, link by link.
+    fn graph<'a>(&mut self, node: &'a Node, segments: Option<Segments>) -> Option<Draft<'a>> {
+        let sections = self.list("links", node);
+        if node.is_empty() {
+            self.flaw(&node.place, "links", "is empty; legal: one or more tables [[links]]");
+        }
+        if sections.len() > MOST_LINKS {
+            let what = format!("are {}; legal: at most {MOST_LINKS}", sections.len());
+            self.flaw(&node.place, "links", &what);
+            return None;
+        }
+        let mut draft = Draft::new(None);
+        let (mut names, mut joined) = (BTreeSet::new(), BTreeSet::new());
+        for section in &sections {
+            let (Name(from), Name(to)) = (section.get("from")?, section.get("to")?);
+            let name =
+                if section.given("name") { section.get("name")? } else { Name(format!("{from}-{to}")) };
+            let one_way = section.given("one_way") && section.get("one_way")?;
+            if from == to {
+                self.refuse(
+                    section,
+                    "to",
+                    &format!("\"{to}\" is where the link begins; legal: another node"),
+                );
+                continue;
+            }
+            if !names.insert(name.0.clone()) {
+                let what =
+                    format!("\"{}\" is the name of a link before it; legal: a name of its own", name.0);
+                self.refuse(section, "name", &what);
+            }
+            if one_way && section.given("back") {
+                self.refuse(section, "back", "is of a link with one_way = true; legal: one of the two");
+            }
+            let ends = [(from.clone(), to.clone()), (to.clone(), from.clone())];
+            for (from, to) in ends.into_iter().take(if one_way { 1 } else { 2 }) {
+                let what = format!(
+                    "there is a link from \"{from}\" to \"{to}\" before it; legal: one from a node to another \
+                     (a node between them makes room for two), each with one other direction"
+                );
+                if !joined.insert((from, to)) {
+                    self.refuse(section, "to", &what);
+                    break;
+                }
+            }
+            let line = self.line(section, segments?, None)?;
+            let number = draft.join(&Join { name: &name.0, from: &from, to: &to }, line);
+            draft.ask_where_given(section, number);
+            if !one_way {
+                self.other_direction(section, segments?, line, &mut draft)?;
+            }
+        }
+        if draft.discs.iter().all(|asked| asked.links.iter().all(|link| draft.topology.links[*link].is_fixed))
+        {
+            self.flaw(&node.place, "links", NO_DISC);
+        }
+        Some(draft)
+    }
+
+    /// The other direction of the link that was added last.
+    fn other_direction<'a>(
+        &mut self,
+        section: &Section<'a>,
+        segments: Segments,
+        line: Line,
+        draft: &mut Draft<'a>,
+    ) -> Option<()> {
+        let plain = Line { buffer: None, ..line };
+        if !section.given("back") {
+            draft.turn(plain);
+            return Some(());
+        }
+        let table = if section.table == "links" { "links.back" } else { "bottleneck.back" };
+        let back = self.section(table, &section.path_of("back"), section.node("back")?)?;
+        let line = self.line(&back, segments, Some(plain))?;
+        let number = draft.turn(line);
+        draft.ask_where_given(&back, number);
+        Some(())
+    }
+
+    /// One direction of a link; what it leaves open is as in `other`.
+    fn line(&mut self, section: &Section<'_>, segments: Segments, other: Option<Line>) -> Option<Line> {
+        let rate = match other {
+            Some(other) if !section.given("rate") => Some(other.rate),
+            _ => self.rate(section, "rate", segments.mean, FASTEST),
+        };
         let buffer = match section.get::<Amount>("buffer") {
-            Some(amount) => Some(self.buffer(section, amount, rate?, largest)?),
+            Some(amount) => Some(self.buffer(section, amount, rate?, segments.largest)?),
             None => None,
         };
-        Some(Bottleneck { rate: rate?, delay: section.get("delay")?, buffer, disc: DiscSpec::default() })
+        let delay = match other {
+            Some(other) if !section.given("delay") => Some(other.delay),
+            _ => section.get("delay"),
+        };
+        Some(Line { rate: rate?, delay: delay?, buffer })
     }
 
     fn buffer(&mut self, section: &Section<'_>, amount: Amount, rate: Rate, largest: Bytes) -> Option<Limit> {
@@ -37,32 +263,123 @@ impl Reader {
         None
     }
 
-    /// The disc, checked at its place as far as that is known.
-    pub(super) fn disc(&mut self, section: &Section<'_>, scenario: Option<&Scenario>) -> Option<DiscSpec> {
-        if !section.given("disc") {
-            return Some(DiscSpec::default());
+    /// Puts the discs in front of their links, checked at their places as far as those are known.
+    pub(super) fn discs(&mut self, draft: Option<Draft<'_>>, scenario: &mut Option<Scenario>) {
+        for asked in draft.into_iter().flat_map(|draft| draft.discs) {
+            let Some(disc) = self.disc(&asked, scenario.as_ref()) else { continue };
+            if let Some(scenario) = scenario {
+                asked.links.iter().for_each(|link| scenario.topology.links[*link].disc = Some(disc.clone()));
+            }
         }
-        let node = section.node("disc")?;
+    }
+
+    fn disc(&mut self, asked: &Asked<'_>, scenario: Option<&Scenario>) -> Option<DiscSpec> {
+        let Asked { node, path, links } = asked;
+        let Some(node) = node else { return Some(DiscSpec::default()) };
         let read = match &node.tree {
-            Tree::Table(entries) => self.disc_of_table(node, entries),
+            Tree::Table(entries) => self.disc_of_table(node, path, entries),
             _ => String::read(&node.value().ok()?)
                 .map_err(|what| Fault::new("", what))
                 .and_then(|spec| DiscSpec::parse(&spec)),
         };
-        let disc = read.map_err(|fault| self.inner_fault(node, DISC, &fault)).ok()?;
-        let site = scenario.map_or_else(somewhere, Scenario::site);
-        let faults = disc.faults(&site);
+        let disc = read.map_err(|fault| self.inner_fault(node, path, &fault)).ok()?;
+        let faults = match scenario {
+            // What is wrong at several places is told of the first.
+            Some(scenario) => {
+                links.iter().map(|link| disc.faults(&scenario.site(*link))).find(|told| !told.is_empty())
+            }
+            None => Some(disc.faults(&somewhere())),
+        };
+        let faults = faults.unwrap_or_default();
         for fault in &faults {
-            self.inner_fault(node, DISC, fault);
+            self.inner_fault(node, path, fault);
         }
         faults.is_empty().then_some(disc)
     }
 
-    fn disc_of_table(&mut self, node: &Node, entries: &[(String, Node)]) -> Result<DiscSpec, Fault> {
-        let (law, params) = self.named_table(node, DISC, ("law", "law", "red"), entries)?;
+    fn disc_of_table(
+        &mut self,
+        node: &Node,
+        path: &str,
+        entries: &[(String, Node)],
+    ) -> Result<DiscSpec, Fault> {
+        let (law, params) = self.named_table(node, path, ("law", "law", "red"), entries)?;
         DiscSpec::new(&law, params)
     }
 }
 
+impl<'a> Draft<'a> {
+    /// Nothing yet; flows go from the first of these nodes to the second.
+    fn new(ends: Option<[&str; 2]>) -> Draft<'a> {
+        let topology = Topology { dumbbell: false, nodes: Vec::new(), links: Vec::new() };
+        Draft { topology, ends: ends.map(|ends| ends.map(String::from)), discs: Vec::new() }
+    }
+
+    /// Its nodes, as faults list them.
+    pub(super) fn nodes(&self) -> String {
+        let names = &self.topology.nodes;
+        let shown = names.len().min(MOST_SHOWN);
+        let more = if names.len() > shown { ", ..." } else { "" };
+        format!("{}{more}", names[..shown].join(", "))
+    }
+
+    /// Adds a direction of a link; gives its number.
+    fn join(&mut self, join: &Join<'_>, line: Line) -> usize {
+        let (from, to) = (self.topology.add_node(join.from), self.topology.add_node(join.to));
+        let Line { rate, delay, buffer } = line;
+        let name = join.name.to_string();
+        let link = Link { name, from, to, rate, delay, buffer, disc: None, is_fixed: false, is_back: false };
+        self.topology.add_link(link)
+    }
+
+    /// Adds the other direction of the link that was added last; gives its number.
+    fn turn(&mut self, line: Line) -> usize {
+        let Line { rate, delay, buffer } = line;
+        let of = &self.topology.links[self.topology.links.len() - 1];
+        let (name, from, to) = (format!("{}.back", of.name), of.to, of.from);
+        let link = Link { name, from, to, rate, delay, buffer, disc: None, is_fixed: false, is_back: true };
+        self.topology.add_link(link)
+    }
+
+    /// Adds both directions of a link, the other one without a buffer; gives the number of the first.
+    fn join_both(&mut self, join: &Join<'_>, forward: Line, back: Line) -> usize {
+        let number = self.join(join, forward);
+        self.turn(Line { buffer: None, ..back });
+        number
+    }
+
+    /// Each of these links gets the disc that the section names, or the default one.
+    fn ask(&mut self, section: &Section<'a>, links: Vec<usize>) {
+        self.discs.push(Asked { node: section.node("disc"), path: section.path_of("disc"), links });
+    }
+
+    /// The link gets the disc that the section names, if any; a buffer alone makes one that stays as it is.
+    fn ask_where_given(&mut self, section: &Section<'a>, number: usize) {
+        if section.given("disc") || section.given("buffer") {
+            self.topology.links[number].is_fixed = !section.given("disc");
+            self.ask(section, vec![number]);
+        }
+    }
+}
+
+/// A network's table as it is written in files.
+fn written(name: &str) -> String {
+    if name == "links" { "[[links]]".into() } else { format!("[{name}]") }
+}
+
+/// The tables that give a network, each in its own way.
+const NETWORKS: &[&str] = &["bottleneck", "parking_lot", "two_bottlenecks", "home", "links"];
+/// What is said where there is none of them.
+const MISSING: &str = "is missing; legal: a table [bottleneck], or another network: [parking_lot], [two_bottlenecks], \
+                       [home] or [[links]]";
+/// What is said of a graph that nobody watches.
+const NO_DISC: &str = "have no disc, so that nothing would be measured; legal: disc = \"tail_drop\", for example, in \
+                       the link that packets wait for";
+/// Links of a graph.
+const MOST_LINKS: usize = 10_000;
+/// Nodes that a fault lists.
+const MOST_SHOWN: usize = 20;
 /// Packets of a buffer.
 const MOST_PACKETS: f64 = 1e9;
+/// The rate of the links that are no bottlenecks over that of those that are.
+const FAST_FACTOR: f64 = 10.0;

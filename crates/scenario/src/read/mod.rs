@@ -3,6 +3,7 @@
 mod changes;
 mod flows;
 mod links;
+mod udp;
 
 pub(crate) use flows::TCP_KEYS;
 
@@ -12,7 +13,7 @@ use crate::scenario::Scenario;
 use crate::tree::{Node, Tree};
 use sojourn_aqm::Site;
 use sojourn_units::param::{Kind, Quantity};
-use sojourn_units::{Bytes, Fault, LinkRate, Rate, Span, Value};
+use sojourn_units::{Fault, LinkRate, Rate, Span, Value};
 
 /// The scenario; or all that is wrong with it, `flaws` included.
 pub(crate) fn scenario(root: &Node, flaws: Vec<Flaw>) -> Result<Scenario, Vec<Flaw>> {
@@ -49,34 +50,24 @@ impl Reader {
     fn scenario(&mut self, root: &Node) -> Option<Scenario> {
         let top = self.section("", "", root)?;
         let duration = top.get::<Span>("duration");
-        let bottleneck =
-            top.node("bottleneck").and_then(|node| self.section("bottleneck", "bottleneck", node));
         let groups = self.groups(&top);
-        let link = bottleneck.as_ref().and_then(|section| self.bottleneck(section, &groups));
+        let network = self.network(&top, &groups);
+        let names = self.class_names(&groups, network.as_ref());
         let mut flows = Vec::new();
-        for group in &groups {
-            flows.extend(self.flows(group, link.as_ref(), duration));
+        for (group, name) in groups.iter().zip(names) {
+            flows.extend(self.flows(group, name, network.as_ref(), duration));
         }
-        let at = self.changes(&top, &groups, duration);
         let warmup = self.within_run(&top, "warmup", duration);
         let sample = self.sample(&top, duration);
-        let mut scenario =
-            link.filter(|_| !groups.is_empty() && flows.len() == groups.len()).and_then(|link| {
-                let Title(title) = top.get("title")?;
-                Some(Scenario {
-                    title,
-                    duration: duration?,
-                    warmup: warmup?,
-                    sample,
-                    bottleneck: link,
-                    flows,
-                    at,
-                })
-            });
-        let disc = bottleneck.and_then(|section| self.disc(&section, scenario.as_ref()));
-        if let (Some(scenario), Some(disc)) = (&mut scenario, disc) {
-            scenario.bottleneck.disc = disc;
-        }
+        let whole = network.as_ref().filter(|_| !groups.is_empty() && flows.len() == groups.len());
+        let mut scenario = whole.and_then(|network| {
+            let Title(title) = top.get("title")?;
+            let topology = network.topology.clone();
+            let (duration, at) = (duration?, Vec::new());
+            Some(Scenario { title, duration, warmup: warmup?, sample, topology, flows, at })
+        });
+        self.discs(network, &mut scenario);
+        self.changes(&top, &groups, duration, &mut scenario);
         scenario
     }
 
@@ -265,7 +256,7 @@ fn mean_segment(groups: &[Section<'_>]) -> Option<f64> {
     for group in groups {
         let count = group.get::<u64>("count")? as f64;
         flows += count;
-        bytes += count * group.get::<Bytes>("segment")?.get() as f64;
+        bytes += count * udp::packet_of(group)?;
     }
     (flows > 0.0).then(|| bytes / flows)
 }
@@ -289,5 +280,3 @@ const SLOWEST: f64 = 1.0;
 const FASTEST: f64 = 1e12;
 /// The fastest access link, bit/s.
 const FASTEST_ACCESS: f64 = 1e13;
-/// The path of the disc.
-const DISC: &str = "bottleneck.disc";

@@ -1,7 +1,7 @@
 //! What the tests of scenarios share.
 #![allow(dead_code)] // each file of tests uses a part of it
 
-use sojourn_scenario::{Faults, Scenario};
+use sojourn_scenario::{Access, DiscSpec, Faults, Flows, Link, Scenario};
 
 /// A scenario with every part, on numbered lines.
 pub(crate) const WHOLE: &str = r#"title = "Everything at once"
@@ -56,4 +56,19 @@ pub(crate) fn parse(text: &str) -> Result<Scenario, Faults> {
 /// Reads [`WHOLE`] with one override.
 pub(crate) fn parse_with(key: &str, value: &str) -> Result<Scenario, Faults> {
     Scenario::parse(WHOLE.as_bytes(), "f.toml", &[(key.into(), value.into())])
+}
+
+/// The first link, which a dumbbell's bottleneck is.
+pub(crate) fn bottleneck(scenario: &Scenario) -> &Link {
+    &scenario.topology.links[0]
+}
+
+/// The disc in front of it.
+pub(crate) fn disc(scenario: &Scenario) -> &DiscSpec {
+    bottleneck(scenario).disc.as_ref().expect("a bottleneck has a disc")
+}
+
+/// The access links of a class in a dumbbell.
+pub(crate) fn access(flows: &Flows) -> Access {
+    flows.access.expect("in a dumbbell there are some")
 }

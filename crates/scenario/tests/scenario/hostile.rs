@@ -1,6 +1,6 @@
 //! Whatever a file holds, it is read or refused in lines; nothing panics.
 
-use crate::common::{LEAST, WHOLE, parse};
+use crate::common::{LEAST, WHOLE, disc, parse};
 use proptest::prelude::*;
 use sojourn_scenario::Scenario;
 
@@ -10,7 +10,7 @@ fn survives(text: &[u8], overrides: &[(String, String)]) {
         Ok(scenario) => {
             assert!(!scenario.describe().is_empty());
             assert!(scenario.to_json().is_object());
-            let label = scenario.bottleneck.disc.to_string();
+            let label = disc(&scenario).to_string();
             assert_eq!(scenario.with_disc(&label), Ok(scenario));
         }
         Err(faults) => {

@@ -1,7 +1,9 @@
 //! Scenario files: what is read, what is refused, and that nothing panics.
 
+mod changes;
 mod common;
 mod faults;
 mod hostile;
 mod knobs;
+mod networks;
 mod values;

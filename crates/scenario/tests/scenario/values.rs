@@ -1,9 +1,9 @@
 //! What a scenario says is what is read; what it leaves out has the documented default.
 
-use crate::common::{LEAST, WHOLE, parse, parse_with};
+use crate::common::{LEAST, WHOLE, access, bottleneck, disc, parse, parse_with};
 use sojourn_aqm::Limit;
 use sojourn_scenario::{
-    App, Change, DiscSpec, Key, Preset, Scenario, Setting, Spread, Start, explain, schema,
+    App, Change, DiscSpec, Key, Preset, Scenario, Setting, Source, Spread, Start, explain, schema,
 };
 use sojourn_tcp::Profile;
 use sojourn_tcp::knobs::KNOBS;
@@ -35,15 +35,15 @@ fn every_key_is_read() {
     assert_eq!(scenario.title, "Everything at once");
     assert_eq!((scenario.duration, scenario.warmup), (Span::from_secs(60), Span::from_secs(10)));
     assert_eq!(scenario.sample, Some(Span::from_millis(50)));
-    let bottleneck = &scenario.bottleneck;
+    let bottleneck = bottleneck(&scenario);
     assert_eq!((bottleneck.rate, bottleneck.delay), (mbit(10.0), Span::from_millis(20)));
     assert_eq!(bottleneck.buffer, Some(Limit::Packets(300)));
-    assert_eq!(bottleneck.disc.to_string(), "pi:target=100 packets,a=1.822e-5,b=1.816e-5");
+    assert_eq!(disc(&scenario).to_string(), "pi:target=100 packets,a=1.822e-5,b=1.816e-5");
     let flows = &scenario.flows[0];
-    assert_eq!((flows.count, flows.app, flows.cc.to_string().as_str()), (50, App::Bulk, "newreno"));
+    assert_eq!((flows.count, &flows.app, flows.cc.to_string().as_str()), (50, &App::Bulk, "newreno"));
     assert_eq!((flows.ecn, flows.segment), (true, Bytes::new(1000)));
     let (first, last) = (Span::from_millis(38), Span::from_millis(42));
-    assert_eq!((flows.access.rate, flows.access.delay), (mbit(10.0), Spread { from: first, to: last }));
+    assert_eq!((access(flows).rate, access(flows).delay), (mbit(10.0), Spread { from: first, to: last }));
     assert_eq!(flows.start, Start::Even(Spread { from: Span::ZERO, to: Span::from_secs(5) }));
     assert_eq!(flows.stop, Some(Span::from_secs(50)));
     let expected = Profile {
@@ -53,7 +53,9 @@ fn every_key_is_read() {
         ..Profile::named("ns2").unwrap()
     };
     assert_eq!(flows.profile, expected);
-    assert_eq!(scenario.at, [Change { time: Span::from_secs(40), set: Setting::BottleneckRate(mbit(6.0)) }]);
+    let set = Setting::Rate(vec![0, 1], mbit(6.0));
+    let name = "bottleneck".into();
+    assert_eq!(scenario.at, [Change { time: Span::from_secs(40), every: None, until: None, name, set }]);
 }
 
 #[test]
@@ -140,14 +142,14 @@ fn a_congestion_control_has_parameters() {
 fn every_default_is_as_documented() {
     let scenario = parse(LEAST).unwrap();
     assert_eq!((scenario.warmup, scenario.sample), (Span::ZERO, None));
-    assert_eq!(scenario.bottleneck.buffer, None);
-    assert_eq!(scenario.bottleneck.disc, DiscSpec::parse("tail_drop").unwrap());
+    assert_eq!(bottleneck(&scenario).buffer, None);
+    assert_eq!(disc(&scenario), &DiscSpec::parse("tail_drop").unwrap());
     assert!(scenario.at.is_empty());
     let flows = &scenario.flows[0];
-    assert_eq!((flows.count, flows.app, flows.cc.to_string().as_str()), (1, App::Bulk, "newreno"));
+    assert_eq!((flows.count, &flows.app, flows.cc.to_string().as_str()), (1, &App::Bulk, "newreno"));
     assert_eq!(flows.profile, Profile::default());
     assert_eq!((flows.ecn, flows.segment, flows.stop), (false, Bytes::new(1500), None));
-    assert_eq!((flows.access.rate, flows.access.delay), (mbit(100.0), Spread::constant(Span::ZERO)));
+    assert_eq!((access(flows).rate, access(flows).delay), (mbit(100.0), Spread::constant(Span::ZERO)));
     assert_eq!(flows.start, Start::Random(Spread { from: Span::ZERO, to: Span::from_secs(1) }));
 }
 
@@ -162,16 +164,16 @@ fn packets_are_segments() {
     let scenario = parse_with("bottleneck.rate", "1250 packets/s").unwrap();
     // 50 flows of 1000 B and one of 1500 B.
     let mean = (50.0 * 1000.0 + 1500.0) / 51.0;
-    assert_eq!(scenario.bottleneck.rate.bits_per_second(), 1250.0 * mean * 8.0);
+    assert_eq!(bottleneck(&scenario).rate.bits_per_second(), 1250.0 * mean * 8.0);
     let least = LEAST.replace("10 Mbit/s", "1000 packets/s");
-    assert_eq!(parse(&least).unwrap().bottleneck.rate, mbit(12.0));
-    let access = parse_with("flows[0].access.rate", "1000 packets/s").unwrap();
-    assert_eq!(access.flows[0].access.rate, mbit(8.0));
+    assert_eq!(bottleneck(&parse(&least).unwrap()).rate, mbit(12.0));
+    let fast = parse_with("flows[0].access.rate", "1000 packets/s").unwrap();
+    assert_eq!(access(&fast.flows[0]).rate, mbit(8.0));
 }
 
 #[test]
 fn a_buffer_has_three_units() {
-    let buffer = |text| parse_with("bottleneck.buffer", text).unwrap().bottleneck.buffer;
+    let buffer = |text| bottleneck(&parse_with("bottleneck.buffer", text).unwrap()).buffer;
     assert_eq!(buffer("300 packets"), Some(Limit::Packets(300)));
     assert_eq!(buffer("0.3 MB"), Some(Limit::Bytes(300_000)));
     assert_eq!(buffer("200 ms"), Some(Limit::Bytes(250_000)));
@@ -179,14 +181,14 @@ fn a_buffer_has_three_units() {
 
 #[test]
 fn a_law_sees_the_means_over_the_flows() {
-    let site = parse(WHOLE).unwrap().site();
+    let site = parse(WHOLE).unwrap().site(0);
     assert_eq!((site.rate, site.flows), (mbit(10.0), Some(51.0)));
     assert!((site.packet - 51_500.0 / 51.0).abs() < 1e-9);
     assert_eq!(site.limit, 300.0);
     // 50 flows with 2 (20 + 80) ms and one with 40 ms.
     let base = site.base_rtt.unwrap().seconds();
     assert!((base - (50.0 * 0.2 + 0.04) / 51.0).abs() < 1e-9, "{base}");
-    assert_eq!(parse(LEAST).unwrap().site().limit, f64::INFINITY);
+    assert_eq!(parse(LEAST).unwrap().site(0).limit, f64::INFINITY);
 }
 
 #[test]
@@ -196,48 +198,47 @@ fn changes_are_sorted_and_keep_the_files_order_at_one_time() {
          [[at]]\ntime = \"20 s\"\nset = {{ \"bottleneck.delay\" = \"1 ms\", \"bottleneck.rate\" = \"2 Mbit/s\" }}\n\
          [[at]]\ntime = \"20 s\"\nset = {{ \"bottleneck.rate\" = \"3 Mbit/s\" }}\n"
     );
-    let said: Vec<String> =
-        parse(&text).unwrap().at.iter().map(|change| format!("{} {}", change.time, change.set)).collect();
+    let said: Vec<String> = parse(&text).unwrap().at.iter().map(ToString::to_string).collect();
     assert_eq!(
         said,
         [
-            "20 s bottleneck.delay = 1 ms",
-            "20 s bottleneck.rate = 2 Mbit/s",
-            "20 s bottleneck.rate = 3 Mbit/s",
-            "30 s bottleneck.rate = 1 Mbit/s",
+            "at 20 s: bottleneck.rate = 2 Mbit/s",
+            "at 20 s: bottleneck.delay = 1 ms",
+            "at 20 s: bottleneck.rate = 3 Mbit/s",
+            "at 30 s: bottleneck.rate = 1 Mbit/s",
         ]
     );
 }
 
 #[test]
 fn overrides_reach_every_key() {
-    assert_eq!(parse_with("bottleneck.rate", "6 Mbit/s").unwrap().bottleneck.rate, mbit(6.0));
-    assert_eq!(parse_with("bottleneck.rate", "\"6 Mbit/s\"").unwrap().bottleneck.rate, mbit(6.0));
+    assert_eq!(bottleneck(&parse_with("bottleneck.rate", "6 Mbit/s").unwrap()).rate, mbit(6.0));
+    assert_eq!(bottleneck(&parse_with("bottleneck.rate", "\"6 Mbit/s\"").unwrap()).rate, mbit(6.0));
     assert_eq!(parse_with("flows.0.count", "20").unwrap().flows[0].count, 20);
     assert_eq!(
-        parse_with("flows[1].access.delay", "3 ms").unwrap().flows[1].access.delay.to,
+        access(&parse_with("flows[1].access.delay", "3 ms").unwrap().flows[1]).delay.to,
         Span::from_millis(3)
     );
-    assert_eq!(parse_with("bottleneck.disc", "red:min=50packets").unwrap().bottleneck.disc.law, "red");
-    let disc = parse_with("bottleneck.disc.target", "50 packets").unwrap().bottleneck.disc;
-    assert_eq!(disc.to_string(), "pi:target=50 packets,a=1.822e-5,b=1.816e-5");
+    assert_eq!(disc(&parse_with("bottleneck.disc", "red:min=50packets").unwrap()).law, "red");
+    let set = parse_with("bottleneck.disc.target", "50 packets").unwrap();
+    assert_eq!(disc(&set).to_string(), "pi:target=50 packets,a=1.822e-5,b=1.816e-5");
     let at = parse_with("at[0].set.bottleneck.rate", "5 Mbit/s").unwrap().at;
-    assert_eq!(at, [Change { time: Span::from_secs(40), set: Setting::BottleneckRate(mbit(5.0)) }]);
+    assert_eq!(at[0].set, Setting::Rate(vec![0, 1], mbit(5.0)));
     let both = parse_with("at[0].set.bottleneck.delay", "5 ms").unwrap().at;
     assert_eq!(both.len(), 2);
     let text =
         WHOLE.replace("{ law = \"pi\", target = \"100 packets\", a = 1.822e-5, b = 1.816e-5 }", "\"red\"");
     let set = [("bottleneck.disc.min".to_string(), "40 packets".to_string())];
     let scenario = Scenario::parse(text.as_bytes(), "f.toml", &set).unwrap();
-    assert_eq!(scenario.bottleneck.disc.to_string(), "red:min=40 packets");
+    assert_eq!(disc(&scenario).to_string(), "red:min=40 packets");
 }
 
 #[test]
 fn another_disc_changes_nothing_else() {
     let scenario = parse(WHOLE).unwrap();
     let red = scenario.with_disc("red:min=50packets,max=150packets").unwrap();
-    assert_eq!(red.bottleneck.disc.to_string(), "red:min=50 packets,max=150 packets");
-    assert_eq!(red.with_disc(&scenario.bottleneck.disc.to_string()), Ok(scenario));
+    assert_eq!(disc(&red).to_string(), "red:min=50 packets,max=150 packets");
+    assert_eq!(red.with_disc(&disc(&scenario).to_string()), Ok(scenario));
 }
 
 #[test]
@@ -251,7 +252,10 @@ fn the_json_reads_back_as_the_same_scenario() {
 #[test]
 fn the_json_has_every_key() {
     let json = parse(LEAST).unwrap().to_json();
-    for key in explain().iter().filter(|key| !matches!(key.table, "flows.tcp" | "at" | "at.set")) {
+    // A file has one network, and it stands as a dumbbell or link by link.
+    let other = ["parking_lot", "two_bottlenecks", "home", "links", "bottleneck.back", "flows.tcp", "at."];
+    let of_this = |key: &&Key| !other.iter().any(|table| format!("{}.", key.path()).starts_with(table));
+    for key in explain().iter().filter(of_this).filter(|key| key.table != "at") {
         let mut at = &json;
         for step in key.path().split('.') {
             let inner = if at.is_array() { &at[0] } else { at };
@@ -336,20 +340,28 @@ fn every_key_is_explained_and_in_the_schema() {
         assert!(!key.about.is_empty(), "{}", key.path());
         let property = property_of(&schema, key);
         assert_eq!(property["description"].as_str().unwrap().split(';').next(), key.about.split(';').next());
+        if key.table == "at.set" {
+            continue;
+        }
         let required = table_of(&schema, key.table)["required"].as_array().unwrap();
         assert_eq!(required.iter().any(|name| name == key.name), key.preset == Preset::Required);
     }
     assert_eq!(schema["properties"]["flows"]["items"]["properties"]["count"]["maximum"], 1_000_000);
     assert_eq!(schema["properties"]["warmup"]["default"], "0 s");
-    let set = table_of(&schema, "at.set");
-    let nested = &set["properties"]["bottleneck"]["properties"]["rate"];
-    assert_eq!(*nested, set["properties"]["bottleneck.rate"]);
+    let set = table_of(&schema, "at.set")["patternProperties"].as_object().unwrap();
+    let nested = &set["^[A-Za-z0-9_-]+$"]["properties"];
+    assert_eq!(nested["rate"], set[r"^[A-Za-z0-9_-]+(\.back)?\.rate$"]);
 }
 
 fn property_of<'a>(schema: &'a serde_json::Value, key: &Key) -> &'a serde_json::Value {
     let table = table_of(schema, key.table);
     assert_eq!(table["additionalProperties"], false, "{}", key.table);
-    &table["properties"][key.name]
+    let patterns = table["patternProperties"].as_object();
+    let ending = key.name.split('.').nth(1).unwrap_or_default();
+    // Keys that hold names stand under patterns.
+    patterns
+        .and_then(|all| all.iter().find(|(pattern, _)| pattern.contains(&format!(r"\.{ending}"))))
+        .map_or(&table["properties"][key.name], |(_, property)| property)
 }
 
 fn table_of<'a>(schema: &'a serde_json::Value, table: &str) -> &'a serde_json::Value {
@@ -357,6 +369,32 @@ fn table_of<'a>(schema: &'a serde_json::Value, table: &str) -> &'a serde_json::V
         let inner = &at["properties"][step];
         if inner["type"] == "array" { &inner["items"] } else { inner }
     })
+}
+
+/// Every source of datagrams with all its keys, and with none that it can do without, is what its JSON says.
+#[test]
+fn datagrams_read_back_from_json() {
+    for lines in [
+        "app = \"cbr\"; rate = \"1 Mbit/s\"; size = { table = [[\"100 B\", 0.5], [\"1 kB\", 0.5]] }",
+        "app = \"poisson\"; rate = \"100 packets/s\"; size = { lognormal = \"500 B\", sigma = 1.5 }",
+        "app = \"on_off\"; rate = \"20 kB/s\"; segment = \"210 B\"",
+        "app = \"on_off\"; rate = \"20 kB/s\"; on = { pareto = \"500 ms\", shape = 1.5 }; off = \"1 s\"",
+        "app = \"lrd\"; rate = \"1 Mbit/s\"",
+        "app = \"lrd\"; rate = \"1 Mbit/s\"; hurst = 0.7; sources = 10; on = \"100 ms\"; off = \"1 s\"; size = \"99 B\"",
+        "app = \"voip\"",
+        "app = \"voip\"; spurts = true; ecn = true",
+        "app = \"ping\"",
+        "app = \"ping\"; every = \"1 s\"; size = \"1000 B\"",
+    ] {
+        let scenario =
+            parse(&LEAST.replace("[[flows]]", &format!("[[flows]]\n{}", lines.replace("; ", "\n")))).unwrap();
+        assert_eq!(parse(&as_toml(&scenario)).unwrap(), scenario, "{lines}");
+    }
+    let ping = parse(&LEAST.replace("[[flows]]", "[[flows]]\napp = \"ping\"")).unwrap();
+    assert_eq!(ping.site(0).packet, 84.0);
+    assert!(
+        ping.describe().contains("1 x ping of one datagram each 200 ms, which comes back, packets of 84 B")
+    );
 }
 
 /// UDP groups: the rate is that of whole packets; what speaks of TCP is null; laws are not told of them.
@@ -367,8 +405,9 @@ fn datagrams_have_a_rate_and_nothing_of_tcp() {
         "[[flows]]\napp = \"poisson\"\nrate = \"100 packets/s\"\nsegment = \"1000 B\"\n",
     );
     let scenario = parse(&text).unwrap();
-    assert_eq!(scenario.flows[0].app, App::Poisson(mbit(0.8)));
-    let site = scenario.site();
+    let datagrams = scenario.flows[0].app.datagrams().unwrap();
+    assert_eq!((&datagrams.source, datagrams.mean_size()), (&Source::Poisson(mbit(0.8)), 1000.0));
+    let site = scenario.site(0);
     assert_eq!((site.flows, site.base_rtt), (None, None));
     let json = scenario.to_json();
     assert_eq!(
@@ -377,14 +416,14 @@ fn datagrams_have_a_rate_and_nothing_of_tcp() {
     );
     assert_eq!(parse(&as_toml(&scenario)).unwrap(), scenario);
     let both = parse(&format!("{text}\n[[flows]]\ncount = 3\n")).unwrap();
-    assert_eq!((both.site().flows, both.flow_count()), (Some(3.0), 4.0));
+    assert_eq!((both.site(0).flows, both.flow_count()), (Some(3.0), 4.0));
 }
 
 #[test]
 fn a_list_of_a_law_is_written_as_toml_writes_lists() {
     let law = "{ law = \"arm_pfc\", delay = 4, coincidence = [5, 9], form = \"paper\" }";
     let scenario = parse_with("bottleneck.disc", law).unwrap();
-    assert_eq!(scenario.bottleneck.disc.to_string(), "arm_pfc:form=paper,delay=4,coincidence=[5, 9]");
+    assert_eq!(disc(&scenario).to_string(), "arm_pfc:form=paper,delay=4,coincidence=[5, 9]");
     assert_eq!(parse(&as_toml(&scenario)), Ok(scenario.clone()));
     assert_eq!(scenario.with_disc("arm_pfc:form=paper,delay=4,coincidence=[5,9]"), Ok(scenario));
     let refused = parse_with("bottleneck.disc.coincidence", "[5, 9]").unwrap_err();

@@ -6,13 +6,13 @@ mod random;
 
 use log::Log;
 use sojourn_scenario::Scenario;
-use sojourn_sim::{Simulation, dumbbell};
+use sojourn_sim::{Simulation, topology};
 use sojourn_units::Time;
 
 const END: Time = Time::from_nanos(8_000_000_000);
 
 fn log(scenario: &Scenario, stepwise: bool) -> (Log, u64) {
-    let network = dumbbell::network(scenario, 3).unwrap();
+    let network = topology::network(scenario, 3).unwrap();
     let build = if stepwise { Simulation::stepwise } else { Simulation::new };
     let mut simulation = build(network, 3, Log::default());
     // Looking up in between changes nothing.

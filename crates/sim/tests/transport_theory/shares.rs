@@ -85,7 +85,7 @@ fn like_flows_of_dctcp_get_like_shares() {
     for n in [2, 10, 50] {
         let more = [("flows.0.ecn", "true")];
         let scenario = scenario(LIKE_FLOWS, &overrides(&link(n), "dctcp", &more));
-        let outcome = finish(Run::with_law(&scenario, 1, Box::new(Step::above(5 * n))));
+        let outcome = finish(Run::with_laws(&scenario, 1, vec![Box::new(Step::above(5 * n))]).unwrap());
         let jain = number(&outcome, "jain_index");
         println!("{n:3} dctcp    step      ECN true  Jain {jain:.4}");
         assert!(jain > 0.99, "{n}: {jain}");
@@ -130,7 +130,7 @@ fn like_flows_get_like_shares_at_a_tail_drop_queue_where_phases_are_free() {
     for (cc, n, seconds) in [
         ("reno", 2, 300),
         ("reno", 10, 400),
-        ("reno", 50, 300),
+        ("reno", 50, 600),
         ("cubic", 2, 600),
         ("cubic", 10, 600),
         ("cubic", 50, 500),

@@ -1,0 +1,160 @@
+//! Networks: graphs, shorthands, routes.
+
+use crate::common::parse;
+use sojourn_scenario::{Faults, Scenario};
+use sojourn_units::Span;
+
+const HEAD: &str = "title = 'A network'\nduration = '10 s'\n";
+const FLOWS: &str = "[[flows]]\n";
+
+fn network(tables: &str, flows: &str) -> Result<Scenario, Faults> {
+    parse(&format!("{HEAD}{tables}\n[[flows]]\n{flows}"))
+}
+
+/// Links of 1 Mbit/s and 1 ms; the first one has a disc.
+fn graph(links: &[(&str, &str)], flows: &str) -> Result<Scenario, Faults> {
+    let link = |(place, (from, to)): (usize, &(&str, &str))| {
+        let disc = if place == 0 { "disc = 'codel'\n" } else { "" };
+        format!("[[links]]\nfrom = '{from}'\nto = '{to}'\nrate = '1 Mbit/s'\ndelay = '1 ms'\n{disc}")
+    };
+    network(&links.iter().enumerate().map(link).collect::<String>(), flows)
+}
+
+fn told(read: Result<Scenario, Faults>, what: &str) {
+    let faults = read.expect_err(what);
+    let [line] = faults.lines() else { panic!("{what}: {:?}", faults.lines()) };
+    assert!(line.contains(what) && (line.contains("legal") || line.contains("write it like")), "{line}");
+}
+
+fn links(scenario: &Scenario) -> Vec<&str> {
+    scenario.topology.links.iter().map(|link| link.name.as_str()).collect()
+}
+
+fn managed(scenario: &Scenario) -> Vec<&str> {
+    scenario.topology.managed().map(|number| scenario.topology.links[number].name.as_str()).collect()
+}
+
+fn ways(scenario: &Scenario) -> [Vec<&str>; 2] {
+    let flows = &scenario.flows[0];
+    [&flows.route, &flows.back].map(|route| scenario.topology.nodes_of(route).collect())
+}
+
+fn as_toml(scenario: &Scenario) -> String {
+    let mut json = scenario.to_json();
+    strip(&mut json);
+    toml::to_string(&json).unwrap()
+}
+
+/// TOML has no null.
+fn strip(json: &mut serde_json::Value) {
+    match json {
+        serde_json::Value::Object(entries) => {
+            entries.retain(|_, value| !value.is_null());
+            entries.values_mut().for_each(strip);
+        }
+        serde_json::Value::Array(items) => items.iter_mut().for_each(strip),
+        _ => {}
+    }
+}
+
+#[test]
+fn a_graph_has_both_directions_of_its_links_and_the_shortest_ways() {
+    let scenario = graph(&[("a", "b"), ("b", "c"), ("a", "d"), ("d", "c")], "from = 'a'\nto = 'c'").unwrap();
+    assert_eq!(links(&scenario)[..4], ["a-b", "a-b.back", "b-c", "b-c.back"]);
+    assert_eq!(managed(&scenario), ["a-b"]);
+    // Of equals the one whose links come first.
+    assert_eq!(ways(&scenario), [vec!["a", "b", "c"], vec!["c", "b", "a"]]);
+    assert_eq!(scenario.base_rtts(), (Span::from_millis(4), Span::from_millis(4)));
+    assert_eq!(scenario.flows[0].access, None);
+    assert_eq!(parse(&as_toml(&scenario)), Ok(scenario));
+}
+
+#[test]
+fn routes_may_be_given_and_differ_there_and_back() {
+    let ring = [("a", "b"), ("b", "c"), ("a", "d"), ("d", "c")];
+    let scenario =
+        graph(&ring, "from = 'a'\nto = 'c'\nback = ['c', 'd', 'a']\naccess.delay = '5 ms'").unwrap();
+    assert_eq!(ways(&scenario), [vec!["a", "b", "c"], vec!["c", "d", "a"]]);
+    assert_eq!(scenario.base_rtts().0, Span::from_millis(24));
+    assert_eq!(parse(&as_toml(&scenario)), Ok(scenario));
+    let given = |key: &str| graph(&ring, &format!("from = 'a'\nto = 'c'\n{key}"));
+    told(given("route = ['a', 'c']"), "there is no link from \"a\" to \"c\"");
+    told(given("route = ['a', 'b', 'a', 'd', 'c']"), "passes \"a\" twice, a loop");
+    told(given("route = ['b', 'c']"), "does not go from \"a\" to \"c\"");
+    told(given("route = ['a', 'x', 'c']"), "\"x\" is no node");
+    told(given("route = 'a'"), "is not a list of names");
+}
+
+#[test]
+fn what_cannot_be_reached_is_one_line() {
+    told(graph(&[("a", "b"), ("c", "d")], "from = 'a'\nto = 'd'"), "there is no way from \"a\" to \"d\"");
+    told(graph(&[("a", "b")], "from = 'a'\nto = 'a'"), "is where the flows begin");
+    told(graph(&[("a", "b")], "from = 'a'"), "is missing");
+    told(graph(&[("a", "b")], "from = 'a'\nto = 'bb'"), "\"bb\" is no node; did you mean \"b\"?");
+    told(graph(&[("a", "b"), ("a", "a")], "from = 'a'\nto = 'b'"), "is where the link begins");
+    told(graph(&[("a", "b"), ("b", "a")], "from = 'a'\nto = 'b'"), "there is a link from");
+    told(graph(&[("a", "b"), ("b", "b c")], "from = 'a'\nto = 'b'"), "is no name");
+    let one_way =
+        "[[links]]\nfrom = 'a'\nto = 'b'\nrate = '1 Mbit/s'\ndelay = '1 ms'\ndisc = 'red'\none_way = true";
+    told(network(one_way, "from = 'a'\nto = 'b'"), "there is no way from \"b\" to \"a\"");
+    told(network("[bottleneck]\nrate = '1 Mbit/s'\ndelay = '0 s'\n[home]", ""), "stands beside [bottleneck]");
+    let dull = "[[links]]\nfrom = 'a'\nto = 'b'\nrate = '1 Mbit/s'\ndelay = '1 ms'\nbuffer = '9 packets'";
+    told(network(dull, "from = 'a'\nto = 'b'"), "have no disc");
+    told(network(&dull.replace("1 Mbit/s", "0 Mbit/s"), "from = 'a'\nto = 'b'"), "out of range");
+}
+
+#[test]
+fn the_other_direction_may_be_a_link_of_its_own_kind() {
+    let text = "[[links]]\nname = 'dsl'\nfrom = 'a'\nto = 'b'\nrate = '1 Mbit/s'\ndelay = '1 ms'\ndisc = 'codel'\n\
+                back = { rate = '8 Mbit/s', buffer = '50 packets' }";
+    let scenario = network(text, "from = 'a'\nto = 'b'").unwrap();
+    assert_eq!(managed(&scenario), ["dsl", "dsl.back"]);
+    let back = &scenario.topology.links[1];
+    assert!(back.is_fixed && back.delay == Span::from_millis(1) && back.rate.bits_per_second() == 8e6);
+    assert_eq!(scenario.topology.replaceable().collect::<Vec<_>>(), [0]);
+    assert_eq!(scenario.with_disc("red").unwrap().disc_label(), "red");
+    assert_eq!(parse(&as_toml(&scenario)), Ok(scenario));
+}
+
+#[test]
+fn shorthands_are_networks_like_others() {
+    let line = "rate = '10 Mbit/s'\ndelay = '5 ms'\nbuffer = '200 packets'\ndisc = 'red'";
+    let lot = network(&format!("[parking_lot]\n{line}"), "").unwrap();
+    assert_eq!(lot.topology.nodes, ["r1", "r2", "r3", "r4", "r5"]);
+    assert_eq!(managed(&lot), ["r1-r2", "r2-r3", "r3-r4", "r4-r5"]);
+    assert_eq!(ways(&lot)[0], ["r1", "r2", "r3", "r4", "r5"]);
+    let sqm = network(&format!("[two_bottlenecks]\n{line}"), "from = 'r6'\nto = 'r4'").unwrap();
+    assert_eq!(managed(&sqm), ["r2-r3", "r3-r4"]);
+    assert_eq!(ways(&sqm), [vec!["r6", "r3", "r4"], vec!["r4", "r3", "r6"]]);
+    let home = "[home]\nup = { rate = '2 Mbit/s', delay = '5 ms' }\n\
+                down = { rate = '20 Mbit/s', delay = '5 ms', disc = 'codel' }";
+    let home = network(home, "").unwrap();
+    assert_eq!((managed(&home), home.disc_label().as_str()), (vec!["up", "down"], "tail_drop + codel"));
+    assert_eq!(ways(&home), [vec!["lan", "modem", "isp"], vec!["isp", "modem", "lan"]]);
+    for scenario in [lot, sqm, home] {
+        assert_eq!(parse(&as_toml(&scenario)), Ok(scenario));
+    }
+}
+
+#[test]
+fn each_law_knows_its_own_place() {
+    let text = "[parking_lot]\nrate = '10 Mbit/s'\ndelay = '5 ms'\nbuffer = '200 packets'\nrouters = 3";
+    let cross = "count = 3\n[[flows]]\ncount = 5\nfrom = 'r2'\nto = 'r3'\n[[flows]]\nname = 'x'\nfrom = 'r3'\nto = 'r1'";
+    let scenario = network(text, cross).unwrap();
+    let flows = |name: &str| scenario.site(scenario.topology.link(name).unwrap()).flows;
+    assert_eq!((flows("r1-r2"), flows("r2-r3"), flows("r2-r3.back")), (Some(3.0), Some(8.0), Some(1.0)));
+    // 3 flows of 20 ms and 5 of 10 ms.
+    let site = scenario.site(scenario.topology.link("r2-r3").unwrap());
+    assert_eq!(site.base_rtt, Some(Span::from_seconds((3.0 * 0.02 + 5.0 * 0.01) / 8.0)));
+}
+
+#[test]
+fn classes_have_names_of_their_own() {
+    let dumbbell = "[bottleneck]\nrate = '1 Mbit/s'\ndelay = '0 s'\n";
+    let named = |flows: &str| parse(&format!("{HEAD}{dumbbell}{flows}"));
+    let scenario = named(&format!("{FLOWS}{FLOWS}name = 'bulk2'\n{FLOWS}{FLOWS}name = 'mine'")).unwrap();
+    let names: Vec<&str> = scenario.flows.iter().map(|class| class.name.as_str()).collect();
+    assert_eq!(names, ["bulk", "bulk2", "bulk3", "mine"]);
+    told(named(&format!("{FLOWS}name = 'a'\n{FLOWS}name = 'a'")), "is the name of a class before it");
+    told(named(&format!("{FLOWS}name = 'bottleneck'")), "is the name of a link");
+}

@@ -1,0 +1,142 @@
+//! A scenario's network as the plant has it: its links, and for each flow those that it has to itself.
+//!
+//! ```text
+//! sender i --access--> node > links of its way > node --access--> receiver i
+//!          <--access--      < links of the way back <       <--access--
+//! ```
+
+use crate::apps;
+use crate::network::{Change, FlowPlan, LinkChange, LinkPlan, Network, SourcePlan};
+use sojourn_aqm::discs::Fifo;
+use sojourn_aqm::{Disc, Law, Limit};
+use sojourn_scenario::{App, Flows, Link, Scenario, Setting, Start};
+use sojourn_tcp::{Config, HEADER};
+use sojourn_units::{Fault, Rate, Span, Stream, Time, Value};
+use std::sync::Arc;
+
+use crate::packet::Packet;
+
+/// The network of a scenario under this seed; a law may refuse its place.
+pub fn network(scenario: &Scenario, seed: u64) -> Result<Network, Fault> {
+    Ok(network_under(scenario, seed, laws(scenario, Vec::new())?))
+}
+
+/// A law, and the parameters that it was built with.
+pub type Built = (Box<dyn Law>, Vec<(String, Value)>);
+
+/// The laws of a scenario, one for each managed link in order; those of `own` take the places of the replaceable ones,
+/// as far as there are any.
+pub fn laws(scenario: &Scenario, own: Vec<Box<dyn Law>>) -> Result<Vec<Built>, Fault> {
+    let mut own = own.into_iter();
+    let mut law = |number: usize| {
+        let link = &scenario.topology.links[number];
+        if let Some(law) = if link.is_fixed { None } else { own.next() } {
+            return Ok((law, Vec::new()));
+        }
+        let disc = link.disc.as_ref().expect("a managed link has a disc");
+        let law = disc.law_at(&scenario.site(number));
+        law.map(|law| (law, disc.params.clone()))
+            .map_err(|fault| fault.inside(&format!("{}.disc", link.name)))
+    };
+    scenario.topology.managed().map(&mut law).collect()
+}
+
+/// The network with these laws in front of its managed links, in order.
+pub fn network_under(scenario: &Scenario, seed: u64, laws: Vec<Built>) -> Network {
+    let mut laws = laws.into_iter();
+    let links = scenario.topology.links.iter().enumerate().map(|(number, link)| {
+        let disc = link.disc.as_ref().and_then(|_| laws.next());
+        LinkPlan {
+            disc: disc.map(|law| managed(scenario, seed, number, law)),
+            ..plain(link.rate, link.delay)
+        }
+    });
+    let mut network = Network {
+        links: links.collect(),
+        flows: Vec::new(),
+        changes: scenario.at.iter().flat_map(changes).collect(),
+    };
+    for flows in &scenario.flows {
+        add_flows(&mut network, flows, seed);
+    }
+    network
+}
+
+fn managed(scenario: &Scenario, seed: u64, number: usize, (law, given): Built) -> Box<dyn Disc<Packet>> {
+    let Link { name, buffer, .. } = &scenario.topology.links[number];
+    let draws = Stream::named(seed, &format!("{name}/disc"));
+    let limit = buffer.unwrap_or(Limit::Unlimited);
+    Box::new(Fifo::new(law, limit, scenario.site(number), draws).given(&given))
+}
+
+fn plain(rate: Rate, delay: Span) -> LinkPlan {
+    LinkPlan::plain(rate, delay)
+}
+
+fn add_flows(network: &mut Network, flows: &Flows, seed: u64) {
+    let source = source(flows);
+    let numbers = |route: &[usize]| route.iter().map(|link| *link as u32).collect::<Vec<u32>>();
+    for member in 0..flows.count {
+        let (mut forward, mut reverse) = (numbers(&flows.route), numbers(&flows.back));
+        if let Some(access) = flows.access {
+            let first = network.links.len() as u32;
+            // To the network and from it, on the sender's side and then on the receiver's.
+            let delay = access.delay.at(member, flows.count);
+            network.links.extend((0..4).map(|_| plain(access.rate, delay)));
+            forward.insert(0, first);
+            forward.push(first + 3);
+            reverse.insert(0, first + 2);
+            reverse.push(first + 1);
+        }
+        network.flows.push(FlowPlan {
+            source: source.clone(),
+            forward,
+            reverse,
+            start: start(flows, member, seed),
+            stop: flows.stop.map(|stop| Time::ZERO + stop),
+        });
+    }
+}
+
+fn source(flows: &Flows) -> SourcePlan {
+    match &flows.app {
+        App::Bulk => SourcePlan::Bulk(Arc::new(Config {
+            profile: flows.profile.clone(),
+            cc: flows.cc.clone(),
+            mss: flows.segment.get() as u32 - HEADER,
+            ecn: flows.ecn,
+            reads: flows.reads,
+        })),
+        App::Datagrams(datagrams) => SourcePlan::Datagrams(apps::datagrams::plan(datagrams, flows.ecn)),
+    }
+}
+
+fn start(flows: &Flows, member: u32, seed: u64) -> Time {
+    let after = match flows.start {
+        Start::Random(within) => {
+            let draw = Stream::named(seed, &format!("{}/{member}/start", flows.name)).uniform();
+            let (from, to) = (within.from.seconds(), within.to.seconds());
+            Span::from_seconds(from + (to - from) * draw)
+        }
+        Start::Even(spread) => spread.at(member, flows.count),
+    };
+    Time::ZERO + after
+}
+
+/// A change of the schedule, link by link.
+fn changes(change: &sojourn_scenario::Change) -> Vec<Change> {
+    let one = |link: usize, what: LinkChange| Change {
+        time: Time::ZERO + change.time,
+        every: change.every,
+        until: change.until.map_or(Time::NEVER, |until| Time::ZERO + until),
+        link: link as u32,
+        what,
+    };
+    let all = |links: &[usize], what: LinkChange| links.iter().map(|link| one(*link, what.clone())).collect();
+    match &change.set {
+        Setting::Rate(links, rate) => all(links, LinkChange::Rate(*rate)),
+        Setting::Delay(links, delay) => all(links, LinkChange::Delay(*delay)),
+        Setting::Law(link, given) => vec![one(*link, LinkChange::Law(given.as_slice().into()))],
+        Setting::Count(..) => Vec::new(),
+    }
+}
