@@ -104,6 +104,8 @@ def words(peer: Peer, scenario: sj.Scenario) -> Words:
     whole = json.loads(scenario.to_json())
     if len(whole["flows"]) != 1:
         raise Unsayable("it has more than one group of flows")
+    if not whole.get("bottleneck") or whole["bottleneck"].get("back"):
+        raise Unsayable("its network is no dumbbell with one congested direction")
     [flows], bottleneck = whole["flows"], whole["bottleneck"]
     if flows["app"] != "bulk" or flows["rate"] or flows["stop"] or flows["reads"]:
         raise Unsayable("its flows are not all greedy ones without an end")
@@ -144,8 +146,8 @@ def changes(whole: dict[str, Any]) -> Words:
     law = whole["bottleneck"]["disc"]["law"]
     if whole["at"] and law not in FOLLOW:
         raise Unsayable(f"ns-2's {law} reckons with the rate at the start, and that changes")
-    if any(list(change["set"]) != ["bottleneck.rate"] for change in whole["at"]):
-        raise Unsayable("more changes on the way than the bottleneck's rate")
+    if any(list(change["set"]) != ["bottleneck.rate"] or change["every"] for change in whole["at"]):
+        raise Unsayable("more changes on the way than the bottleneck's rate, at given times")
     times = [(seconds(change["time"]), rate(change["set"]["bottleneck.rate"])) for change in whole["at"]]
     return {"changes": " ".join(f"{time:g} {bits:g}" for time, bits in times)} if times else {}
 

@@ -81,15 +81,12 @@ class Network:
 
 
 def rows() -> list[dict[str, str]]:
-    found = []
+    found: list[dict[str, str]] = []
     for name in ("peers", "networks"):
         with (ROOT / f"tests/reference/{name}.csv").open() as file:
-            found += [
-                row
-                for row in csv.DictReader(file)
-                if row["issue"] == "networks" and row["scenario"].startswith("capacity")
-            ]
-    return found
+            found += [row for row in csv.DictReader(file) if row["issue"] == "networks"]
+    # Its short flows are still to come.
+    return [row for row in found if not row["scenario"].startswith("S4")]
 
 
 def named(row: Mapping[str, str]) -> tuple[str, str, str]:
@@ -108,10 +105,20 @@ def test_every_row_not_met_is_a_row() -> None:
 
 @pytest.mark.parametrize("row", [marked(row) for row in rows() if row["metric"] in NETWORKS])
 def test_row(row: dict[str, str]) -> None:
-    network = Network(row["scenario"], row["disc"])
+    scenario, _, place = row["scenario"].partition("/")
+    network = Network(scenario, row["disc"])
     peer = Sample(int(row["n"]), float(row["mean"]), float(row["sd"]))
-    values = [run.metrics[row["metric"]] for run in network.ours().runs]
+    values = [run.metrics[row["metric"]] for run in seen_at(network.ours(), place)]
     events = peer.mean * OFFERED[network.family] * MEASURED[network.family]
     found = verdict(row["metric"], Sample.of(values), peer, events=events, bounds=NETWORKS)
     print(found.line())
     assert found.agrees, found.line()
+
+
+def seen_at(result: sj.Result, place: str) -> list[sj.Run]:
+    """The rows of this link, or of this class where it is met first; without a name, of the one link."""
+    of_link = [run for run in result.runs if run.link == place or not place]
+    if of_link:
+        return [run for run in of_link if run.traffic_class is None]
+    of_class = [run for run in result.runs if run.traffic_class == place]
+    return [run for run in of_class if run.link == of_class[0].link]
