@@ -293,7 +293,9 @@ impl<P: Probe> Simulation<P> {
             packet,
             &mut Watch { probe: &mut self.probe, pool: &mut self.pool, link: at.number },
         );
-        self.probe.backlog(now, at.number, disc.backlog());
+        if P::ASKS_FOR_BACKLOG {
+            self.probe.backlog(now, at.number, disc.backlog());
+        }
         if !*asking {
             *asking = true;
             if at.transmitter.is_ready(now) {
@@ -324,7 +326,9 @@ impl<P: Probe> Simulation<P> {
         if let Some((packet, sojourn)) = &taken {
             self.probe.delivered(now, at.number, packet.flow_number(), *sojourn);
         }
-        self.probe.backlog(now, at.number, disc.backlog());
+        if P::ASKS_FOR_BACKLOG {
+            self.probe.backlog(now, at.number, disc.backlog());
+        }
         if let Some((packet, _)) = taken {
             let time = at.send(now, packet.size());
             self.departed.push(Entry { time, packet: packet.on_next_leg() });

@@ -5,7 +5,7 @@ use crate::histogram::Histogram;
 use crate::passage::{Passage, Tally};
 use crate::probe::{Probe, Window};
 use crate::windows::Windows;
-use sojourn_aqm::{Backlog, Cause};
+use sojourn_aqm::Cause;
 use sojourn_units::{Span, Time};
 
 /// Watches the discs of some links, the senders and the receivers.
@@ -143,7 +143,7 @@ impl Recorder {
     fn count(&mut self, now: Time, link: u32, flow: u32, add: impl Fn(&mut Passage)) {
         let from = self.measured.from;
         let Some(disc) = self.link(link) else { return };
-        disc.end_warm_up(now, from);
+        disc.hold_until(now, from);
         add(&mut disc.all);
         if !disc.shares.is_empty() {
             self.count_share(now, link, flow, add);
@@ -157,7 +157,6 @@ impl Recorder {
         let Some(share) = self.link(link).and_then(|disc| disc.share(class)) else { return };
         share.passage.hold(now);
         add(&mut share.passage);
-        share.passage.holds(share.passage.total().held() as u32);
     }
 
     /// As [`Class::receive`], and never inlined either.
@@ -222,16 +221,11 @@ impl Disc {
 }
 
 impl Probe for Recorder {
-    fn backlog(&mut self, now: Time, link: u32, backlog: Backlog) {
-        let from = self.measured.from;
-        if let Some(disc) = self.link(link) {
-            disc.hold_until(now, from);
-            disc.all.holds(backlog.packets);
-        }
-    }
+    /// It follows from what is told of packets.
+    const ASKS_FOR_BACKLOG: bool = false;
 
     fn offered(&mut self, now: Time, link: u32, flow: u32) {
-        self.count(now, link, flow, |passage| passage.sums().offered += 1);
+        self.count(now, link, flow, Passage::offer);
     }
 
     fn delivered(&mut self, now: Time, link: u32, flow: u32, sojourn: Span) {
@@ -239,14 +233,11 @@ impl Probe for Recorder {
     }
 
     fn dropped(&mut self, now: Time, link: u32, flow: u32, cause: Cause) {
-        self.count(now, link, flow, |passage| match cause {
-            Cause::Law => passage.sums().dropped_by_law += 1,
-            Cause::Overflow => passage.sums().overflowed += 1,
-        });
+        self.count(now, link, flow, |passage| passage.drop(cause));
     }
 
     fn marked(&mut self, now: Time, link: u32, flow: u32) {
-        self.count(now, link, flow, |passage| passage.sums().marked += 1);
+        self.count(now, link, flow, Passage::mark);
     }
 
     fn lost(&mut self, at: Time, link: u32, flow: u32) {

@@ -245,10 +245,11 @@ fn in_order(given: &Metrics) -> Metrics {
     METRICS.iter().map(|metric| (metric.name, value(metric.name).unwrap_or(Metric::Absent))).collect()
 }
 
-fn balance(passage: &Passage) -> Balance {
+/// As the probe was told.
+pub(crate) fn balance(passage: &Passage) -> Balance {
     let total = passage.total();
     let (offered, delivered) = (total.offered, total.delivered);
-    Balance { offered, delivered, dropped: total.dropped(), held: total.held() }
+    Balance { offered, delivered, dropped: total.dropped(), held: passage.backlog().into() }
 }
 
 /// What becomes of packets at the link.
@@ -401,7 +402,7 @@ mod tests {
     use super::*;
     use crate::probe::Probe;
     use crate::recorder::{self, Watch, Watched};
-    use sojourn_aqm::{Backlog, Cause};
+    use sojourn_aqm::Cause;
     use sojourn_units::Time;
 
     fn recorder(classes: u32, flows: Vec<u32>) -> Recorder {
@@ -447,17 +448,16 @@ mod tests {
     /// A backlog of 0, 10 and 40 packets for 1, 1 and 2 s after a second of warm-up, by hand.
     #[test]
     fn moments_are_weighted_by_time_and_leave_the_warm_up_out() {
-        let backlog = |packets| Backlog { packets, bytes: 0 };
         let mut recorder = recorder(1, vec![0]);
         for (millis, bytes) in [(900, 7), (2000, 400_000), (5000, 100_000), (5001, 7)] {
             recorder.received(at(millis), 0, bytes);
         }
-        recorder.backlog(at(500), 3, backlog(90));
-        recorder.backlog(at(700), 2, backlog(900));
-        recorder.backlog(at(1000), 3, backlog(0));
-        recorder.backlog(at(2000), 3, backlog(10));
+        (0..90).for_each(|_| recorder.offered(at(500), 3, 0));
+        (0..900).for_each(|_| recorder.offered(at(700), 2, 0));
+        (0..90).for_each(|_| recorder.delivered(at(1000), 3, 0, Span::from_millis(500)));
+        (0..10).for_each(|_| recorder.offered(at(2000), 3, 0));
         let before = recorder.measured_until(at(3000), 3);
-        recorder.backlog(at(3000), 3, backlog(40));
+        (0..30).for_each(|_| recorder.offered(at(3000), 3, 0));
         recorder.end_step(at(5000), 3);
         let metrics = of_link(&measured(&recorder, &Series::default(), &[Life::Greedy], &whole()));
         let row = Row { metrics, balance: balance(&recorder.disc(3).all) };

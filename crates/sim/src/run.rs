@@ -117,6 +117,11 @@ impl Run {
         let lives = lives(&self.scenario);
         let recorder = self.simulation.probe();
         let disc = recorder.disc(number);
+        debug_assert_eq!(
+            results::balance(&disc.all),
+            balance,
+            "{name}: told otherwise than the disc has counted"
+        );
         let measured = results::Measured {
             recorder,
             disc,
