@@ -187,7 +187,7 @@ def seeds(text: str) -> range:
 
 def compare(peer: Peer, scenario: sj.Scenario, said: Words, numbers: Sequence[int]) -> list[Verdict]:
     """Both sides at one point, judged metric by metric."""
-    ours = sj.run(scenario, seeds=numbers).runs
+    ours = sj.run(scenario, seeds=numbers).seen()
     pool = ThreadPoolExecutor(os.cpu_count() or 1)
     try:
         theirs = list(pool.map(lambda seed: peer.run(said, seed), numbers))

@@ -164,8 +164,7 @@ impl Scenario {
         if self.at.is_empty() {
             return "none".into();
         }
-        let lines: Vec<String> =
-            self.at.iter().map(|change| format!("at {}: {}", change.time, change.set)).collect();
+        let lines: Vec<String> = self.at.iter().map(ToString::to_string).collect();
         lines.join("\n")
     }
 }

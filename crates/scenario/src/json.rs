@@ -18,8 +18,14 @@ impl Scenario {
     /// Without the nulls it reads back as the same scenario.
     pub fn to_json(&self) -> Json {
         let changes = self.at.iter().map(|change| {
-            let target = change.set.target();
-            json!({ "time": change.time.to_string(), "set": { target: change.set.value() } })
+            let set: Map<String, Json> =
+                change.keys().iter().map(|(key, value)| (key.clone(), of_value(value))).collect();
+            json!({
+                "time": change.time.to_string(),
+                "every": change.every.map(|every| every.to_string()),
+                "until": change.until.map(|until| until.to_string()),
+                "set": set,
+            })
         });
         let mut scenario = json!({
             "title": self.title,

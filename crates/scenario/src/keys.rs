@@ -289,14 +289,24 @@ static ROWS: &[Key] = &[
     key!("flows.access", "delay": Spread = Text("0 s"),
         "propagation delay of each access link, one way: TIME, or { spread = [TIME, TIME] } evenly from the \
          first flow to the last; base RTT = 2 (bottleneck delay + 2 access delay)"),
-    key!("at", "time": Span = Required, "before duration" if |_| true, "when it happens"),
+    key!("at", "time": Span = Required, "before duration" if |_| true, "when it happens, or happens first"),
+    key!("at", "every": Span = Words("it happens once"), "1 us or more" if |span| *span >= Span::from_micros(1),
+        "how long from each time to the next"),
+    key!("at", "until": Span = Words("the end of the run"), "time or later, with every" if |_| true,
+        "the last time that it may happen"),
     key!("at", "set": Section = Required, "at least one key" if |_| true,
-        "what changes: { \"KEY\" = VALUE }"),
-    key!("at.set", "bottleneck.rate": LinkRate = Words("as it was"), "1 bit/s to 1 Tbit/s" if |_| true,
-        "the link's new rate, both ways; the packet being sent is finished at the old one; a buffer given as a \
-         time stays as it was"),
-    key!("at.set", "bottleneck.delay": Span = Words("as it was"),
-        "the link's new propagation delay, one way"),
+        "what changes: { \"KEY\" = VALUE }; LINK is the name of a link, or NAME.back, and CLASS that of a class"),
+    key!("at.set", "LINK.rate": LinkRate = Words("as it was"), "1 bit/s to 1 Tbit/s" if |_| true,
+        "the link's new rate, and that of its other direction where the two begin alike; the packet being sent is \
+         finished at the old one; a buffer given as a time stays as it was"),
+    key!("at.set", "LINK.delay": Span = Words("as it was"),
+        "the link's new propagation delay, and that of its other direction where the two begin alike; packets on the \
+         wire keep theirs"),
+    key!("at.set", "LINK.disc.KEY": Anything = Words("as it was"), "as in the disc" if |_| true,
+        "a parameter of the link's law, which keeps what it has seen and learnt; what follows from the parameters is \
+         reckoned with the link's rate at that time, for the flows and the round trip of the start"),
+    whole!("at.set", "CLASS.count" = Words("as it was"), 0 to 1_000_000,
+        "how many flows of the class there are; the last ones leave, and those that come back connect anew"),
 ];
 
 impl Key {
@@ -476,6 +486,21 @@ impl Quantity for Names {
 const NAME_RULE: &str = "letters, digits, - and _, at most 32";
 /// Letters of a name.
 const LONGEST_NAME: usize = 32;
+
+/// A value of a kind that another key decides.
+struct Anything(Value);
+
+impl Quantity for Anything {
+    fn kind() -> Kind {
+        Kind::Any
+    }
+    fn read(value: &Value) -> Result<Anything, String> {
+        Ok(Anything(value.clone()))
+    }
+    fn write(&self) -> Value {
+        self.0.clone()
+    }
+}
 
 /// The name of a profile of TCP.
 pub(crate) struct ProfileName(pub(crate) &'static str);

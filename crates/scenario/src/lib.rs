@@ -11,6 +11,7 @@ pub mod metrics;
 pub mod trace;
 
 mod app;
+mod changes;
 mod describe;
 mod disc;
 mod faults;
@@ -26,12 +27,13 @@ mod tree;
 mod udp;
 
 pub use app::App;
+pub use changes::{Change, Setting};
 pub use disc::DiscSpec;
 pub use faults::Faults;
 pub use json::of_value as json_of;
 pub use keys::{Key, Preset, explain};
 pub use read::Files;
-pub use scenario::{Access, Change, Flows, Scenario, Setting};
+pub use scenario::{Access, Flows, Scenario};
 pub use schema::schema;
 pub use times::{Spread, Start};
 pub use topology::{Link, Route, Topology};

@@ -1,6 +1,7 @@
 //! What a scenario is.
 
 use crate::app::App;
+use crate::changes::Change;
 use crate::disc::DiscSpec;
 use crate::faults::Faults;
 use crate::keys::{Key, keys_of};
@@ -13,7 +14,6 @@ use sojourn_aqm::{Limit, Site};
 use sojourn_tcp::Profile;
 use sojourn_tcp::cc::Choice;
 use sojourn_units::{Bytes, Fault, Rate, Span};
-use std::fmt;
 use std::rc::Rc;
 
 /// A network, its traffic, and what changes when; checked and complete.
@@ -31,7 +31,7 @@ pub struct Scenario {
     pub topology: Topology,
     /// The traffic; at least one group.
     pub flows: Vec<Flows>,
-    /// Changes in the order of time; those of one instant in the order of the file.
+    /// Changes in the order of their first times; those of one instant in the order of the file.
     pub at: Vec<Change>,
 }
 
@@ -77,24 +77,6 @@ pub struct Access {
     pub delay: Spread,
 }
 
-/// Something that changes during the run.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Change {
-    /// When, from the start of the run.
-    pub time: Span,
-    /// What.
-    pub set: Setting,
-}
-
-/// What can be changed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Setting {
-    /// The bottleneck's rate, both ways.
-    BottleneckRate(Rate),
-    /// The bottleneck's propagation delay, one way.
-    BottleneckDelay(Span),
-}
-
 impl Scenario {
     /// Reads and checks a scenario file; `name` is what faults call the file.
     ///
@@ -130,6 +112,12 @@ impl Scenario {
                 return Err(Faults::of_spec(&named));
             }
             scenario.topology.links[number].disc = Some(disc.clone());
+        }
+        for number in self.topology.replaceable() {
+            if let Some((change, fault)) = scenario.refused_change(number) {
+                let what = format!("does not take the change at {}: {fault}", self.at[change].time);
+                return Err(Faults::of_spec(&[Fault::new(disc.law.as_str(), what)]));
+            }
         }
         Ok(scenario)
     }
@@ -232,29 +220,5 @@ impl Flows {
         let clashes = Tcp { cc, profile, ecn, segment, given }.contradictions();
         let path = |key: &Key| key.path().trim_start_matches("flows.").to_string();
         clashes.into_iter().map(|(key, what)| Fault::new(path(key), what)).collect()
-    }
-}
-
-impl Setting {
-    /// The key that it sets.
-    pub fn target(&self) -> &'static str {
-        match self {
-            Setting::BottleneckRate(_) => "bottleneck.rate",
-            Setting::BottleneckDelay(_) => "bottleneck.delay",
-        }
-    }
-
-    /// The value that it sets, as it is written.
-    pub fn value(&self) -> String {
-        match self {
-            Setting::BottleneckRate(rate) => rate.to_string(),
-            Setting::BottleneckDelay(delay) => delay.to_string(),
-        }
-    }
-}
-
-impl fmt::Display for Setting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} = {}", self.target(), self.value())
     }
 }

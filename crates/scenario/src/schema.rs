@@ -23,11 +23,6 @@ fn table(name: &str) -> Json {
     let mut properties = Map::new();
     for key in keys_of(name) {
         properties.insert(key.name.into(), property(key));
-        // TOML reads a dotted key without quotes as a table in a table.
-        if let Some((outer, inner)) = key.name.split_once('.') {
-            let nested = properties.entry(outer).or_insert_with(|| object(&Map::new(), &[]));
-            nested["properties"][inner] = property(key);
-        }
     }
     let required = keys_of(name).filter(|key| key.preset == Preset::Required);
     let (alone, either): (Vec<&Key>, Vec<&Key>) = required.partition(|key| key.instead().is_none());
@@ -36,6 +31,23 @@ fn table(name: &str) -> Json {
         table["oneOf"] = json!([{ "required": [key.name] }, { "required": [key.instead()] }]);
     }
     table
+}
+
+/// An object whose keys hold the names of links and classes.
+fn settings(name: &str) -> Json {
+    let mut patterns = Map::new();
+    let mut nested = Map::new();
+    for key in keys_of(name) {
+        let pattern = key.name.replace("LINK", NAME_OF_LINK).replace("CLASS", NAME).replace("KEY", PARAMETER);
+        patterns.insert(format!("^{}$", pattern.replace('.', r"\.")), property(key));
+        // TOML reads a dotted key without quotes as a table in a table.
+        let inner = key.name.split('.').nth(1).unwrap_or_default();
+        nested
+            .insert(inner.into(), if inner == "disc" { json!({ "type": "object" }) } else { property(key) });
+    }
+    nested.insert("back".into(), json!({ "type": "object" }));
+    patterns.insert(format!("^{NAME}$"), object(&nested, &[]));
+    json!({ "type": "object", "patternProperties": patterns, "additionalProperties": false, "minProperties": 1 })
 }
 
 fn object(properties: &Map<String, Json>, required: &[&str]) -> Json {
@@ -49,6 +61,7 @@ fn object(properties: &Map<String, Json>, required: &[&str]) -> Json {
 
 fn property(key: &Key) -> Json {
     let mut schema = match key.kind() {
+        Kind::Table if key.path() == "at.set" => settings("at.set"),
         Kind::Table => table(&key.path()),
         Kind::Tables => {
             let mut list = json!({ "type": "array", "items": table(&key.path()) });
@@ -152,6 +165,7 @@ fn of_kind(kind: &Kind) -> Json {
         Kind::Text => json!({ "type": "string" }),
         Kind::Disc => disc(),
         Kind::Control => control(),
+        Kind::Any => json!({}),
         Kind::Table => json!({ "type": "object" }),
         Kind::Tables => json!({ "type": "array" }),
     }
@@ -189,3 +203,10 @@ fn example(kind: &Kind) -> &'static str {
 fn pattern(units: &[&str]) -> String {
     format!(r"^\s*\+?([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)([eE][+-]?[0-9]+)?\s*({})\s*$", units.join("|"))
 }
+
+/// The name of a link, of either direction, in a pattern whose dots are letters.
+const NAME_OF_LINK: &str = "[A-Za-z0-9_-]+(.back)?";
+/// The name of a link or of a class.
+const NAME: &str = "[A-Za-z0-9_-]+";
+/// The name of a parameter.
+const PARAMETER: &str = "[a-z0-9_]+";

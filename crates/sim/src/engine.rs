@@ -28,9 +28,10 @@ use crate::network::{Change, LinkChange, Network};
 use crate::packet::{Packet, Pool};
 use crate::probe::Probe;
 use crate::wire::Wire;
-use sojourn_aqm::{Cause, Disc, Sink};
+use sojourn_aqm::{Cause, Disc, Given, Sink};
 use sojourn_units::{Span, Time};
 use std::collections::BTreeMap;
+use std::hint::black_box;
 
 /// A network at work.
 pub struct Simulation<P> {
@@ -53,6 +54,8 @@ pub struct Simulation<P> {
     stepwise: bool,
     /// The memory of the batch at work.
     batch: Vec<Entry>,
+    /// What has left a shared link, and when it arrives behind it.
+    departed: Vec<Entry>,
     probe: P,
 }
 
@@ -110,6 +113,7 @@ impl<P: Probe> Simulation<P> {
             changes: network.changes,
             stepwise,
             batch: Vec::new(),
+            departed: Vec::new(),
             probe,
         };
         (0..simulation.links.len() as u32).for_each(|link| simulation.schedule_update(link));
@@ -206,7 +210,7 @@ impl<P: Probe> Simulation<P> {
 
     fn handle(&mut self, event: Event) {
         match event.parts() {
-            (Kind::Change, number) => self.change(self.changes[number as usize]),
+            (Kind::Change, number) => self.change(number),
             (Kind::Update, link) => self.update(link),
             (Kind::Arrive | Kind::Drain, link) => self.drain(link),
             (Kind::Receiver, flow) => self.receiver_timer(flow),
@@ -228,20 +232,62 @@ impl<P: Probe> Simulation<P> {
             // At one instant departures come before arrivals.
             self.depart(link, just_after(entry.time));
             self.offer(entry.time, link, entry.packet);
+            if self.departed.len() >= TOGETHER {
+                self.travel_on();
+            }
         }
         self.batch = batch;
         self.depart(link, end);
+        self.travel_on();
         self.schedule_drain(link);
+    }
+
+    /// What has left a shared link travels on.
+    ///
+    /// With thousands of flows the memory of each is far away. So it is called for some packets ahead, by reading
+    /// here and there, and comes while others are at work.
+    fn travel_on(&mut self) {
+        let mut departed = std::mem::take(&mut self.departed);
+        for (number, entry) in departed.iter().enumerate() {
+            if let Some(later) = departed.get(number + 2 * AHEAD) {
+                self.call_for_flow(later.packet);
+            }
+            if let Some(soon) = departed.get(number + AHEAD) {
+                self.call_for_ends(soon.packet);
+            }
+            self.travel(entry.time, entry.packet);
+        }
+        departed.clear();
+        self.departed = departed;
+    }
+
+    /// Calls for the memory that tells where the rest is.
+    fn call_for_flow(&self, packet: Packet) {
+        let flow = &self.flows[packet.flow_number() as usize];
+        let leg = self.legs[packet.leg as usize];
+        black_box((flow.forward, flow.stop, leg.from, self.pool.begins(packet)));
+    }
+
+    /// Calls for the memory that a packet's arrival works on.
+    fn call_for_ends(&self, packet: Packet) {
+        let leg = self.legs[packet.leg as usize];
+        black_box(self.private.get(leg.from as usize).map(Private::free));
+        let Source::Tcp(connection) = &self.flows[packet.flow_number() as usize].source else { return };
+        match leg.end() {
+            End::Receiver => connection.call_for_receiver(),
+            End::Sender => connection.call_for_sender(),
+            End::Link(_) | End::Wire(_) => {}
+        }
     }
 
     /// A packet comes to the near end of a link.
     fn offer(&mut self, now: Time, link: u32, packet: Packet) {
         let at = &mut self.links[link as usize];
         let Queue::Managed(Managed { disc, asking, .. }) = &mut at.queue else {
-            let arrival = if at.is_station { now } else { at.send(now, packet.size()) };
-            return self.travel(arrival, packet.on_next_leg());
+            let time = if at.is_station { now } else { at.send(now, packet.size()) };
+            return self.departed.push(Entry { time, packet: packet.on_next_leg() });
         };
-        self.probe.offered(now, at.number);
+        self.probe.offered(now, at.number, packet.flow_number());
         disc.enqueue(
             now,
             packet,
@@ -275,13 +321,13 @@ impl<P: Probe> Simulation<P> {
         let taken =
             disc.dequeue(now, &mut Watch { probe: &mut self.probe, pool: &mut self.pool, link: at.number });
         *asking = taken.is_some();
-        if let Some((_, sojourn)) = &taken {
-            self.probe.delivered(now, at.number, *sojourn);
+        if let Some((packet, sojourn)) = &taken {
+            self.probe.delivered(now, at.number, packet.flow_number(), *sojourn);
         }
         self.probe.backlog(now, at.number, disc.backlog());
         if let Some((packet, _)) = taken {
-            let arrival = at.send(now, packet.size());
-            self.travel(arrival, packet.on_next_leg());
+            let time = at.send(now, packet.size());
+            self.departed.push(Entry { time, packet: packet.on_next_leg() });
         }
     }
 
@@ -307,6 +353,10 @@ impl<P: Probe> Simulation<P> {
     fn update(&mut self, link: u32) {
         // Updates due at an instant come before its packets.
         let now = self.now;
+        if !matches!(&self.links[link as usize].queue, Queue::Managed(managed) if managed.update == now) {
+            // Meanwhile the law has taken parameters that want it at another time.
+            return;
+        }
         self.catch_up(link, now);
         if let Queue::Managed(managed) = &mut self.links[link as usize].queue {
             managed.disc.on_update(managed.update, now);
@@ -323,15 +373,32 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    fn change(&mut self, change: Change) {
+    fn change(&mut self, number: u32) {
         let now = self.now;
-        self.catch_up(change.link, now);
-        let link = &mut self.links[change.link as usize];
-        match change.what {
-            LinkChange::Delay(delay) => link.transmitter.change_delay(delay),
-            LinkChange::Rate(rate) => link.change_rate(now, rate),
+        let Change { every, until, link, ref what, .. } = self.changes[number as usize];
+        let what = what.clone();
+        if let Some(next) = every.map(|every| now + every).filter(|next| *next <= until) {
+            self.events.push(next, Event::new(Kind::Change, number));
         }
-        self.schedule_drain(change.link);
+        self.catch_up(link, now);
+        let at = &mut self.links[link as usize];
+        match what {
+            LinkChange::Delay(delay) => at.transmitter.change_delay(delay),
+            LinkChange::Rate(rate) => at.change_rate(now, rate),
+            LinkChange::Law(given) => self.retune(link, &given),
+        }
+        self.schedule_drain(link);
+    }
+
+    /// Gives the law in front of a link these parameters.
+    fn retune(&mut self, link: u32, given: &Given) {
+        let Queue::Managed(managed) = &mut self.links[link as usize].queue else { return };
+        let taken = managed.disc.retune(self.now, given);
+        assert!(taken.is_ok(), "parameters that nobody has checked: {taken:?}");
+        if managed.disc.next_update().unwrap_or(Time::NEVER) != managed.update {
+            managed.update = Time::NEVER;
+            self.schedule_update(link);
+        }
     }
 }
 
@@ -452,7 +519,7 @@ impl<P: Probe> Simulation<P> {
             let flow = &mut self.flows[number as usize];
             let Source::Tcp(connection) = &mut flow.source else {
                 if let Some(sent) = self.pool.take_datagram(packet) {
-                    self.probe.rtt(at, at.since(sent));
+                    self.probe.rtt(at, number, at.since(sent));
                 }
                 return;
             };
@@ -467,7 +534,7 @@ impl<P: Probe> Simulation<P> {
                 let Some(segment) = self.pool.take(packet) else { return };
                 let progress = connection.sender.on_segment(at, segment);
                 if let Some(rtt) = progress.rtt {
-                    self.probe.rtt(at, rtt);
+                    self.probe.rtt(at, number, rtt);
                 }
                 return self.pump(at, number);
             }
@@ -587,6 +654,10 @@ fn just_after(time: Time) -> Time {
     time + Span::from_nanos(1)
 }
 
+/// So many packets travel on together: few enough to stay near.
+const TOGETHER: usize = 256;
+/// So many packets ahead memory is called for; twice as many, where it tells of more.
+const AHEAD: usize = 8;
 /// The headers of a datagram, bytes: IPv4 and UDP (RFC 791, RFC 768).
 const UDP_HEADER: u32 = 28;
 
@@ -605,9 +676,9 @@ struct Watch<'a, P> {
 impl<P: Probe> Sink<Packet> for Watch<'_, P> {
     fn dropped(&mut self, now: Time, packet: Packet, cause: Cause) {
         self.pool.free(packet);
-        self.probe.dropped(now, self.link, cause);
+        self.probe.dropped(now, self.link, packet.flow_number(), cause);
     }
-    fn marked(&mut self, now: Time, _packet: &Packet) {
-        self.probe.marked(now, self.link);
+    fn marked(&mut self, now: Time, packet: &Packet) {
+        self.probe.marked(now, self.link, packet.flow_number());
     }
 }

@@ -111,7 +111,7 @@ struct Capacity {
 impl Transmitter {
     fn new(plan: &mut LinkPlan) -> Transmitter {
         let (speed, mut deliveries) = (Speed::new(plan.rate, plan.framing), plan.deliveries.take());
-        if let (Some(deliveries), None) = (&mut deliveries, &plan.disc) {
+        if let Some(deliveries) = deliveries.as_mut().filter(|_| plan.disc.is_none()) {
             deliveries.unasked();
         }
         let free = deliveries.as_ref().map_or(Time::ZERO, |deliveries| deliveries.next());
@@ -191,6 +191,11 @@ impl Private {
     /// A link of the speed with this number.
     pub(crate) fn new(speed: u32, delay: Span) -> Private {
         Private { free: Time::ZERO, fraction: 0, speed, delay }
+    }
+
+    /// When it is free.
+    pub(crate) fn free(&self) -> Time {
+        self.free
     }
 
     /// As [`Transmitter::send`].

@@ -3,7 +3,7 @@
 use sojourn_aqm::Disc;
 use sojourn_scenario::links::Framing;
 use sojourn_tcp::Config;
-use sojourn_units::{Draw, Rate, Span, Time};
+use sojourn_units::{Draw, Rate, Span, Time, Value};
 use std::sync::Arc;
 
 use crate::deliveries::Deliveries;
@@ -16,7 +16,7 @@ pub struct Network {
     pub links: Vec<LinkPlan>,
     /// The flows, by number.
     pub flows: Vec<FlowPlan>,
-    /// What changes when, in order.
+    /// What changes when, in order; at one instant the earlier entry comes first.
     pub changes: Vec<Change>,
 }
 
@@ -127,10 +127,14 @@ impl OnOffSum {
 }
 
 /// An entry of the schedule.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// When.
+    /// When, for the first time.
     pub time: Time,
+    /// How long from each time to the next, more than 0; None: it happens once.
+    pub every: Option<Span>,
+    /// It does not happen later.
+    pub until: Time,
     /// Which link.
     pub link: u32,
     /// What.
@@ -138,11 +142,13 @@ pub struct Change {
 }
 
 /// What changes about a link.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum LinkChange {
     /// A new rate; what is being sent (without a disc: all that waits, too) is finished at the old one. Nothing to a
     /// link with deliveries.
     Rate(Rate),
     /// A new delay; packets on the wire keep theirs and are not overtaken.
     Delay(Span),
+    /// These parameters of its law; the law takes them, which whoever makes the network has made sure of.
+    Law(Arc<[(String, Value)]>),
 }

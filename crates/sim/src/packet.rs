@@ -97,6 +97,11 @@ impl Pool {
         Some(segment)
     }
 
+    /// Where the payload of a packet's segment begins.
+    pub(crate) fn begins(&self, packet: Packet) -> Option<u64> {
+        self.segments.get(packet.place as usize).map(|segment| segment.seq)
+    }
+
     /// Ends a packet's way.
     pub(crate) fn free(&mut self, packet: Packet) {
         match packet.place {

@@ -11,7 +11,7 @@ use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::{Disc, Law, Limit};
 use sojourn_scenario::{App, Flows, Link, Scenario, Setting, Start};
 use sojourn_tcp::{Config, HEADER};
-use sojourn_units::{Fault, Rate, Span, Stream, Time};
+use sojourn_units::{Fault, Rate, Span, Stream, Time, Value};
 use std::sync::Arc;
 
 use crate::deliveries::Deliveries;
@@ -23,23 +23,28 @@ pub fn network(scenario: &Scenario, seed: u64) -> Result<Network, Fault> {
     Ok(network_under(scenario, seed, laws(scenario, Vec::new())?))
 }
 
+/// A law, and the parameters that it was built with.
+pub type Built = (Box<dyn Law>, Vec<(String, Value)>);
+
 /// The laws of a scenario, one for each managed link in order; those of `own` take the places of the replaceable ones,
 /// as far as there are any.
-pub fn laws(scenario: &Scenario, own: Vec<Box<dyn Law>>) -> Result<Vec<Box<dyn Law>>, Fault> {
+pub fn laws(scenario: &Scenario, own: Vec<Box<dyn Law>>) -> Result<Vec<Built>, Fault> {
     let mut own = own.into_iter();
     let mut law = |number: usize| {
         let link = &scenario.topology.links[number];
         if let Some(law) = if link.is_fixed { None } else { own.next() } {
-            return Ok(law);
+            return Ok((law, Vec::new()));
         }
         let disc = link.disc.as_ref().expect("a managed link has a disc");
-        disc.law_at(&scenario.site(number)).map_err(|fault| fault.inside(&format!("{}.disc", link.name)))
+        let law = disc.law_at(&scenario.site(number));
+        law.map(|law| (law, disc.params.clone()))
+            .map_err(|fault| fault.inside(&format!("{}.disc", link.name)))
     };
     scenario.topology.managed().map(&mut law).collect()
 }
 
 /// The network with these laws in front of its managed links, in order.
-pub fn network_under(scenario: &Scenario, seed: u64, laws: Vec<Box<dyn Law>>) -> Network {
+pub fn network_under(scenario: &Scenario, seed: u64, laws: Vec<Built>) -> Network {
     let mut laws = laws.into_iter();
     let links = scenario.topology.links.iter().enumerate().map(|(number, link)| {
         let disc = link.disc.as_ref().and_then(|_| laws.next());
@@ -62,10 +67,11 @@ pub fn network_under(scenario: &Scenario, seed: u64, laws: Vec<Box<dyn Law>>) ->
     network
 }
 
-fn managed(scenario: &Scenario, seed: u64, number: usize, law: Box<dyn Law>) -> Box<dyn Disc<Packet>> {
+fn managed(scenario: &Scenario, seed: u64, number: usize, (law, given): Built) -> Box<dyn Disc<Packet>> {
     let Link { name, buffer, .. } = &scenario.topology.links[number];
     let draws = Stream::named(seed, &format!("{name}/disc"));
-    Box::new(Fifo::new(law, buffer.unwrap_or(Limit::Unlimited), scenario.site(number), draws))
+    let limit = buffer.unwrap_or(Limit::Unlimited);
+    Box::new(Fifo::new(law, limit, scenario.site(number), draws).given(&given))
 }
 
 fn deliveries(link: &Link, seed: u64) -> Option<Box<Deliveries>> {
@@ -131,17 +137,20 @@ fn start(flows: &Flows, member: u32, seed: u64) -> Time {
     Time::ZERO + after
 }
 
-/// A change of the bottleneck is a change of both its directions.
-fn changes(change: &sojourn_scenario::Change) -> [Change; 2] {
-    let what = match change.set {
-        Setting::BottleneckRate(rate) => LinkChange::Rate(rate),
-        Setting::BottleneckDelay(delay) => LinkChange::Delay(delay),
+/// A change of the schedule, link by link.
+fn changes(change: &sojourn_scenario::Change) -> Vec<Change> {
+    let one = |link: usize, what: LinkChange| Change {
+        time: Time::ZERO + change.time,
+        every: change.every,
+        until: change.until.map_or(Time::NEVER, |until| Time::ZERO + until),
+        link: link as u32,
+        what,
     };
-    let time = Time::ZERO + change.time;
-    [BOTTLENECK, RETURN].map(|link| Change { time, link, what })
+    let all = |links: &[usize], what: LinkChange| links.iter().map(|link| one(*link, what.clone())).collect();
+    match &change.set {
+        Setting::Rate(links, rate) => all(links, LinkChange::Rate(*rate)),
+        Setting::Delay(links, delay) => all(links, LinkChange::Delay(*delay)),
+        Setting::Law(link, given) => vec![one(*link, LinkChange::Law(given.as_slice().into()))],
+        Setting::Count(..) => Vec::new(),
+    }
 }
-
-/// The number of a dumbbell's bottleneck among the links.
-const BOTTLENECK: u32 = 0;
-/// The number of its other direction, which carries the ACKs.
-const RETURN: u32 = 1;

@@ -27,10 +27,10 @@ impl Probe for Seen {
     fn datagram(&mut self, _at: Time, _flow: u32, delay: Span) {
         self.delays.push(delay);
     }
-    fn rtt(&mut self, _at: Time, rtt: Span) {
+    fn rtt(&mut self, _at: Time, _flow: u32, rtt: Span) {
         self.rtts.push(rtt);
     }
-    fn dropped(&mut self, _now: Time, _link: u32, _cause: Cause) {
+    fn dropped(&mut self, _now: Time, _link: u32, _flow: u32, _cause: Cause) {
         self.dropped += 1;
     }
 }

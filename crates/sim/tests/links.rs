@@ -35,11 +35,11 @@ impl Probe for Seen {
         assert_eq!((link, flow), (0, 0));
         self.lost += 1;
     }
-    fn delivered(&mut self, _now: Time, _link: u32, sojourn: Span) {
+    fn delivered(&mut self, _now: Time, _link: u32, _flow: u32, sojourn: Span) {
         self.delivered += 1;
         self.sojourn += sojourn.seconds();
     }
-    fn marked(&mut self, _now: Time, _link: u32) {
+    fn marked(&mut self, _now: Time, _link: u32, _flow: u32) {
         self.marked += 1;
     }
 }

@@ -29,7 +29,7 @@ impl Probe for Waiting {
         self.integral += f64::from(self.packets) * now.since(self.since).seconds();
         (self.packets, self.since) = (backlog.packets, now);
     }
-    fn delivered(&mut self, _now: Time, _link: u32, sojourn: Span) {
+    fn delivered(&mut self, _now: Time, _link: u32, _flow: u32, sojourn: Span) {
         self.delivered += 1.0;
         self.sojourn += sojourn.seconds();
     }

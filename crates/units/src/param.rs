@@ -79,6 +79,8 @@ pub enum Kind {
     Names,
     /// Text, or a table with keys of its own, such as this.
     Form(&'static str),
+    /// Of the kind that another key decides.
+    Any,
     /// A table of its own.
     Table,
     /// A list of tables.
@@ -165,6 +167,7 @@ impl Kind {
             Kind::Whole => "50",
             Kind::Wholes => "[7, 9]",
             Kind::Names => "[\"a\", \"b\"]",
+            Kind::Any => "\"50 packets\"",
             Kind::Flag => "true",
             Kind::Disc => "\"red:min=50packets,max=150packets\"",
             Kind::Control => "\"cubic:hystart=false\"",
@@ -201,6 +204,7 @@ impl fmt::Display for Kind {
             Kind::Whole => "whole number",
             Kind::Wholes => "list of whole numbers",
             Kind::Names => "list of names",
+            Kind::Any => "value of that parameter",
             Kind::Flag => "true or false",
             Kind::Word(_) => "word",
             Kind::Times(_) => "time or times",

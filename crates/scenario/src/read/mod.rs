@@ -62,16 +62,17 @@ impl Reader {
         for (group, name) in groups.iter().zip(names) {
             flows.extend(self.flows(group, name, network.as_ref(), duration));
         }
-        let at = self.changes(&top, &groups, duration);
         let warmup = self.within_run(&top, "warmup", duration);
         let sample = self.sample(&top, duration);
         let whole = network.as_ref().filter(|_| !groups.is_empty() && flows.len() == groups.len());
         let mut scenario = whole.and_then(|network| {
             let Title(title) = top.get("title")?;
             let topology = network.topology.clone();
-            Some(Scenario { title, duration: duration?, warmup: warmup?, sample, topology, flows, at })
+            let (duration, at) = (duration?, Vec::new());
+            Some(Scenario { title, duration, warmup: warmup?, sample, topology, flows, at })
         });
         self.discs(network, &mut scenario);
+        self.changes(&top, &groups, duration, &mut scenario);
         scenario
     }
 

@@ -53,7 +53,7 @@ fn an_unknown_key_is_told_with_the_nearest() {
         27,
         "set = { bottleneck.rat = \"6 Mbit/s\" }",
         &["f.toml:27: at[0].set.bottleneck.rat: unknown key; did you mean \"bottleneck.rate\"? \
-         (legal: bottleneck.rate, bottleneck.delay)"],
+         (legal: bottleneck.rate, bottleneck.delay, bottleneck.disc.KEY)"],
     );
 }
 
@@ -520,7 +520,7 @@ fn overrides_are_told_as_they_were_written() {
         "at[0].set.bottleneck.dely",
         "1 s",
         "--set at[0].set.bottleneck.dely: unknown key; did you mean \"bottleneck.delay\"? \
-         (legal: bottleneck.rate, bottleneck.delay)",
+         (legal: bottleneck.rate, bottleneck.delay, bottleneck.disc.KEY)",
     );
 }
 

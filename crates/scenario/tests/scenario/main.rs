@@ -1,5 +1,6 @@
 //! Scenario files: what is read, what is refused, and that nothing panics.
 
+mod changes;
 mod common;
 mod faults;
 mod hostile;

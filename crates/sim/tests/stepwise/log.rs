@@ -16,7 +16,7 @@ pub(crate) struct Log {
     pub(crate) sent: Told<()>,
     /// The delays of datagrams.
     pub(crate) datagrams: Told<Span>,
-    pub(crate) rtts: Vec<(Time, Span)>,
+    pub(crate) rtts: Vec<(Time, u32, Span)>,
     /// None where the flow stops.
     pub(crate) windows: Told<Option<Window>>,
     /// What was told in the wrong order, first of all.
@@ -29,10 +29,11 @@ type Told<T> = BTreeMap<u32, Vec<(Time, T)>>;
 #[derive(Debug, PartialEq)]
 pub(crate) enum Happened {
     Held(Backlog),
-    Offered,
-    Delivered(Span),
-    Dropped(Cause),
-    Marked,
+    /// Of which flow, here and below.
+    Offered(u32),
+    Delivered(u32, Span),
+    Dropped(u32, Cause),
+    Marked(u32),
 }
 
 impl Log {
@@ -44,7 +45,7 @@ impl Log {
         cut(&mut self.sent, end);
         cut(&mut self.datagrams, end);
         cut(&mut self.windows, end);
-        self.rtts.retain(|(at, _)| *at <= end);
+        self.rtts.retain(|(at, ..)| *at <= end);
         self.rtts.sort();
     }
 
@@ -103,17 +104,17 @@ impl Probe for Log {
     fn backlog(&mut self, now: Time, link: u32, backlog: Backlog) {
         self.add(now, link, Happened::Held(backlog));
     }
-    fn offered(&mut self, now: Time, link: u32) {
-        self.add(now, link, Happened::Offered);
+    fn offered(&mut self, now: Time, link: u32, flow: u32) {
+        self.add(now, link, Happened::Offered(flow));
     }
-    fn delivered(&mut self, now: Time, link: u32, sojourn: Span) {
-        self.add(now, link, Happened::Delivered(sojourn));
+    fn delivered(&mut self, now: Time, link: u32, flow: u32, sojourn: Span) {
+        self.add(now, link, Happened::Delivered(flow, sojourn));
     }
-    fn dropped(&mut self, now: Time, link: u32, cause: Cause) {
-        self.add(now, link, Happened::Dropped(cause));
+    fn dropped(&mut self, now: Time, link: u32, flow: u32, cause: Cause) {
+        self.add(now, link, Happened::Dropped(flow, cause));
     }
-    fn marked(&mut self, now: Time, link: u32) {
-        self.add(now, link, Happened::Marked);
+    fn marked(&mut self, now: Time, link: u32, flow: u32) {
+        self.add(now, link, Happened::Marked(flow));
     }
     fn lost(&mut self, at: Time, link: u32, flow: u32) {
         self.lost.entry(link).or_default().push((at, flow));
@@ -130,8 +131,8 @@ impl Probe for Log {
     fn datagram(&mut self, at: Time, flow: u32, delay: Span) {
         add(&mut self.datagrams, &mut self.wrong, (at, flow, delay));
     }
-    fn rtt(&mut self, at: Time, rtt: Span) {
-        self.rtts.push((at, rtt));
+    fn rtt(&mut self, at: Time, flow: u32, rtt: Span) {
+        self.rtts.push((at, flow, rtt));
     }
     fn window(&mut self, at: Time, flow: u32, window: Window) {
         if let Some((stop, None)) = self.windows.get(&flow).and_then(|told| told.last()) {

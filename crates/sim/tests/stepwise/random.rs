@@ -4,6 +4,7 @@
 //! `RANDOM_NETWORKS=5000` draws so many of each kind, and `RANDOM_FROM=123` begins with that one.
 
 use crate::log::Log;
+use sojourn_aqm::catalogue::Entry;
 use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::{Law, Limit, Site, catalogue};
@@ -13,7 +14,7 @@ use sojourn_sim::network::{
 };
 use sojourn_sim::{Deliveries, Packet, Simulation, Wire};
 use sojourn_tcp::{Config, LimitedTransmit, Pipe, Profile};
-use sojourn_units::{Draw, Prob, Rate, Span, Stream, Time, TimeDraw};
+use sojourn_units::{Draw, Prob, Rate, Span, Stream, Time, TimeDraw, Value};
 
 /// What kind of networks are drawn.
 #[derive(Clone, Copy, Debug)]
@@ -73,11 +74,19 @@ fn instant(draws: &mut Draws, kind: Kind, share: f64) -> Time {
     Time::ZERO + Span::from_seconds(seconds)
 }
 
-fn link(draws: &mut Draws, kind: Kind, managed: bool) -> LinkPlan {
-    let (rate, delay) = (rate(draws, kind), delay(draws, kind));
-    let disc = managed.then(|| Box::new(disc(draws, rate)) as Box<_>);
-    let plan = LinkPlan { disc, ..LinkPlan::plain(rate, delay) };
+fn link(draws: &mut Draws, kind: Kind) -> LinkPlan {
+    let plan = LinkPlan::plain(rate(draws, kind), delay(draws, kind));
     if kind.impaired { impaired(draws, kind, plan) } else { plan }
+}
+
+/// A link, and its law where it has one.
+fn shared_link(draws: &mut Draws, kind: Kind) -> (LinkPlan, Option<&'static Entry>) {
+    let plan = link(draws, kind);
+    if draws.chance(0.3) {
+        return (plan, None);
+    }
+    let (disc, entry) = disc(draws, plan.rate);
+    (LinkPlan { disc: Some(Box::new(disc)), ..plan }, entry)
 }
 
 /// A link that also has some of what a link can have.
@@ -152,7 +161,7 @@ fn impairments(draws: &mut Draws, kind: Kind) -> Impairments {
 }
 
 /// A small queue under any law.
-fn disc(draws: &mut Draws, rate: Rate) -> Fifo<Packet, Box<dyn Law>> {
+fn disc(draws: &mut Draws, rate: Rate) -> (Fifo<Packet, Box<dyn Law>>, Option<&'static Entry>) {
     let packets = draws.below(60) as u32 + 2;
     let limit =
         draws.pick(&[Limit::Packets(packets), Limit::Bytes(u64::from(packets) * 1000), Limit::Packets(100)]);
@@ -163,10 +172,12 @@ fn disc(draws: &mut Draws, rate: Rate) -> Fifo<Packet, Box<dyn Law>> {
         flows: Some(3.0),
         base_rtt: Some(Span::from_millis(60)),
     };
-    let entry = draws.pick(catalogue::LAWS);
+    let entry = &catalogue::LAWS[draws.below(catalogue::LAWS.len() as u64) as usize];
     // Not every law goes everywhere.
-    let law = (entry.build)(&[], &site).unwrap_or_else(|_| Box::new(TailDrop));
-    Fifo::new(law, limit, site, Stream::named(draws.below(1 << 30), "disc"))
+    let built = (entry.build)(&[], &site).ok();
+    let entry = built.is_some().then_some(entry);
+    let law = built.unwrap_or_else(|| Box::new(TailDrop));
+    (Fifo::new(law, limit, site, Stream::named(draws.below(1 << 30), "disc")), entry)
 }
 
 fn source(draws: &mut Draws, kind: Kind) -> SourcePlan {
@@ -234,11 +245,11 @@ fn route(draws: &mut Draws, kind: Kind, shared: u64, links: &mut Vec<LinkPlan>) 
         if access {
             // Of an ordinary rate, so that no flow goes round and round in no time.
             route.push(links.len() as u32);
-            links.push(link(draws, Kind { instant: false, ..kind }, false));
+            links.push(link(draws, Kind { instant: false, ..kind }));
         }
         if draws.chance(0.5) {
             route.push(links.len() as u32);
-            links.push(link(draws, kind, false));
+            links.push(link(draws, kind));
         }
         if place < hops {
             route.push(draws.below(shared) as u32);
@@ -265,20 +276,39 @@ fn flow(draws: &mut Draws, kind: Kind, shared: u64, links: &mut Vec<LinkPlan>) -
 fn change(draws: &mut Draws, kind: Kind, shared: u64, links: u64) -> Change {
     let link = if draws.chance(0.8) { draws.below(shared) } else { draws.below(links) };
     let (rate, delay) = (LinkChange::Rate(rate(draws, kind)), LinkChange::Delay(delay(draws, kind)));
-    Change { time: instant(draws, kind, 1.0), link: link as u32, what: draws.pick(&[rate, delay]) }
+    let what = if draws.chance(0.5) { rate } else { delay };
+    let every = again_after(draws, kind);
+    let later = instant(draws, kind, 1.0);
+    let until = draws.pick(&[Time::NEVER, END, later]);
+    Change { time: instant(draws, kind, 1.0), every, until, link: link as u32, what }
+}
+
+/// The law's own parameters, or another period where it has one, once or again and again.
+fn retune(draws: &mut Draws, kind: Kind, (link, entry): (u32, &Entry)) -> Change {
+    let period = (entry.page.fields)().into_iter().find(|field| field.key == "period");
+    let shorter = Value::Text(format!("{} ms", draws.pick(&[1, 4, 10, 20])));
+    let given = period.filter(|_| draws.chance(0.8)).map(|field| (field.key.into(), shorter));
+    let what = LinkChange::Law(given.into_iter().collect());
+    let every = again_after(draws, kind);
+    Change { time: instant(draws, kind, 1.0), every, until: Time::NEVER, link, what }
+}
+
+/// How long until a change happens again, where it does.
+fn again_after(draws: &mut Draws, kind: Kind) -> Option<Span> {
+    let every = if kind.round { draws.pick(&[10.0, 100.0]) } else { draws.between(5.0, 500.0) };
+    draws.chance(0.4).then(|| Span::from_seconds(every / 1000.0))
 }
 
 fn network(seed: u64, kind: Kind) -> Network {
     let draws = &mut Draws(Stream::named(seed, &format!("{kind:?}")));
     let shared = draws.below(5) + 1;
-    let mut links = Vec::new();
-    for _ in 0..shared {
-        let managed = draws.chance(0.7);
-        links.push(link(draws, kind, managed));
-    }
+    let (mut links, laws): (Vec<_>, Vec<_>) = (0..shared).map(|_| shared_link(draws, kind)).unzip();
     let flows = (0..=draws.below(6)).map(|_| flow(draws, kind, shared, &mut links)).collect();
     let mut changes: Vec<Change> =
         (0..draws.below(12)).map(|_| change(draws, kind, shared, links.len() as u64)).collect();
+    for managed in laws.iter().enumerate().filter_map(|(link, law)| law.map(|law| (link as u32, law))) {
+        changes.extend((0..draws.below(4)).map(|_| retune(draws, kind, managed)));
+    }
     changes.sort_by_key(|change| change.time);
     Network { links, flows, changes }
 }

@@ -21,7 +21,7 @@ struct Waits {
 }
 
 impl Probe for Waits {
-    fn delivered(&mut self, now: Time, _link: u32, sojourn: Span) {
+    fn delivered(&mut self, now: Time, _link: u32, _flow: u32, sojourn: Span) {
         let batch = (now.nanos() / self.batch.nanos()) as usize;
         if batch <= BATCHES {
             self.count[batch] += 1.0;
