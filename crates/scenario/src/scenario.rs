@@ -113,8 +113,9 @@ impl Scenario {
             }
             scenario.topology.links[number].disc = Some(disc.clone());
         }
+        let mut work = 0;
         for number in self.topology.replaceable() {
-            if let Some((change, fault)) = scenario.refused_change(number) {
+            if let Some((change, fault)) = scenario.refused_change(number, &mut work) {
                 let what = format!("does not take the change at {}: {fault}", self.at[change].time);
                 return Err(Faults::of_spec(&[Fault::new(disc.law.as_str(), what)]));
             }

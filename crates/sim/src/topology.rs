@@ -103,7 +103,7 @@ fn add_flows(network: &mut Network, flows: &Flows, seed: u64) {
             reverse.push(first + 1);
         }
         network.flows.push(FlowPlan {
-            source: source.clone(),
+            source: source.of_member(&flows.name, member),
             forward,
             reverse,
             start: start(flows, member, seed),

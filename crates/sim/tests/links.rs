@@ -59,13 +59,7 @@ fn flow(source: SourcePlan, stop: Option<Time>) -> FlowPlan {
 
 /// Datagrams of 1500 B, so many a second.
 fn datagrams(rate: f64, spacing: Spacing) -> SourcePlan {
-    SourcePlan::Datagrams(Datagrams {
-        rate,
-        spacing,
-        size: Draw::constant(1500.0).unwrap(),
-        ecn: true,
-        echo: false,
-    })
+    SourcePlan::Datagrams(Datagrams { ecn: true, ..Datagrams::plain("udp/0", rate, spacing, 1500) })
 }
 
 /// One flow over a link, with a plain way back.

@@ -77,10 +77,10 @@ pub enum Kind {
     Control,
     /// A list of names.
     Names,
-    /// Text, or a table with keys of its own, such as this.
-    Form(&'static str),
     /// Of the kind that another key decides.
     Any,
+    /// Text, or a table with keys of its own, such as this.
+    Form(&'static str),
     /// A table of its own.
     Table,
     /// A list of tables.

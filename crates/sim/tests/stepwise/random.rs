@@ -209,6 +209,7 @@ fn datagrams(draws: &mut Draws, kind: Kind) -> Datagrams {
         _ => Spacing::Voice { spurts: draws.chance(0.5) },
     };
     Datagrams {
+        name: format!("datagrams {}", draws.below(1 << 30)),
         rate: if kind.round { draws.pick(&[50.0, 100.0, 200.0]) } else { draws.between(5.0, 400.0) },
         spacing,
         size: size.unwrap(),
