@@ -22,8 +22,17 @@ struct When {
 /// A change, and where its keys stand in the file.
 struct Written {
     change: Change,
-    keys: Vec<(Place, String)>,
+    keys: Keys,
 }
+
+/// A setting of the link or class called `name`, and where its keys stand.
+struct Set {
+    name: String,
+    setting: Setting,
+    keys: Keys,
+}
+
+type Keys = Vec<(Place, String)>;
 
 impl Reader {
     /// All changes in the order of their first times; those of one instant in the order of the file, those of one table in
@@ -52,7 +61,7 @@ impl Reader {
             }
             let (Some(scenario), Some(packet)) = (scenario.as_ref(), mean_segment(groups)) else { continue };
             let settings = self.settings(&item.path_of("set"), node, scenario, packet);
-            for (name, set, keys) in settings {
+            for Set { name, setting: set, keys } in settings {
                 let Some(When { time, every, until }) = when else { continue };
                 written.push(Written { change: Change { time, every, until, name, set }, keys });
             }
@@ -107,18 +116,12 @@ impl Reader {
     }
 
     /// What one table sets: the name of the link or class, the setting, and the keys that it was made of.
-    fn settings(
-        &mut self,
-        path: &str,
-        node: &Node,
-        scenario: &Scenario,
-        packet: f64,
-    ) -> Vec<(String, Setting, Vec<(Place, String)>)> {
+    fn settings(&mut self, path: &str, node: &Node, scenario: &Scenario, packet: f64) -> Vec<Set> {
         let mut leaves = Vec::new();
         if let Tree::Table(entries) = &node.tree {
             flatten(entries, "", &mut leaves);
         }
-        let mut settings: Vec<(String, Setting, Vec<(Place, String)>)> = Vec::new();
+        let mut settings: Vec<Set> = Vec::new();
         let mut given = BTreeSet::new();
         for (key, leaf) in &leaves {
             let path = format!("{path}.{key}");
@@ -139,21 +142,21 @@ impl Reader {
             let key = (leaf.place.clone(), path);
             // The parameters of one law change together.
             if let Setting::Law(link, given) = &setting
-                && let Some((_, Setting::Law(_, known), keys)) =
-                    settings.iter_mut().find(|(_, set, _)| matches!(set, Setting::Law(of, _) if of == link))
+                && let Some(Set { setting: Setting::Law(_, known), keys, .. }) =
+                    settings.iter_mut().find(|set| matches!(set.setting, Setting::Law(of, _) if of == *link))
             {
                 known.extend(given.iter().cloned());
                 keys.push(key);
                 continue;
             }
-            settings.push((name, setting, vec![key]));
+            settings.push(Set { name, setting, keys: vec![key] });
         }
-        for (_, setting, _) in &mut settings {
+        for Set { setting, .. } in &mut settings {
             if let Setting::Law(link, given) = setting {
                 in_order(given, *link, scenario);
             }
         }
-        settings.sort_by_key(|(_, setting, _)| match setting {
+        settings.sort_by_key(|set| match set.setting {
             Setting::Rate(..) => 0,
             Setting::Delay(..) => 1,
             Setting::Law(..) => 2,

@@ -22,7 +22,9 @@ fn said(at: &str) -> Vec<String> {
     assert_eq!(parse(&json).unwrap_or_else(|faults| panic!("{faults}")), scenario, "reads back");
     let told = scenario.describe();
     let lines: Vec<String> = scenario.at.iter().map(ToString::to_string).collect();
-    lines.iter().for_each(|line| assert!(told.contains(line), "{line} in\n{told}"));
+    for line in &lines {
+        assert!(told.contains(line), "{line} in\n{told}");
+    }
     lines
 }
 

@@ -147,9 +147,7 @@ fn toml(scenario: &Scenario) -> String {
 fn what_lies_between_the_ends_is_described() {
     let lines = "trace = { model = \"lte\", mean = \"12 Mbit/s\" }\nimpairments = { loss = 0.01 }";
     let said = dumbbell(lines).unwrap().describe();
-    for line in
-        ["trace { model = \"lte\", mean = \"12 Mbit/s\" }", "framing tun", "impairments { loss = 0.01 }"]
-    {
+    for line in ["mean 12 Mbit/s", "framing tun", "impairments (loss 0.01"] {
         assert!(said.contains(line), "{said}");
     }
 }
