@@ -60,6 +60,15 @@ fn a_fault_of_a_trace_is_told_with_its_line() {
     assert_eq!(said, ["f.toml:4: bottleneck.trace: is not there: this text has no files beside it"]);
 }
 
+#[test]
+fn a_trace_has_no_rate_to_change() {
+    let change = "[[at]]\ntime = \"1 s\"\nset = { \"bottleneck.rate\" = \"1 Mbit/s\" }\n";
+    let text = LEAST.replace("rate = \"10 Mbit/s\"", "trace = { file = \"x.trace\" }") + change;
+    let told = "\"bottleneck\" has a trace and no rate; legal: a link with a rate";
+    assert_eq!(lines(parse(&text)), [format!("f.toml:9: at[0].set.bottleneck.rate: {told}")]);
+    assert!(parse(&text.replace("bottleneck.rate", "bottleneck.back.rate")).is_ok());
+}
+
 /// The other direction is framed alike; what is lost, and when it may send, is said of each by itself.
 #[test]
 fn the_other_direction_is_framed_alike_and_impaired_by_itself() {
