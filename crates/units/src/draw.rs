@@ -395,14 +395,14 @@ fn pair(value: &Value) -> Option<[&Value; 2]> {
 }
 
 fn is_legal(value: f64) -> Result<(), String> {
-    if (0.0..f64::INFINITY).contains(&value) {
+    if (0.0..=LARGEST).contains(&value) {
         return Ok(());
     }
-    Err(format!("{value} cannot be drawn; legal: 0 or more, and finite"))
+    Err(format!("{value:e} cannot be drawn; legal: 0 to {LARGEST:e}"))
 }
 
 fn is_mean(mean: f64) -> Result<(), String> {
-    if mean > 0.0 && mean.is_finite() { Ok(()) } else { Err("the mean is 0; legal: more than 0".into()) }
+    if mean == 0.0 { Err("the mean is 0; legal: more than 0".into()) } else { is_legal(mean) }
 }
 
 /// The least value of a Pareto distribution.
@@ -437,6 +437,8 @@ const DRAWS: &[(&str, Option<&str>)] = &[
 const LEGAL: &str = "legal: VALUE, { exponential = MEAN }, { uniform = [FROM, TO] }, \
                      { pareto = MEAN, shape = NUMBER }, { lognormal = MEAN, sigma = NUMBER }, \
                      { table = [[VALUE, SHARE], ...] }";
+/// Numbers that are drawn, and their sums, stay finite.
+const LARGEST: f64 = 1e18;
 /// Beyond this a Pareto distribution is all but a constant.
 const LARGEST_SHAPE: f64 = 1e6;
 /// Beyond this a log-normal distribution is all but zero, and its mean never seen.
@@ -601,6 +603,7 @@ mod tests {
         refused(&of("pareto", text("1 kB"), &[("shape", 1.0)]), "more than 1");
         refused(&of("exponential", text("1 kB"), &[("shape", 2.0)]), "does not go with");
         refused(&of("exponential", text("0 B"), &[]), "more than 0");
+        refused(&text("1e300 packets"), "1e300 cannot be drawn; legal: 0 to 1e18");
         refused(&of("uniform", Value::List(vec![text("2 kB"), text("1 kB")]), &[]), "first of the two");
         refused(&of("uniform", Value::List(vec![text("2 kB"), text("3 packets")]), &[]), "all in one");
         refused(&of("uniform", text("2 kB"), &[]), "[FROM, TO]");
