@@ -5,7 +5,6 @@ use crate::network::{FlowPlan, SourcePlan};
 use crate::probe::Window;
 use sojourn_tcp::{Config, Receiver, Sender};
 use sojourn_units::Time;
-use std::hint::black_box;
 use std::sync::Arc;
 
 /// A flow at work.
@@ -74,17 +73,6 @@ impl Connection {
         let receiver = Receiver::new(config.clone());
         let sender = Sender::new(config).expect("the scenario names congestion controls of the catalogue");
         Connection { sender, receiver }
-    }
-
-    /// Reads what has the receiver's memory brought near.
-    pub(crate) fn call_for_receiver(&self) {
-        black_box((self.receiver.delivered(), self.receiver.next_timeout()));
-    }
-
-    /// Reads what has the sender's memory brought near.
-    pub(crate) fn call_for_sender(&self) {
-        let sender = &self.sender;
-        black_box((sender.acknowledged(), sender.next_timeout(), sender.ssthresh(), sender.smoothed()));
     }
 
     /// The congestion window.

@@ -97,9 +97,9 @@ impl Pool {
         Some(segment)
     }
 
-    /// Where the payload of a packet's segment begins.
-    pub(crate) fn begins(&self, packet: Packet) -> Option<u64> {
-        self.segments.get(packet.place as usize).map(|segment| segment.seq)
+    /// Where the payload of a packet's segment begins; 0 without one.
+    pub(crate) fn begins(&self, packet: Packet) -> u64 {
+        self.segments.get(packet.place as usize).map_or(0, |segment| segment.seq)
     }
 
     /// Ends a packet's way.
