@@ -372,6 +372,32 @@ impl fmt::Display for SizeDraw {
     }
 }
 
+/// The table in the text of a file, `VALUE, SHARE` on each line, as a scenario would have it; empty lines and what is
+/// behind a `#` say nothing. Whether its values can be drawn is not looked at.
+pub fn table_of(text: &[u8]) -> Result<Value, String> {
+    let text =
+        std::str::from_utf8(text).map_err(|_| "is not text; legal: lines of VALUE, SHARE".to_string())?;
+    let mut rows = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if line.is_empty() {
+            continue;
+        }
+        let row = line.split_once(',').and_then(|(value, share)| {
+            let share = share.trim().parse().ok().map(Value::Number)?;
+            Some(Value::List(vec![Value::Text(value.trim().into()), share]))
+        });
+        rows.push(row.ok_or_else(|| {
+            let shown: String = line.chars().take(40).collect();
+            format!("line {number}: \"{shown}\" is not VALUE, SHARE; write it like 10 kB, 0.5")
+        })?);
+        if rows.len() > MOST_ROWS {
+            return Err(format!("line {number}: too long a table; legal: at most {MOST_ROWS} rows"));
+        }
+    }
+    Ok(Value::Table(vec![("table".into(), Value::List(rows))]))
+}
+
 /// `"10 kB"` or `"12 packets"`.
 fn size_of(value: &Value) -> Result<(f64, SizeUnit), String> {
     let units = [PACKET_UNITS, SIZE_UNITS].concat();
@@ -436,7 +462,9 @@ const DRAWS: &[(&str, Option<&str>)] = &[
 ];
 const LEGAL: &str = "legal: VALUE, { exponential = MEAN }, { uniform = [FROM, TO] }, \
                      { pareto = MEAN, shape = NUMBER }, { lognormal = MEAN, sigma = NUMBER }, \
-                     { table = [[VALUE, SHARE], ...] }";
+                     { table = [[VALUE, SHARE], ...] }, { file = NAME }";
+/// Rows of a table in a file.
+const MOST_ROWS: usize = 100_000;
 /// Numbers that are drawn, and their sums, stay finite.
 const LARGEST: f64 = 1e18;
 /// Beyond this a Pareto distribution is all but a constant.
@@ -587,6 +615,20 @@ mod tests {
         assert_eq!(sizes.bytes(1500.0).mean(), 5500.0);
         assert_eq!(SizeDraw::read(&text("12 packets")).unwrap().bytes(1500.0).mean(), 18_000.0);
         assert_eq!(sizes.to_string(), "from a table of 2 with mean 5500 B");
+    }
+
+    #[test]
+    fn a_table_may_stand_in_a_file() {
+        let table = table_of(b"# sizes\n1 kB, 3\n\n 10 kB ,1 # rare\n").unwrap();
+        assert_eq!(SizeDraw::read(&table).unwrap().bytes(1500.0).mean(), 3250.0);
+        for (text, said) in [
+            (&b"1 kB, 3\n10 kB 1"[..], "line 2: \"10 kB 1\" is not VALUE, SHARE"),
+            (b"1 kB, many", "line 1: \"1 kB, many\" is not"),
+            (b"\xff", "is not text"),
+        ] {
+            assert!(table_of(text).unwrap_err().contains(said), "{text:?}");
+        }
+        assert!(SizeDraw::read(&table_of(b"").unwrap()).unwrap_err().contains("the table is empty"));
     }
 
     #[test]
