@@ -58,7 +58,9 @@ def _drawn(value: object) -> str:
         return str(value)
     if "table" in value:
         return "sizes from a table"
-    return ", ".join(f"{key} {' to '.join(map(str, of)) if isinstance(of, list) else of}" for key, of in value.items())
+    return ", ".join(
+        f"{key} {' to '.join(map(str, of)) if isinstance(of, list) else of}" for key, of in value.items()
+    )
 
 
 def _value(value: object) -> str:
