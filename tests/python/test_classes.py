@@ -1,4 +1,4 @@
-"""Several links and several classes of traffic, from the run to the folder, the table, the plots, the page."""
+"""Several links and several classes of traffic: the run, the folder, the table, the plots, the page."""
 
 import json
 import re

@@ -256,7 +256,7 @@ def explain(
         ),
     ],
 ) -> None:
-    """Explain a law, disc, congestion control, app, profile, knob of TCP, metric, key, or the scenario file."""
+    """Explain a law, disc, congestion control, app, profile, knob of TCP, metric or key, or the scenario."""
     from sojourn import catalogue
 
     printing.say(printing.explanation(catalogue.explain(name)))
