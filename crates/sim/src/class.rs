@@ -12,6 +12,12 @@ pub(crate) struct Class {
     pub(crate) completions: Times,
     /// Times that datagrams were under way, ns.
     pub(crate) delays: Histogram<6>,
+    /// Datagrams that were sent a second before the end or earlier,
+    pub(crate) sent: u64,
+    /// and of those the ones that came within a second,
+    pub(crate) came: u64,
+    /// and the ones that came back within a second.
+    pub(crate) came_back: u64,
     /// Flows that could not begin.
     pub(crate) turned_away: u64,
     /// Bytes that the applications got in each step of the series; empty where nobody asks.

@@ -96,8 +96,8 @@ impl<P: Probe> Simulation<P> {
             }
         }
         let mut flows = Vec::with_capacity(network.flows.len());
-        let plans = network.flows.into_iter().zip(first).enumerate();
-        flows.extend(plans.map(|(number, (plan, first))| Flow::new(plan, first, (seed, number))));
+        let plans = network.flows.into_iter().zip(first);
+        flows.extend(plans.map(|(plan, first)| Flow::new(plan, first, seed)));
         let mut simulation = Simulation {
             now: Time::ZERO,
             events,
@@ -191,7 +191,7 @@ impl<P: Probe> Simulation<P> {
             .iter()
             .map(|link| link.inbox.len() + link.disc().map_or(0, |disc| disc.backlog().packets as usize));
         let (segments, packets) = (self.pool.held(), on_their_way.sum::<usize>());
-        assert!(segments <= packets, "{segments} segments of {packets} packets");
+        assert!(segments <= packets, "{segments} segments and datagrams of {packets} packets");
         for link in &self.links {
             if let Some(disc) = link.disc() {
                 let (counts, held, number) = (disc.counts(), disc.backlog().packets, link.number);
@@ -250,10 +250,8 @@ impl<P: Probe> Simulation<P> {
         let mut departed = std::mem::take(&mut self.departed);
         for (number, entry) in departed.iter().enumerate() {
             if let Some(later) = departed.get(number + 2 * AHEAD) {
-                self.call_for_flow(later.packet);
-            }
-            if let Some(soon) = departed.get(number + AHEAD) {
-                self.call_for_ends(soon.packet);
+                black_box(self.nearby(later.packet));
+                black_box(self.near_ends(departed[number + AHEAD].packet));
             }
             self.travel(entry.time, entry.packet);
         }
@@ -261,23 +259,22 @@ impl<P: Probe> Simulation<P> {
         self.departed = departed;
     }
 
-    /// Calls for the memory that tells where the rest is.
-    fn call_for_flow(&self, packet: Packet) {
+    /// Something of the memory that tells where the rest of a packet's is.
+    fn nearby(&self, packet: Packet) -> u64 {
         let flow = &self.flows[packet.flow_number() as usize];
-        let leg = self.legs[packet.leg as usize];
-        black_box((flow.forward, flow.stop, leg.from, self.pool.begins(packet)));
+        flow.stop.nanos() ^ u64::from(flow.forward) ^ self.pool.begins(packet)
     }
 
-    /// Calls for the memory that a packet's arrival works on.
-    fn call_for_ends(&self, packet: Packet) {
+    /// Something of the memory of the ends that a packet comes to.
+    fn near_ends(&self, packet: Packet) -> u64 {
         let leg = self.legs[packet.leg as usize];
-        black_box(self.private.get(leg.from as usize).map(Private::free));
-        let Source::Tcp(connection) = &self.flows[packet.flow_number() as usize].source else { return };
-        match leg.end() {
-            End::Receiver => connection.call_for_receiver(),
-            End::Sender => connection.call_for_sender(),
-            End::Link(_) | End::Wire(_) => {}
-        }
+        let private = self.private.get(leg.from as usize).map_or(0, Private::nearby);
+        private
+            ^ match (&self.flows[packet.flow_number() as usize].source, leg.end()) {
+                (Source::Tcp(connection), End::Receiver) => connection.receiver.nearby(),
+                (Source::Tcp(connection), End::Sender) => connection.sender.nearby(),
+                _ => 0,
+            }
     }
 
     /// A packet comes to the near end of a link.
@@ -502,6 +499,7 @@ impl<P: Probe> Simulation<P> {
     /// A datagram comes to the receiver, which may send it back.
     fn receive_datagram(&mut self, at: Time, packet: Packet) {
         let number = packet.flow_number();
+        // Its checksum gives a damaged one away.
         let Some(sent) = self.pool.take_datagram(packet) else { return };
         let payload = packet.size().saturating_sub(UDP_HEADER);
         self.probe.received(at, number, u64::from(payload));
@@ -522,10 +520,8 @@ impl<P: Probe> Simulation<P> {
         loop {
             let flow = &mut self.flows[number as usize];
             let Source::Tcp(connection) = &mut flow.source else {
-                if let Some(sent) = self.pool.take_datagram(packet) {
-                    self.probe.rtt(at, number, at.since(sent));
-                }
-                return;
+                let Some(sent) = self.pool.take_datagram(packet) else { return };
+                return self.probe.rtt(at, number, at.since(sent));
             };
             let stop = flow.stop;
             let due =

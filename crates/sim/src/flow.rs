@@ -1,11 +1,10 @@
 //! A flow at work: its endpoints, its route, its timers.
 
-use crate::apps::datagrams::{Datagrams, Draws};
+use crate::apps::datagrams::Datagrams;
 use crate::network::{FlowPlan, SourcePlan};
 use crate::probe::Window;
 use sojourn_tcp::{Config, Receiver, Sender};
 use sojourn_units::Time;
-use std::hint::black_box;
 use std::sync::Arc;
 
 /// A flow at work.
@@ -49,13 +48,12 @@ pub(crate) struct Connection {
 pub(crate) struct Timer(Time);
 
 impl Flow {
-    /// The flow `number` of the run with `seed`, from its plan and its first legs.
-    pub(crate) fn new(plan: FlowPlan, [forward, reverse]: [u32; 2], (seed, number): (u64, usize)) -> Flow {
+    /// A flow of the run with `seed`, from its plan and its first legs.
+    pub(crate) fn new(plan: FlowPlan, [forward, reverse]: [u32; 2], seed: u64) -> Flow {
         let source = match plan.source {
             SourcePlan::Bulk(config) => Source::Tcp(Box::new(Connection::new(config))),
             SourcePlan::Datagrams(stream) => {
-                let draws = Draws { seed, name: &format!("flow {number}") };
-                Source::Datagrams(Box::new(Datagrams::new(stream, draws, plan.start)))
+                Source::Datagrams(Box::new(Datagrams::new(stream, seed, plan.start)))
             }
         };
         Flow {
@@ -75,17 +73,6 @@ impl Connection {
         let receiver = Receiver::new(config.clone());
         let sender = Sender::new(config).expect("the scenario names congestion controls of the catalogue");
         Connection { sender, receiver }
-    }
-
-    /// Reads what has the receiver's memory brought near.
-    pub(crate) fn call_for_receiver(&self) {
-        black_box((self.receiver.delivered(), self.receiver.next_timeout()));
-    }
-
-    /// Reads what has the sender's memory brought near.
-    pub(crate) fn call_for_sender(&self) {
-        let sender = &self.sender;
-        black_box((sender.acknowledged(), sender.next_timeout(), sender.ssthresh(), sender.smoothed()));
     }
 
     /// The congestion window.

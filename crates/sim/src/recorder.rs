@@ -117,8 +117,27 @@ impl Recorder {
         self.link(link).map_or(Tally::default(), |disc| disc.end_step(now, from))
     }
 
+    /// The sums of a link's disc from the end of the warm-up to `now`.
+    pub(crate) fn measured_until(&mut self, now: Time, link: u32) -> Tally {
+        let from = self.measured.from;
+        self.link(link).map_or(Tally::default(), |disc| {
+            disc.hold_until(now, from);
+            disc.all.measured()
+        })
+    }
+
     fn is_measured(&self, at: Time) -> bool {
         at >= self.measured.from && at <= self.measured.until
+    }
+
+    /// Whether what became of a datagram that is sent at `at` is known by the end.
+    fn is_judged(&self, at: Time) -> bool {
+        at >= self.measured.from && at + LOST_AFTER <= self.measured.until
+    }
+
+    /// Whether one that comes at `at` counts, and not as lost.
+    fn came_in_time(&self, at: Time, delay: Span) -> bool {
+        delay <= LOST_AFTER && self.is_judged(Time::from_nanos(at.nanos() - delay.nanos()))
     }
 
     fn link(&mut self, link: u32) -> Option<&mut Disc> {
@@ -281,15 +300,27 @@ impl Probe for Recorder {
         }
     }
 
+    fn sent(&mut self, at: Time, flow: u32) {
+        if self.is_judged(at) {
+            self.class(flow).sent += 1;
+        }
+    }
+
     fn datagram(&mut self, at: Time, flow: u32, delay: Span) {
         if self.is_measured(at) {
             self.class(flow).delays.add(delay.nanos(), 1);
+        }
+        if self.came_in_time(at, delay) {
+            self.class(flow).came += 1;
         }
     }
 
     fn rtt(&mut self, at: Time, flow: u32, rtt: Span) {
         if self.is_measured(at) {
             self.class(flow).rtts.add(rtt.nanos(), 1);
+        }
+        if self.came_in_time(at, rtt) {
+            self.class(flow).came_back += 1;
         }
     }
 
@@ -307,5 +338,7 @@ fn steps(until: Time, step: Span) -> usize {
     until.nanos().div_ceil(step.nanos()) as usize
 }
 
+/// A datagram that takes longer than this is lost: nobody waits for it.
+const LOST_AFTER: Span = Span::from_secs(1);
 /// The place of what is not there.
 const NOWHERE: u32 = u32::MAX;

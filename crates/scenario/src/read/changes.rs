@@ -1,7 +1,7 @@
 //! What changes during the run.
 
 use super::{FASTEST, Reader, SLOWEST, Section, mean_segment};
-use crate::changes::{Change, Setting};
+use crate::changes::{Change, MOST_COUNTS, Setting};
 use crate::faults::Place;
 use crate::scenario::Scenario;
 use crate::tree::{Node, Tree};
@@ -9,6 +9,7 @@ use sojourn_aqm::catalogue;
 use sojourn_units::param::Quantity;
 use sojourn_units::spec::canonical;
 use sojourn_units::{Fault, LinkRate, Rate, Span, Value, did_you_mean};
+use std::collections::BTreeSet;
 
 /// When an entry of the schedule happens.
 #[derive(Clone, Copy)]
@@ -56,11 +57,28 @@ impl Reader {
                 written.push(Written { change: Change { time, every, until, name, set }, keys });
             }
         }
+        if written.len() > MOST_CHANGES {
+            let what = format!("make {} changes; legal: at most {MOST_CHANGES}", written.len());
+            self.refuse(top, "at", &what);
+            return;
+        }
         written.sort_by_key(|written| written.change.time);
         let Some(scenario) = scenario else { return };
         scenario.at = written.iter().map(|written| written.change.clone()).collect();
-        for link in 0..scenario.topology.links.len() {
-            let Some((number, fault)) = scenario.refused_change(link) else { continue };
+        for Written { change, keys } in &written {
+            if scenario.is_restless(change) {
+                let what = format!("comes too often; legal: at most {MOST_COUNTS} changes of a class");
+                self.flaw(&keys[0].0, &keys[0].1, &what);
+            }
+        }
+        let law = |change: &Change| match change.set {
+            Setting::Law(link, _) => Some(link),
+            _ => None,
+        };
+        let links: BTreeSet<usize> = scenario.at.iter().filter_map(law).collect();
+        let mut work = 0;
+        for link in links {
+            let Some((number, fault)) = scenario.refused_change(link, &mut work) else { continue };
             let Written { keys, .. } = &written[number];
             let ending = format!(".{}", fault.key);
             let own = keys.iter().find(|(_, path)| !fault.key.is_empty() && path.ends_with(&ending));
@@ -101,9 +119,13 @@ impl Reader {
             flatten(entries, "", &mut leaves);
         }
         let mut settings: Vec<(String, Setting, Vec<(Place, String)>)> = Vec::new();
-        for (number, (key, leaf)) in leaves.iter().enumerate() {
+        let mut given = BTreeSet::new();
+        for (key, leaf) in &leaves {
             let path = format!("{path}.{key}");
-            if leaves[..number].iter().any(|(earlier, _)| earlier == key) {
+            if self.is_full() || settings.len() > MOST_CHANGES {
+                break;
+            }
+            if !given.insert(key) {
                 self.flaw(&leaf.place, &path, "is given twice; legal: each key once");
                 continue;
             }
@@ -250,7 +272,7 @@ fn flatten<'a>(entries: &'a [(String, Node)], prefix: &str, out: &mut Vec<(Strin
 /// What is said of a change without a key.
 const SETS_NOTHING: &str =
     "sets nothing; legal: at least one key, as in { \"bottleneck.rate\" = \"6 Mbit/s\" }";
-/// Tables of the schedule.
+/// Tables of the schedule, and what they change.
 const MOST_CHANGES: usize = 10_000;
 /// Flows of a class.
 const MOST_FLOWS: u64 = 1_000_000;
