@@ -1,5 +1,7 @@
 //! What an input means, and what must be true of it.
 
+#![allow(unreachable_pub)] // the fuzz targets reach it
+
 use sojourn_scenario::{Faults, Files, Scenario};
 use sojourn_sim::Run;
 use std::rc::Rc;
