@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 #: A network with more nodes or links is drawn where its queues are, and this many nodes of it.
@@ -39,6 +40,11 @@ class Edge:
     back: Arc | None = None
 
     @property
+    def capacity(self) -> tuple[str, ...]:
+        """Rate and delay in words, of both directions where they differ."""
+        return tuple(dict.fromkeys(arc.capacity for arc in (self.there, self.back) if arc is not None))
+
+    @property
     def has_queue(self) -> bool:
         """Whether packets wait for either direction."""
         return any(arc is not None and arc.queue for arc in (self.there, self.back))
@@ -66,7 +72,7 @@ class Graph:
 
 
 def of(scenario: dict[str, Any]) -> Graph:
-    """The network of a scenario with `links`; of a large one the links with a queue and what is next to them."""
+    """The network of a scenario with `links`; of a large one the queues and what is near."""
     edges = _edges(scenario.get("links") or [])
     nodes = list(dict.fromkeys(end for edge in edges for end in edge.ends))
     kept = nodes
@@ -92,7 +98,7 @@ def _edges(links: Iterable[dict[str, Any]]) -> list[Edge]:
         ends = (str(link.get("from")), str(link.get("to")))
         edge = found.setdefault(frozenset(ends), Edge(ends))
         name = str(link.get("name") or "-".join(ends))
-        there = _arc(name, link, {})
+        there: Arc | None = _arc(name, link, {})
         back = None if link.get("one_way") else _arc(f"{name}.back", link.get("back") or {}, link)
         if edge.ends != ends:
             there, back = back, there
@@ -121,7 +127,7 @@ def _around_queues(edges: list[Edge]) -> list[str]:
 def _class(flows: dict[str, Any], place: int, edges: list[Edge]) -> Class:
     drawn = {frozenset(edge.ends) for edge in edges}
     route = [str(node) for node in flows.get("route") or []]
-    steps = tuple(step for step in zip(route, route[1:], strict=False) if frozenset(step) in drawn)
+    steps = tuple(step for step in pairwise(route) if frozenset(step) in drawn)
     name = flows.get("name") or flows.get("app") or "flows"
     of = flows.get("cc") or (flows.get("app") if flows.get("app") != name else "")
     return Class(f"{flows.get('count', 1)} × {name}" + (f" ({of})" if of else ""), place, steps)

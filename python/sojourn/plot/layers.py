@@ -6,6 +6,8 @@ from sojourn.plot.graph import Graph
 
 #: How often nodes are moved next to their neighbours; it settles sooner.
 ROUNDS = 24
+#: How much more than others a node weighs for each class that passes it.
+STRAIGHT = 1e6
 
 #: Column, and height in steps, up.
 Places = dict[str, tuple[int, float]]
@@ -27,7 +29,11 @@ def _columns(graph: Graph) -> dict[str, int]:
     before: dict[str, list[str]] = {node: [] for node in graph.nodes}
     used = set()
     for one in sorted(graph.classes, key=lambda one: -len(one.steps)):
-        for start, end in one.steps:
+        # What goes to the left most of the time is seen from its end.
+        to_right = sum(end in after[start] for start, end in one.steps)
+        to_left = sum(start in after[end] for start, end in one.steps)
+        steps = [(end, start) for start, end in one.steps] if to_left > to_right else one.steps
+        for start, end in steps:
             if frozenset((start, end)) not in used and not _leads(after, end, start):
                 used.add(frozenset((start, end)))
                 after[start].append(end)
@@ -69,20 +75,29 @@ def _in_order(nodes: list[str], before: dict[str, list[str]], after: dict[str, l
 
 
 def _place_rest(graph: Graph, columns: dict[str, int]) -> None:
-    """What no class passes: between its neighbours, or behind the one that it has."""
+    """What no class passes: between its neighbours, or beside the one that it has, as the link is written."""
     near = _neighbours(graph)
+    written = {edge.ends for edge in graph.edges}
     rest = [node for node in graph.nodes if node not in columns]
     while rest:
         known = [node for node in rest if any(other in columns for other in near[node])]
         for node in known or rest[:1]:
-            at = [columns[other] for other in near[node] if other in columns]
-            columns[node] = 0 if not at else at[0] + 1 if len(at) == 1 else round(sum(at) / len(at))
+            beside = [other for other in near[node] if other in columns]
+            at = [columns[other] for other in beside]
+            if len(at) == 1:
+                columns[node] = at[0] + (-1 if (node, beside[0]) in written else 1)
+            else:
+                columns[node] = round(sum(at) / len(at)) if at else 0
             rest.remove(node)
 
 
 def _heights(graph: Graph, columns: dict[str, int]) -> dict[str, float]:
-    """Each node level with its neighbours, as far as those of its column leave room."""
+    """Each node level with its neighbours, as far as its column leaves room; ways stay straight."""
     near = _neighbours(graph)
+    weight = dict.fromkeys(graph.nodes, 1.0)
+    for one in graph.classes:
+        for node in {end for step in one.steps for end in step}:
+            weight[node] += STRAIGHT
     stacks: dict[int, list[str]] = {}
     for node in graph.nodes:
         stacks.setdefault(columns[node], []).append(node)
@@ -90,36 +105,30 @@ def _heights(graph: Graph, columns: dict[str, int]) -> dict[str, float]:
     for _ in range(ROUNDS):
         for column in [*sorted(stacks), *sorted(stacks, reverse=True)]:
             stack = stacks[column]
-            wanted = {
-                node: sum(heights[other] for other in near[node]) / max(1, len(near[node])) for node in stack
-            }
-            stack.sort(key=lambda node: -wanted[node])
-            heights |= _apart(stack, wanted)
+            wanted = {node: _mean(heights, weight, near[node]) for node in stack}
+            stack.sort(key=lambda node: -round(wanted[node], 6))
+            heights |= _apart(stack, wanted, weight)
     middle = (max(heights.values(), default=0.0) + min(heights.values(), default=0.0)) / 2
     return {node: round(height - middle, 3) for node, height in heights.items()}
 
 
-def _apart(stack: list[str], wanted: dict[str, float]) -> dict[str, float]:
+def _mean(heights: dict[str, float], weight: dict[str, float], nodes: list[str]) -> float:
+    whole = sum(weight[node] for node in nodes)
+    return sum(weight[node] * heights[node] for node in nodes) / whole if whole else 0.0
+
+
+def _apart(stack: list[str], wanted: dict[str, float], weight: dict[str, float]) -> dict[str, float]:
     """Heights for the nodes of a column, from the top, a step apart and about where they want to be."""
-    groups: list[tuple[float, list[str]]] = []
+    # The height of the first of some nodes that stand a step apart, their weight, the nodes.
+    groups: list[tuple[float, float, list[str]]] = []
     for node in stack:
-        group = (wanted[node], [node])
-        while groups and _low(groups[-1]) - 1 < _high(group):
-            (middle, nodes), (other, more) = groups.pop(), group
-            both = nodes + more
-            group = ((middle * len(nodes) + other * len(more)) / len(both), both)
-        groups.append(group)
-    return {
-        node: _high(group) - place for group in groups for place, node in enumerate(group[1])
-    }
-
-
-def _high(group: tuple[float, list[str]]) -> float:
-    return group[0] + (len(group[1]) - 1) / 2
-
-
-def _low(group: tuple[float, list[str]]) -> float:
-    return group[0] - (len(group[1]) - 1) / 2
+        top, heavy, nodes = wanted[node], weight[node], [node]
+        while groups and groups[-1][0] - len(groups[-1][2]) < top:
+            first, more, before = groups.pop()
+            top = (more * first + heavy * (top + len(before))) / (more + heavy)
+            heavy, nodes = more + heavy, before + nodes
+        groups.append((top, heavy, nodes))
+    return {node: top - place for top, _, nodes in groups for place, node in enumerate(nodes)}
 
 
 def _neighbours(graph: Graph) -> dict[str, list[str]]:

@@ -1,9 +1,11 @@
-"""Any network, drawn: nodes, links as wide as they are fast, queues where packets wait, the ways of the classes."""
+"""Any network, drawn: nodes, links as wide as they are fast, queues, the ways of the classes."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from matplotlib.patches import FancyBboxPatch, Rectangle
 from sojourn.plot import graph, layers, style
 from sojourn.plot.graph import Arc, Class, Edge, Graph
 
-#: Points between two columns at least, before the picture goes on in the next row; between two heights at most.
+#: Points between two columns at least, else the picture goes on in the next row; between heights at most.
 HOP, STEP = 62.0, 46.0
 #: The height of all steps together, at most, points; a step takes this much at least.
 TALLEST, LEAST_STEP = 260.0, 15.0
@@ -25,6 +27,10 @@ FIRST, TRACK = 2.6, 3.2
 QUEUE = 20.0
 #: Widths of the slowest link, of ten times its rate more, and of the fastest, points.
 SLOW, DECADE, FAST = 3.0, 2.0, 9.0
+#: Points that an upright link leaves at least where it is written on.
+ROOM_UPRIGHT = 36.0
+#: So many links with one rate and delay are told of together.
+MANY = 5
 #: The width of a letter, of its height.
 LETTER = 0.54
 
@@ -44,6 +50,8 @@ class Sheet:
     tracks: list[int]
     #: The lines of the legend.
     legend: list[list[tuple[float, str, int | None]]]
+    #: What so many links have in common that it is told below.
+    common: set[tuple[str, ...]]
     #: Points from a column to the next.
     hop: float
 
@@ -82,7 +90,8 @@ def draw(ax: Axes, scenario: dict[str, Any], width: float) -> Axes:
         for ends, arc in ((edge.ends, edge.there), (edge.ends[::-1], edge.back)):
             if arc is not None and arc.queue:
                 _queue(ax, sheet, ends)
-        _labels(ax, sheet, edge)
+        if edge.capacity not in sheet.common:
+            _labels(ax, sheet, edge)
     for node in sheet.graph.nodes:
         _node(ax, sheet, node)
     for line, entries in enumerate(sheet.legend):
@@ -105,15 +114,21 @@ def _sheet(scenario: dict[str, Any], width: float) -> Sheet:
     spread = max((height for _, height in places.values()), default=0.0)
     step = max(LEAST_STEP, min(STEP, TALLEST / rows / max(1.0, 2 * spread)))
     tracks = _tracks(drawn.classes)
-    tall = min(max(10.0, FIRST + TRACK * max(tracks, default=0) + 4), 0.45 * step if spread else 99.0)
+    reach = max(10.0, FIRST + TRACK * max(tracks, default=0) + 4)
+    stacked = Counter(column for column, _ in places.values())
+    tall = {
+        node: min(reach, 0.45 * step) if stacked[column] > 1 else reach
+        for node, (column, _) in places.items()
+    }
     rough = (width - 60) / max(1, across - 1)
     half = {
-        node: (min(0.24 * rough, 6 + LETTER * 4.5 * len(node)) if columns > 1 else 40.0, tall)
+        node: (min(0.24 * rough, 7 + LETTER * 5 * len(node)) if columns > 1 else 40.0, tall[node])
         for node in drawn.nodes
     }
     margin = 1.5 + max((wide for wide, _ in half.values()), default=0.0)
     hop = (width - 2 * margin) / max(1, across - 1)
-    legend = _legend(drawn, width)
+    common = _common(drawn, places)
+    legend = _legend(drawn, common, width)
     below = MARGIN + LEGEND * len(legend) + (6 if legend else 0)
     row = 2 * spread * step + ROW
     at = {}
@@ -122,9 +137,9 @@ def _sheet(scenario: dict[str, Any], width: float) -> Sheet:
         # Every other row goes back, so that a chain goes on where it is.
         along = across - 1 - along if line % 2 else along
         x = margin + along * hop if across > 1 else width / 2
-        at[node] = (x, below + tall + spread * step + height * step + (rows - 1 - line) * row)
-    size = (width, below + MARGIN + 2 * tall + 2 * spread * step + (rows - 1) * row)
-    return Sheet(drawn, size, at, half, tracks, legend, hop)
+        at[node] = (x, below + reach + spread * step + height * step + (rows - 1 - line) * row)
+    size = (width, below + MARGIN + 2 * reach + 2 * spread * step + (rows - 1) * row)
+    return Sheet(drawn, size, at, half, tracks, legend, common, hop)
 
 
 def _tracks(classes: list[Class]) -> list[int]:
@@ -139,8 +154,24 @@ def _tracks(classes: list[Class]) -> list[int]:
     return tracks
 
 
-def _legend(drawn: Graph, width: float) -> list[list[tuple[float, str, int | None]]]:
+def _common(drawn: Graph, places: layers.Places) -> set[tuple[str, ...]]:
+    """Rates and delays that many links have, not all of them level: too much to read beside them."""
+    alike: dict[tuple[str, ...], list[Edge]] = {}
+    for edge in drawn.edges:
+        alike.setdefault(edge.capacity, []).append(edge)
+    return {
+        capacity
+        for capacity, edges in alike.items()
+        if len(edges) >= MANY and any(places[edge.ends[0]][1] != places[edge.ends[1]][1] for edge in edges)
+    }
+
+
+def _legend(
+    drawn: Graph, common: set[tuple[str, ...]], width: float
+) -> list[list[tuple[float, str, int | None]]]:
     entries: list[tuple[str, int | None]] = [(one.label, one.place) for one in drawn.classes]
+    named = "each link" if all(edge.capacity in common for edge in drawn.edges) else "other links"
+    entries += [(f"{named}: {' and '.join(capacity)}", None) for capacity in sorted(common)]
     if drawn.note:
         entries.append((drawn.note, None))
     lines: list[list[tuple[float, str, int | None]]] = []
@@ -174,11 +205,15 @@ def _path(sheet: Sheet, ends: tuple[str, str]) -> list[Point]:
     start, end = sheet.at[ends[0]], sheet.at[ends[1]]
     along, across = _axes(start, end)
     length = math.dist(start, end)
-    others = [sheet.at[node] for node in sheet.graph.nodes if node not in ends]
+    # Between two columns, what stands in them is beside the ends, not in the way.
+    beside = set() if start[0] == end[0] else {start[0], end[0]}
+    others = [
+        sheet.at[node] for node in sheet.graph.nodes if node not in ends and sheet.at[node][0] not in beside
+    ]
 
     def is_free(points: list[Point]) -> bool:
         return not any(
-            _distance(point, one, other) < 14 for point in others for one, other in zip(points, points[1:], strict=False)
+            _distance(point, one, other) < 14 for point in others for one, other in pairwise(points)
         )
 
     if is_free([start, end]):
@@ -223,7 +258,7 @@ def _way(ax: Axes, sheet: Sheet, one: Class, track: int) -> None:
     for number, ends in enumerate(one.steps):
         path = _path(sheet, ends)
         points = []
-        for start, end in zip(path, path[1:], strict=False):
+        for start, end in pairwise(path):
             _, left = _axes(start, end)
             points += [_moved(start, left, offset), _moved(end, left, offset)]
         if number == 0 or one.steps[number - 1][1] != ends[0]:
@@ -234,7 +269,9 @@ def _way(ax: Axes, sheet: Sheet, one: Class, track: int) -> None:
             along, _ = _axes(path[-2], path[-1])
             points[-1] = _moved(points[-1], along, -_border(sheet, ends[1], along) - 4)
             angle = math.degrees(math.atan2(along[1], along[0])) - 90
-            ax.plot(*points[-1], marker=(3, 0, angle), markersize=6.5, color=colour, markeredgewidth=0, zorder=2)
+            ax.plot(
+                *points[-1], marker=(3, 0, angle), markersize=6.5, color=colour, markeredgewidth=0, zorder=2
+            )
         ax.plot(*zip(*points, strict=True), color=colour, linewidth=1.6, zorder=2)
 
 
@@ -273,7 +310,7 @@ def _labels(ax: Axes, sheet: Sheet, edge: Edge) -> None:
     path = _path(sheet, edge.ends)
     start, end = path[len(path) // 2 - 1], path[len(path) // 2]
     along, _ = _axes(start, end)
-    level = abs(along[1]) < 0.2
+    level = abs(along[1]) < 0.04
     arcs = [arc for arc in (edge.there, edge.back) if arc is not None]
     differ = len({arc.capacity for arc in arcs}) > 1
     first = 0.0 if len(path) > 2 else _border(sheet, edge.ends[0], along)
@@ -282,18 +319,45 @@ def _labels(ax: Axes, sheet: Sheet, edge: Edge) -> None:
     size = style.FONT_PT - 2
     letters = (room[1] - room[0]) / (LETTER * size)
     if not level:
-        lines = [_arrowed(arc, edge, along) for arc in arcs] if differ else [arcs[0].capacity]
-        steep = (abs(along[1]) * (room[1] - room[0])) > 14 * len(lines)
-        if steep and max(map(len, lines)) * LETTER * size < 1.6 * sheet.hop:
-            _write(ax, x, y, "\n".join(lines), boxed=True)
+        _label_aslant(ax, sheet, edge, (start, along, room[0], room[1]))
         return
     above, below = _beside(arcs, edge, along, letters) if differ else _one(arcs[0], letters)
     high = sheet.beside + 3
     if above:
         _write(ax, x, y + high + 5 * above.count("\n") + 5, above)
     if below:
-        low = high if any(_goes_back(sheet, one, along, edge) for one in sheet.graph.classes) or differ else 5.0
+        is_used = any(_goes_back(one, along, edge) for one in sheet.graph.classes)
+        low = high if is_used or differ else 5.0
         _write(ax, x, y - low - 5 * below.count("\n") - 5, below)
+
+
+def _label_aslant(ax: Axes, sheet: Sheet, edge: Edge, place: tuple[Point, Point, float, float]) -> None:
+    """Rate and delay on a link that is not level, between its queues; where there is less room, the rate."""
+    start, along, first, last = place
+    first += QUEUE + 10 if edge.there is not None and edge.there.queue else 0.0
+    last -= QUEUE + 10 if edge.back is not None and edge.back.queue else 0.0
+    if abs(along[0]) < 0.2 and last - first < ROOM_UPRIGHT:
+        return
+    x, y = _moved(start, along, (first + last) / 2)
+    arcs = [arc for arc in (edge.there, edge.back) if arc is not None]
+    size = LETTER * (style.FONT_PT - 2)
+    for rate_alone in (False, True):
+        told = [_told(arc, rate_alone) for arc in arcs]
+        if len(set(told)) > 1:
+            told = [f"{_sign(arc, edge, along)} {text}" for arc, text in zip(arcs, told, strict=True)]
+        lines = list(dict.fromkeys(told))
+        wide, high = size * max(map(len, lines)), 10.0 * len(lines)
+        # A line is as long as its box lets be seen of it.
+        hidden = min(wide / max(abs(along[0]), 1e-9), high / max(abs(along[1]), 1e-9))
+        if hidden < last - first + 4 and wide < 1.6 * sheet.hop:
+            # Upright links at the sides leave the picture no room.
+            x = min(max(x, wide / 2 + 1), sheet.size[0] - wide / 2 - 1)
+            _write(ax, x, y, "\n".join(lines), boxed=True)
+            return
+
+
+def _told(arc: Arc, rate_alone: bool) -> str:
+    return arc.rate if rate_alone else arc.capacity
 
 
 def _one(arc: Arc, letters: float) -> tuple[str, str]:
@@ -313,11 +377,15 @@ def _beside(arcs: list[Arc], edge: Edge, along: Point, letters: float) -> tuple[
 
 
 def _arrowed(arc: Arc, edge: Edge, along: Point) -> str:
-    to_right = (arc is edge.there) == (along[0] >= 0)
-    return f"{'→' if to_right else '←'} {arc.capacity}"
+    return f"{_sign(arc, edge, along)} {arc.capacity}"
 
 
-def _goes_back(sheet: Sheet, one: Class, along: Point, edge: Edge) -> bool:
+def _sign(arc: Arc, edge: Edge, along: Point) -> str:
+    """The way that a direction goes in the picture."""
+    return "→" if (arc is edge.there) == (along[0] >= 0) else "←"
+
+
+def _goes_back(one: Class, along: Point, edge: Edge) -> bool:
     """Whether a class has its track below a level link."""
     return (edge.ends if along[0] < 0 else edge.ends[::-1]) in one.steps
 
@@ -338,10 +406,9 @@ def _node(ax: Axes, sheet: Sheet, node: str) -> None:
     )
     size = min(style.FONT_PT - 1.0, 1.5 * tall)
     most = max(1, int((2 * wide - 4) / (LETTER * size)))
-    name = node if len(node) <= most else node[: max(1, most - 1)] + "…"
-    ax.text(
-        x, y, style.plain(name), ha="center", va="center", fontsize=size, color=style.INK, zorder=5
-    )
+    # Of long names the ends differ.
+    name = node if len(node) <= most else "…" + node[-max(1, most - 1) :]
+    ax.text(x, y, style.plain(name), ha="center", va="center", fontsize=size, color=style.INK, zorder=5)
 
 
 def _write(ax: Axes, x: float, y: float, text: str, *, boxed: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""The network of a scenario, drawn: of a dumbbell senders, the queue under test, the bottleneck, receivers."""
+"""The network of a scenario, drawn; a dumbbell as senders, queue, bottleneck, receivers."""
 
 from __future__ import annotations
 

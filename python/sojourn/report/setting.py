@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any
 
 #: Things that are told one by one; of more the rest is counted.
 TOLD = 6
 #: What is told of a link, or of a class, in words of its own.
 LINK_KEYS = ("name", "from", "to", "rate", "delay", "buffer", "disc", "back", "one_way")
-CLASS_KEYS = ("name", "from", "to", "route", "back", "count", "app", "rate", "every", "cc", "profile", "tcp", "sack")
-CLASS_KEYS += ("timestamps", "reads", "ecn", "segment", "access", "start", "stop")
-KNOBS = ("initial_window", "delayed_ack", "min_rto")
+WAY_KEYS = ("name", "from", "to", "route", "back")
+TCP_KEYS = ("cc", "profile", "tcp", "sack", "timestamps", "reads", "initial_window", "delayed_ack", "min_rto")
+CLASS_KEYS = (
+    *WAY_KEYS,
+    *TCP_KEYS,
+    *("count", "app", "rate", "every", "ecn", "segment", "access", "start", "stop"),
+)
 
 
 def sentences(scenario: dict[str, Any]) -> list[str]:
@@ -78,11 +82,12 @@ def _way(group: dict[str, Any]) -> str:
     """A class and where it goes."""
     name = f"{group['name']}: " if group.get("name") else ""
     route = [str(node) for node in group.get("route") or []]
-    over = f" over {_listed(route[1:-1])}" if len(route) > 2 else ""
+    between = _listed(route[1:-1]) if len(route) <= TOLD else f"{len(route) - 1} links"
+    over = f" over {between}" if len(route) > 2 else ""
     way = f" from {route[0]} to {route[-1]}{over}" if len(route) > 1 else ""
     back = [str(node) for node in group.get("back") or []]
     if route and back and back != route[::-1]:
-        between = _listed(back[1:-1])
+        between = _listed(back[1:-1]) if len(back) <= TOLD else f"{len(back) - 1} links"
         way += f", and back over {between}" if between else ", and straight back"
     return f"{name}{_group(group)}{way}."
 
@@ -105,7 +110,7 @@ def _group(group: dict[str, Any]) -> str:
     details += [f"{key} = {_value(value)}" for key, value in (group.get("tcp") or {}).items()]
     if group.get("reads"):
         details.append(f"read at {group['reads']}")
-    details += _others(group, (*CLASS_KEYS, *KNOBS))
+    details += _others(group, CLASS_KEYS)
     details.append("with ECN" if group.get("ecn") else "without ECN")
     if group.get("segment"):
         details.append(f"packets of {group['segment']}")
@@ -113,7 +118,7 @@ def _group(group: dict[str, Any]) -> str:
     return f"{count} {kind} {'flow' if count == 1 else 'flows'} ({', '.join(details)})"
 
 
-def _others(table: dict[str, Any], told: Iterable[str]) -> list[str]:
+def _others(table: dict[str, Any], told: Collection[str]) -> list[str]:
     """The keys that have no words of their own, as they stand."""
     rest = ((key, value) for key, value in table.items() if key not in told and value not in (None, False))
     return [key if value is True else f"{key.replace('_', ' ')} {_brief(value)}" for key, value in rest]
