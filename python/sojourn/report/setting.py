@@ -153,20 +153,6 @@ def _link(link: dict[str, Any]) -> str:
     return parts[0] if len(parts) == 1 else f"{parts[0]} with {' and '.join(parts[1:])}"
 
 
-def _network(links: list[dict[str, Any]]) -> str:
-    """Each link with its rate; of many, those with a disc, and how many more there are."""
-    told = [link for link in links if link.get("disc") or (link.get("back") or {}).get("disc")] or links
-    told = links if len(links) <= NAMED else told[:NAMED]
-    parts = [
-        f"{link.get('name')} of {link.get('rate')}" if link.get("rate") else str(link.get("name"))
-        for link in told
-    ]
-    more = len(links) - len(told)
-    parts += [f"{more} more"] * (more > 0)
-    text = ", ".join(parts[:-1]) + " and " + parts[-1] if len(parts) > 1 else parts[0]
-    return f"{len(links)} links: {text}" if len(links) > 1 else f"the link {text}"
-
-
 def _time(scenario: dict[str, Any]) -> str:
     duration, warmup = scenario.get("duration"), scenario.get("warmup")
     if not duration:
