@@ -96,8 +96,8 @@ impl<P: Probe> Simulation<P> {
             }
         }
         let mut flows = Vec::with_capacity(network.flows.len());
-        let plans = network.flows.into_iter().zip(first).enumerate();
-        flows.extend(plans.map(|(number, (plan, first))| Flow::new(plan, first, (seed, number))));
+        let plans = network.flows.into_iter().zip(first);
+        flows.extend(plans.map(|(plan, first)| Flow::new(plan, first, seed)));
         let mut simulation = Simulation {
             now: Time::ZERO,
             events,
@@ -191,7 +191,7 @@ impl<P: Probe> Simulation<P> {
             .iter()
             .map(|link| link.inbox.len() + link.disc().map_or(0, |disc| disc.backlog().packets as usize));
         let (segments, packets) = (self.pool.held(), on_their_way.sum::<usize>());
-        assert!(segments <= packets, "{segments} segments of {packets} packets");
+        assert!(segments <= packets, "{segments} segments and datagrams of {packets} packets");
         for link in &self.links {
             if let Some(disc) = link.disc() {
                 let (counts, held, number) = (disc.counts(), disc.backlog().packets, link.number);
@@ -290,7 +290,9 @@ impl<P: Probe> Simulation<P> {
             packet,
             &mut Watch { probe: &mut self.probe, pool: &mut self.pool, link: at.number },
         );
-        self.probe.backlog(now, at.number, disc.backlog());
+        if P::ASKS_FOR_BACKLOG {
+            self.probe.backlog(now, at.number, disc.backlog());
+        }
         if !*asking {
             *asking = true;
             if at.transmitter.is_ready(now) {
@@ -321,7 +323,9 @@ impl<P: Probe> Simulation<P> {
         if let Some((packet, sojourn)) = &taken {
             self.probe.delivered(now, at.number, packet.flow_number(), *sojourn);
         }
-        self.probe.backlog(now, at.number, disc.backlog());
+        if P::ASKS_FOR_BACKLOG {
+            self.probe.backlog(now, at.number, disc.backlog());
+        }
         if let Some((packet, _)) = taken {
             let time = at.send(now, packet.size());
             self.departed.push(Entry { time, packet: packet.on_next_leg() });
@@ -495,6 +499,7 @@ impl<P: Probe> Simulation<P> {
     /// A datagram comes to the receiver, which may send it back.
     fn receive_datagram(&mut self, at: Time, packet: Packet) {
         let number = packet.flow_number();
+        // Its checksum gives a damaged one away.
         let Some(sent) = self.pool.take_datagram(packet) else { return };
         let payload = packet.size().saturating_sub(UDP_HEADER);
         self.probe.received(at, number, u64::from(payload));
@@ -515,10 +520,8 @@ impl<P: Probe> Simulation<P> {
         loop {
             let flow = &mut self.flows[number as usize];
             let Source::Tcp(connection) = &mut flow.source else {
-                if let Some(sent) = self.pool.take_datagram(packet) {
-                    self.probe.rtt(at, number, at.since(sent));
-                }
-                return;
+                let Some(sent) = self.pool.take_datagram(packet) else { return };
+                return self.probe.rtt(at, number, at.since(sent));
             };
             let stop = flow.stop;
             let due =

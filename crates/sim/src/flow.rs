@@ -1,6 +1,6 @@
 //! A flow at work: its endpoints, its route, its timers.
 
-use crate::apps::datagrams::{Datagrams, Draws};
+use crate::apps::datagrams::Datagrams;
 use crate::network::{FlowPlan, SourcePlan};
 use crate::probe::Window;
 use sojourn_tcp::{Config, Receiver, Sender};
@@ -48,13 +48,12 @@ pub(crate) struct Connection {
 pub(crate) struct Timer(Time);
 
 impl Flow {
-    /// The flow `number` of the run with `seed`, from its plan and its first legs.
-    pub(crate) fn new(plan: FlowPlan, [forward, reverse]: [u32; 2], (seed, number): (u64, usize)) -> Flow {
+    /// A flow of the run with `seed`, from its plan and its first legs.
+    pub(crate) fn new(plan: FlowPlan, [forward, reverse]: [u32; 2], seed: u64) -> Flow {
         let source = match plan.source {
             SourcePlan::Bulk(config) => Source::Tcp(Box::new(Connection::new(config))),
             SourcePlan::Datagrams(stream) => {
-                let draws = Draws { seed, name: &format!("flow {number}") };
-                Source::Datagrams(Box::new(Datagrams::new(stream, draws, plan.start)))
+                Source::Datagrams(Box::new(Datagrams::new(stream, seed, plan.start)))
             }
         };
         Flow {

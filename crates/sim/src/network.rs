@@ -67,9 +67,22 @@ pub enum SourcePlan {
     Datagrams(Datagrams),
 }
 
+impl SourcePlan {
+    /// The same for one member of a class.
+    pub(crate) fn of_member(&self, class: &str, member: u32) -> SourcePlan {
+        let mut source = self.clone();
+        if let SourcePlan::Datagrams(datagrams) = &mut source {
+            datagrams.name = format!("{class}/{member}");
+        }
+        source
+    }
+}
+
 /// A stream of UDP datagrams.
 #[derive(Clone, Debug)]
 pub struct Datagrams {
+    /// The flow's name, `CLASS/MEMBER`, with which those of its random streams begin.
+    pub name: String,
     /// Datagrams per second, the mean; of an on/off source while it is on.
     pub rate: f64,
     /// When they are sent.
@@ -80,6 +93,14 @@ pub struct Datagrams {
     pub ecn: bool,
     /// Whether the receiver sends each one back.
     pub echo: bool,
+}
+
+impl Datagrams {
+    /// Datagrams of one size, bytes, at a rate per second; neither ECN-capable nor sent back.
+    pub fn plain(name: &str, rate: f64, spacing: Spacing, bytes: u16) -> Datagrams {
+        let size = Draw::constant(f64::from(bytes)).expect("a size is finite");
+        Datagrams { name: name.into(), rate, spacing, size, ecn: false, echo: false }
+    }
 }
 
 /// When datagrams are sent.

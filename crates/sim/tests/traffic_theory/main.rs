@@ -2,15 +2,16 @@
 
 mod arrivals;
 mod hurst;
+mod little;
 mod on_off;
 mod waiting;
 
 use sojourn_sim::network::{Datagrams, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
-use sojourn_units::{Draw, Rate, Span, Time};
+use sojourn_units::{Rate, Span, Time};
 
 /// A source of datagrams of 1000 B; `rate` in datagrams per second.
 fn datagrams(rate: f64, spacing: Spacing) -> Datagrams {
-    Datagrams { rate, spacing, size: Draw::constant(1000.0).unwrap(), ecn: false, echo: false }
+    Datagrams::plain("udp/0", rate, spacing, 1000)
 }
 
 /// Flows from the very start on over one link after the other.
