@@ -11,7 +11,7 @@ demo:  ## set up, run a published experiment with five queue laws, write a page 
 test:  ## set up and run every check and test
 	@./ci.sh test
 
-bench:  ## cost of each law, and of a simulated packet, beside ns-2's where it is installed
+bench:  ## cost of each law and of a simulated packet, beside ns-2's and ns-3's where they are installed; large networks
 	@./ci.sh bench
 
 behaviour:  ## run every law on three links and print how it behaves

@@ -100,12 +100,14 @@ TEXT
 }
 
 bench() {
-  echo "make bench: builds Sojourn, then measures the cost of each law and of a simulated packet; about 2 minutes once built."
+  echo "make bench: builds Sojourn, then measures the cost of each law and of a simulated packet, and large networks; about 8 minutes once built."
   step "build" build
   heading "laws"
   "$PY" benches/law_cost.py
   heading "bench"
   "$PY" benches/packet_cost.py
+  heading "scale"
+  "$PY" benches/scale.py
 }
 
 behaviour() {

@@ -49,9 +49,9 @@ impl History {
         }
     }
 
-    /// Whether nothing was kept of late.
+    /// Whether it says nothing.
     pub(super) fn is_empty(&self) -> bool {
-        self.runs.is_empty()
+        self.runs.len() < 2
     }
 
     /// How many runs there are.
