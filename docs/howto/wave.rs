@@ -10,7 +10,7 @@
 //! Source: none; a triangle.
 
 use crate::catalogue::Entry;
-use crate::law::{Controller, Gauges, Observation};
+use crate::law::{Controller, Gauges, Given, Observation};
 use crate::sampled::Sampled;
 use crate::site::Site;
 use sojourn_units::param::Described;
@@ -88,6 +88,12 @@ impl Controller for Wave {
 
     fn reset(&mut self) {
         self.phase = 0.0;
+    }
+
+    fn retune(&mut self, given: &Given, site: &Site) -> Result<(), Fault> {
+        let fresh = Wave::new(&Params::from_values(given)?, site)?;
+        *self = Wave { phase: self.phase % fresh.length, ..fresh };
+        Ok(())
     }
 
     fn gauges(&self, out: &mut dyn Gauges) {

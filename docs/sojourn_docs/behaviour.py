@@ -79,10 +79,10 @@ def row(law: str, link: Link, seeds: Sequence[int] = SEEDS) -> Row:
     result = sj.run(sj.load(SCENARIOS / f"{link.name}.toml"), discs=[spec(law, link)], seeds=seeds)
 
     def values(metric: str, scale: float = 1.0) -> list[float]:
-        return [scale * run.metrics[metric] for run in result.runs]
+        return [scale * run.metrics[metric] for run in result.seen()]
 
     queue = values("queue_mean_packets")
-    settled = [settling(result.series.filter(pl.col("seed") == run.seed)) for run in result.runs]
+    settled = [settling(result.series.filter(pl.col("seed") == run.seed)) for run in result.seen()]
     sojourn_ms = values("sojourn_mean_s", 1e3)
     return Row(
         disc=result.discs[0],
@@ -93,7 +93,7 @@ def row(law: str, link: Link, seeds: Sequence[int] = SEEDS) -> Row:
         loss=values("drop_ratio", 100),
         acted=[
             100 * (run.metrics["mark_ratio"] + run.metrics["drop_ratio"] - run.metrics["overflow_ratio"])
-            for run in result.runs
+            for run in result.seen()
         ],
         settling=[time for time in settled if time is not None],
         misses=misses(law, link, estimate(queue).mean, estimate(sojourn_ms).mean),

@@ -53,5 +53,5 @@ def ours(law: str, rtt_ms: int, flows: int) -> dict[str, float]:
     }
     result = sj.run(sj.load(SCENARIO, changes), discs=[DISCS[law]], seeds=SEEDS)
     return {
-        metric: estimate([run.metrics[metric] for run in result.runs]).mean for metric, *_ in COLUMNS[law]
+        metric: estimate([run.metrics[metric] for run in result.seen()]).mean for metric, *_ in COLUMNS[law]
     }

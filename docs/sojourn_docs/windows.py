@@ -71,7 +71,7 @@ def table(results: dict[str, sj.Result]) -> list[str]:
     head = ["", "used, %", "queue, packets", "lost, %", "marked, %"]
     columns = ("utilization", 100), ("queue_mean_packets", 1), ("drop_ratio", 100), ("mark_ratio", 100)
     rows = (
-        [f"[{name}]({name}.md)", *(f"{scale * result.runs[0].metrics[key]:.3g}" for key, scale in columns)]
+        [f"[{name}]({name}.md)", *(f"{scale * result.seen()[0].metrics[key]:.3g}" for key, scale in columns)]
         for name, result in results.items()
     )
     return [f"| {' | '.join(row)} |" for row in (head, ["---", *["---:"] * len(columns)], *rows)]

@@ -1,6 +1,6 @@
 """The compiled half of Sojourn: scenarios, the catalogue, the packet plant and single laws."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Literal, final
 
 import numpy as np
@@ -271,7 +271,12 @@ class Scenario:
     """
 
     @staticmethod
-    def parse(text: bytes, name: str, overrides: list[tuple[str, str]] = ...) -> Scenario:
+    def parse(
+        text: bytes,
+        name: str,
+        overrides: list[tuple[str, str]] = ...,
+        files: Callable[[str], bytes] | None = None,
+    ) -> Scenario:
         """Read a scenario; `overrides` are dotted keys with TOML values. Raises `ScenarioError`."""
     def with_disc(self, spec: str) -> Scenario:
         """The same scenario with another disc at the bottleneck. Raises `ScenarioError`."""
@@ -327,22 +332,31 @@ class Run:
     """What one run measured."""
 
     @property
-    def metrics_json(self) -> str: ...
-    @property
-    def link(self) -> str: ...
+    def links(self) -> list[LinkRun]:
+        """What was seen at each link that has a disc."""
     @property
     def events(self) -> int: ...
     @property
     def cpu_s(self) -> float: ...
+
+class LinkRun:
+    """What one run measured at one link."""
+
+    @property
+    def link(self) -> str: ...
+    @property
+    def rows_json(self) -> str:
+        """Objects with class, metrics and conservation: packets offered, delivered, dropped and still held.
+
+        The first one, whose class is null, is about all packets; the others are, where the run has several
+        classes of traffic, about those whose data cross the link.
+        """
     @property
     def series(self) -> dict[str, npt.NDArray[np.float64]]:
         """`time_s` and, equally long, every sampled quantity; NaN where nothing happened."""
     @property
     def distributions(self) -> dict[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
         """By name: values, and the fraction of samples at or below each."""
-    @property
-    def conservation(self) -> dict[str, int]:
-        """Packets offered to the disc, delivered, dropped and still held."""
 
 def run(
     scenario: Scenario,

@@ -159,7 +159,7 @@ def ns2(point: Point, seed: int) -> dict[str, float]:
 @pytest.mark.parametrize("point", POINTS, ids=lambda point: point.name)
 def test_point(point: Point) -> None:
     scenario = sj.load(ROOT / "scenarios/peers/s1.toml", point.settings)
-    ours = sj.run(scenario, discs=[point.disc], seeds=SEEDS).runs
+    ours = sj.run(scenario, discs=[point.disc], seeds=SEEDS).seen()
     with ThreadPoolExecutor(2) as pool:
         theirs = list(pool.map(lambda seed: ns2(point, seed), SEEDS))
     lines = []

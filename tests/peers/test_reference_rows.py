@@ -151,7 +151,7 @@ def test_row(row: dict[str, str]) -> None:
     metric, run = row["metric"], run_of(row)
     # A single run has no spread that is known.
     peer = Sample(int(row["n"]), float(row["mean"]), float(row["sd"] or 0.0))
-    values = [run.value(metric, ours.metrics) for ours in run.ours().runs]
+    values = [run.value(metric, ours.metrics) for ours in run.ours().seen()]
     events = peer.mean * OFFERED[run.family]
     found = verdict(metric, Sample.of(values), peer, events=events, bounds=ISSUES[row["issue"]])
     print(found.line())

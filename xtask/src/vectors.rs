@@ -8,12 +8,12 @@
 use sojourn_aqm::catalogue::LAWS;
 use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::{
-    Arrival, Cause, Departure, Disc, FlowId, Gauges, Law, Limit, Observation, Overflow, Packet, Sink, Site,
-    Verdict,
+    Arrival, Cause, Departure, Disc, FlowId, Gauges, Given, Law, Limit, Observation, Overflow, Packet, Sink,
+    Site, Verdict,
 };
 use sojourn_scenario::DiscSpec;
 use sojourn_scenario::trace::{Answer, Call, Header, Trace};
-use sojourn_units::{Bytes, Ecn, Rate, Span, Stream, Time};
+use sojourn_units::{Bytes, Ecn, Fault, Rate, Span, Stream, Time};
 use std::sync::{Arc, Mutex};
 
 /// A trace's place under `vectors/`, and its text.
@@ -318,6 +318,11 @@ impl Law for Recorder {
     }
     fn on_link_change(&mut self, now: Time, rate: Rate) {
         self.put(Call::Rate(now, rate));
+    }
+    fn retune(&mut self, now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
+        self.law.clone().retune(now, given, site)?;
+        self.put(Call::Retune(now, given.to_vec(), *site));
+        Ok(())
     }
     fn overflow(&self) -> Overflow {
         self.law.overflow()

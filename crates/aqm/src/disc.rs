@@ -1,7 +1,7 @@
 //! What a disc is: the holder of packets.
 
-use crate::law::{Backlog, FlowId, Gauges};
-use sojourn_units::{Amount, Ecn, Rate, Span, Time};
+use crate::law::{Backlog, FlowId, Gauges, Given};
+use sojourn_units::{Amount, Ecn, Fault, Rate, Span, Time};
 use std::fmt;
 
 /// What a disc needs to know of a packet.
@@ -49,6 +49,8 @@ pub trait Disc<P: Packet>: Send {
     fn on_update(&mut self, due: Time, now: Time);
     /// The link has a new rate.
     fn link_changed(&mut self, now: Time, rate: Rate);
+    /// Its law is given these parameters besides those that it was given before. Where the law refuses, nothing has changed.
+    fn retune(&mut self, now: Time, set: &Given) -> Result<(), Fault>;
     /// What is held.
     fn backlog(&self) -> Backlog;
     /// What has come and gone since the start.

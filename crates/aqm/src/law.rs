@@ -1,7 +1,8 @@
 //! What a law is told, and what it answers.
 
+use crate::site::Site;
 use dyn_clone::DynClone;
-use sojourn_units::{Ecn, Prob, Rate, Span, Time};
+use sojourn_units::{Ecn, Fault, Prob, Rate, Span, Time, Value};
 
 /// Which flow a packet belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -128,11 +129,15 @@ pub struct Observation {
     pub applied: Prob,
 }
 
+/// The parameters that are given, by their keys; the others stand at their defaults.
+pub type Given = [(String, Value)];
+
 /// A queue law: per-packet verdicts, and updates at times of its own choosing.
 ///
-/// The host's contract: time never runs back; updates due at *t* come before
-/// packets at *t*; after a stall there is one update with the real `elapsed`;
-/// `Mark` is obeyed only for ECN-capable packets.
+/// The host's contract: time never runs back; at *t* come first changes of the
+/// link and of the parameters, then updates due at *t*, then packets; after a
+/// stall there is one update with the real `elapsed`; `Mark` is obeyed only for
+/// ECN-capable packets.
 pub trait Law: DynClone + Send {
     /// A packet asks to be let in. Called for every arrival, also when the buffer is full.
     fn on_arrival(&mut self, _arrival: &Arrival) -> Verdict {
@@ -148,6 +153,14 @@ pub trait Law: DynClone + Send {
     fn on_overflow(&mut self, _now: Time) {}
     /// The link has a new rate.
     fn on_link_change(&mut self, _now: Time, _rate: Rate) {}
+    /// From now on it stands under other parameters: `given` are all that it is given, `site` is its place with the
+    /// link's present rate (the last one above 0).
+    ///
+    /// The law is then what one built there would be, except that it keeps its state: what it has seen and
+    /// learnt. So under its own parameters and at its own place nothing happens. A law that refuses stays as it was.
+    fn retune(&mut self, _now: Time, _given: &Given, _site: &Site) -> Result<(), Fault> {
+        Err(Fault::new("law", FIXED))
+    }
     /// Which packet goes when one does not fit; always the same.
     fn overflow(&self) -> Overflow {
         Overflow::Tail
@@ -182,6 +195,10 @@ pub trait Controller: DynClone + Send {
     fn reset(&mut self);
     /// The link has a new rate.
     fn on_link_change(&mut self, _rate: Rate) {}
+    /// As [`Law::retune`]; its probability stays in force until its next update.
+    fn retune(&mut self, _given: &Given, _site: &Site) -> Result<(), Fault> {
+        Err(Fault::new("law", FIXED))
+    }
     /// The backlog that the controller tries to hold, packets.
     fn target_packets(&self) -> Option<f64> {
         None
@@ -191,6 +208,9 @@ pub trait Controller: DynClone + Send {
     /// Shows its inner values by name.
     fn gauges(&self, _out: &mut dyn Gauges) {}
 }
+
+/// The refusal of a law that says nothing of other parameters.
+const FIXED: &str = "takes no other parameters while it works; legal: leave it as it is";
 
 /// Where a law shows its inner values.
 pub trait Gauges {
@@ -216,6 +236,9 @@ impl Law for Box<dyn Law> {
     }
     fn on_link_change(&mut self, now: Time, rate: Rate) {
         (**self).on_link_change(now, rate);
+    }
+    fn retune(&mut self, now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
+        (**self).retune(now, given, site)
     }
     fn overflow(&self) -> Overflow {
         (**self).overflow()

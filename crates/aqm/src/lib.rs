@@ -17,6 +17,8 @@ mod sampled;
 mod site;
 
 pub use disc::{Cause, Counts, Disc, Limit, Packet, Sink};
-pub use law::{Arrival, Backlog, Controller, Departure, FlowId, Gauges, Law, Observation, Overflow, Verdict};
+pub use law::{
+    Arrival, Backlog, Controller, Departure, FlowId, Gauges, Given, Law, Observation, Overflow, Verdict,
+};
 pub use sampled::Sampled;
 pub use site::{Network, Site};

@@ -1,8 +1,9 @@
 //! A law from a controller: each packet is marked or dropped with its probability.
 
-use crate::law::{Arrival, Controller, Gauges, Law, Observation, Verdict};
+use crate::law::{Arrival, Controller, Gauges, Given, Law, Observation, Verdict};
 use crate::parts::ticks::Ticks;
-use sojourn_units::{Prob, Rate, Time};
+use crate::site::Site;
+use sojourn_units::{Fault, Prob, Rate, Time};
 
 /// Runs a controller every period and applies its probability to each arrival
 /// independently (Bernoulli trials).
@@ -28,6 +29,12 @@ impl<C: Controller + Clone> Law for Sampled<C> {
 
     fn on_link_change(&mut self, _now: Time, rate: Rate) {
         self.controller.on_link_change(rate);
+    }
+
+    fn retune(&mut self, now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
+        self.controller.retune(given, site)?;
+        self.ticks.retime(now, self.controller.period());
+        Ok(())
     }
 
     fn next_update(&self) -> Option<Time> {

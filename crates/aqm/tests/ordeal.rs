@@ -2,8 +2,9 @@
 //!
 //! For any legal parameters, at any place, under any sequence of operations: no
 //! panic, no packet lost or made, marks only on ECN-capable packets, work that
-//! is bounded by what is held, the same future after a clone, and verdicts that
-//! do not change when all times are shifted. A new law needs no line here;
+//! is bounded by what is held, the same future after a clone, verdicts that do
+//! not change when all times are shifted, nor when the law is given its own
+//! parameters anew or parameters that it refuses. A new law needs no line here;
 //! only what a certain law must have met stands in `Met::check`.
 //!
 //! `ORDEAL_OPERATIONS` sets the number of operations for each law; every case
@@ -15,10 +16,10 @@ use common::Parcel;
 use sojourn_aqm::catalogue::{self, Entry};
 use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::{
-    Arrival, Cause, Departure, Disc, Gauges, Law, Limit, Observation, Overflow, Sink, Site, Verdict,
+    Arrival, Cause, Departure, Disc, Gauges, Given, Law, Limit, Observation, Overflow, Sink, Site, Verdict,
 };
 use sojourn_units::param::{Field, Kind};
-use sojourn_units::{Ecn, Rate, Span, Stream, Time, Value};
+use sojourn_units::{Ecn, Fault, Rate, Span, Stream, Time, Value};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -53,6 +54,7 @@ struct Met {
     dropped: u64,
     marked: u64,
     condemned_in_a_row: u64,
+    retuned: u64,
 }
 
 impl Case {
@@ -61,10 +63,10 @@ impl Case {
         let mut draws = Stream::named(self.number, self.entry.page.stem);
         let (site, limit) = place(&mut draws);
         let (given, law) = self.law(&mut draws, &site);
-        let operations = operations(&mut draws, &site);
+        let operations = self.operations(&mut draws, &site);
         let calls = Arc::default();
         let watched = Watched { law, calls: Arc::clone(&calls) };
-        let disc = Fifo::new(watched, limit, site, Stream::named(self.number, "disc"));
+        let disc = Fifo::new(watched, limit, site, Stream::named(self.number, "disc")).given(&given);
         let period = disc.next_update().map(|due| due.since(Time::ZERO));
 
         let begin = later(Time::ZERO, LONG_IDLE, period);
@@ -76,8 +78,16 @@ impl Case {
             number: 0,
             delivered: 0,
             condemned_in_a_row: 0,
+            retuned: 0,
             log: Vec::new(),
         };
+        let plain: Vec<_> = operations.iter().filter(|operation| !operation.is_retune()).cloned().collect();
+        let (mut left, mut told) = (begun(disc.clone(), begin), begun(disc.clone(), begin));
+        left.all(&plain);
+        told.all_while_told(&plain, &given, site.rate);
+        assert!(left.log == told.log, "it is not the same law under its own parameters");
+        assert_eq!(left.disc.next_update(), told.disc.next_update());
+
         let mut first = begun(disc.clone(), begin);
         let (head, tail) = operations.split_at(operations.len() / 2);
         first.all(head);
@@ -95,6 +105,18 @@ impl Case {
         met.dropped += first.disc.counts().dropped_by_law;
         met.marked += first.disc.counts().marked;
         met.condemned_in_a_row = met.condemned_in_a_row.max(first.condemned_in_a_row);
+        met.retuned += first.retuned;
+    }
+
+    /// Operations, with other parameters of the law now and then.
+    fn operations(self, draws: &mut Stream, site: &Site) -> Vec<Operation> {
+        let mut operations = operations(draws, site);
+        for _ in 0..RETUNES_A_CASE {
+            let (given, _) = self.law(draws, site);
+            let place = (draws.uniform() * operations.len() as f64) as usize;
+            operations.insert(place, Operation::Retune(given));
+        }
+        operations
     }
 
     /// The law under parameters drawn from what its page says; those that it refuses are left out.
@@ -134,6 +156,7 @@ impl Met {
             let marks = SELDOM_MARK.iter().find(|(law, _)| *law == stem).map_or(100, |(_, marks)| *marks);
             assert!(self.dropped > 100 && self.marked >= marks, "{stem}: {} {}", self.dropped, self.marked);
         }
+        assert!(self.retuned > 100, "{stem}: took other parameters {} times", self.retuned);
         if stem == "codel" {
             assert!(self.condemned_in_a_row > 2, "{stem}: {}", self.condemned_in_a_row);
         }
@@ -154,12 +177,19 @@ impl Drop for Told {
 
 // ---- What is asked --------------------------------------------------------------------------------------
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Operation {
     Enqueue { len: u32, ecn: Ecn, flow: u32 },
     Dequeue,
     Wait(Span),
     Rate(Rate),
+    Retune(Vec<(String, Value)>),
+}
+
+impl Operation {
+    fn is_retune(&self) -> bool {
+        matches!(self, Operation::Retune(_))
+    }
 }
 
 /// A disc at work, and the log of what came of every packet.
@@ -173,16 +203,38 @@ struct Play {
     number: u64,
     delivered: u64,
     condemned_in_a_row: u64,
+    retuned: u64,
     log: Vec<(u64, char)>,
 }
 
 impl Play {
+    /// The same as [`Play::all`], but the law is told its own parameters again and again while its place is its
+    /// own, and refuses others.
+    fn all_while_told(&mut self, operations: &[Operation], given: &Given, own: Rate) {
+        let mut rate = own;
+        for (place, operation) in operations.iter().enumerate() {
+            if place.is_multiple_of(10) && rate == own {
+                self.disc.retune(self.now, given).expect("its own parameters");
+            }
+            if place.is_multiple_of(50) {
+                let unknown = [("no such key".into(), Value::Flag(true))];
+                self.disc.retune(self.now, &unknown).expect_err("parameters of no law");
+            }
+            self.all(std::slice::from_ref(operation));
+            if let Operation::Rate(new) = operation
+                && *new > Rate::ZERO
+            {
+                rate = *new;
+            }
+        }
+    }
+
     fn all(&mut self, operations: &[Operation]) {
         for operation in operations {
             self.update();
             let asked = self.calls.load(Ordering::Relaxed);
             let (held, logged) = (u64::from(self.disc.backlog().packets), self.log.len());
-            self.one(*operation);
+            self.one(operation);
             let asked = self.calls.load(Ordering::Relaxed) - asked;
             let logged = (self.log.len() - logged) as u64;
             assert!(
@@ -193,12 +245,18 @@ impl Play {
         }
     }
 
-    fn one(&mut self, operation: Operation) {
+    fn one(&mut self, operation: &Operation) {
         let mut fate = Fate::default();
         match operation {
-            Operation::Wait(span) => self.now += span,
-            Operation::Rate(rate) => self.disc.link_changed(self.now, rate),
+            Operation::Wait(span) => self.now += *span,
+            Operation::Rate(rate) => self.disc.link_changed(self.now, *rate),
+            Operation::Retune(given) => {
+                // Some do not go with those that it has.
+                self.retuned += u64::from(self.disc.retune(self.now, given).is_ok());
+                assert!(self.disc.next_update().is_none_or(|next| next >= self.now), "an update in the past");
+            }
             Operation::Enqueue { len, ecn, flow } => {
+                let (len, ecn, flow) = (*len, *ecn, *flow);
                 self.number += 1;
                 self.disc.enqueue(self.now, Parcel { number: self.number, len, ecn, flow }, &mut fate);
                 self.log.append(&mut fate.log);
@@ -285,6 +343,9 @@ impl Law for Watched {
     fn on_link_change(&mut self, now: Time, rate: Rate) {
         self.count();
         self.law.on_link_change(now, rate);
+    }
+    fn retune(&mut self, now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
+        self.law.retune(now, given, site)
     }
     fn overflow(&self) -> Overflow {
         self.law.overflow()
@@ -380,6 +441,7 @@ fn operations(draws: &mut Stream, site: &Site) -> Vec<Operation> {
             ..0.305 => Operation::Wait(Span::from_seconds(between(draws, 1e-9, 100.0))),
             ..0.31 => Operation::Rate(Rate::from_bits_per_second(match draws.uniform() {
                 ..0.1 => 0.0,
+                ..0.5 => site.rate.bits_per_second(),
                 _ => between(draws, 1e4, 1e10),
             })),
             _ if draws.uniform() > load => Operation::Dequeue,
@@ -415,6 +477,8 @@ fn setting(name: &str, default: u64) -> u64 {
 }
 
 const OPERATIONS_A_CASE: u64 = 500;
+/// How often a case has other parameters besides.
+const RETUNES_A_CASE: u64 = 5;
 
 /// Laws that leave all dropping to a full buffer.
 const NEVER_DROP: [&str; 2] = ["tail_drop", "head_drop"];

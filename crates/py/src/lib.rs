@@ -26,7 +26,7 @@ mod _core {
         Acknowledged, Arrival, Departure, Observation, Signal, Site, Verdict, check_cc, check_law,
     };
     #[pymodule_export]
-    use crate::run::{Run, Ticket, run};
+    use crate::run::{LinkRun, Run, Ticket, run};
     #[pymodule_export]
     use crate::scenario::Scenario;
 

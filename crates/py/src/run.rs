@@ -7,7 +7,7 @@ use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value, json};
-use sojourn_sim::{Metric, Outcome};
+use sojourn_sim::{Balance, LinkOutcome, Metric, Outcome, Row};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -52,9 +52,14 @@ impl Ticket {
 /// The outcome of a run.
 #[pyclass(frozen, module = "sojourn._core")]
 pub(crate) struct Run {
-    outcome: Outcome,
+    links: Vec<Arc<LinkOutcome>>,
+    events: u64,
     cpu_s: f64,
 }
+
+/// The outcome of a run at one link.
+#[pyclass(frozen, module = "sojourn._core")]
+pub(crate) struct LinkRun(Arc<LinkOutcome>);
 
 /// Runs a scenario on the packet plant, without Python's lock; under `laws`, where there are any, one for each of the
 /// scenario's sites in their order.
@@ -78,7 +83,9 @@ pub(crate) fn run(
         let start = thread_cpu_seconds();
         let mut run = sojourn_sim::Run::with_laws(&scenario, seed, own).map_err(refused)?;
         drive(&mut run, ticket, &failure, every_packet)?;
-        Ok(Run { outcome: run.finish(), cpu_s: thread_cpu_seconds() - start })
+        let Outcome { links, counts } = run.finish();
+        let links = links.into_iter().map(Arc::new).collect();
+        Ok(Run { links, events: counts.events + counts.arrivals, cpu_s: thread_cpu_seconds() - start })
     })
 }
 
@@ -111,24 +118,16 @@ fn refused(fault: sojourn_units::Fault) -> PyErr {
 
 #[pymethods]
 impl Run {
-    /// The contract's metrics as a JSON object.
+    /// What was seen at each link that has a disc.
     #[getter]
-    fn metrics_json(&self) -> String {
-        let entries =
-            self.outcome.metrics.iter().map(|(name, metric)| ((*name).to_string(), json_of(metric)));
-        Value::Object(entries.collect::<Map<String, Value>>()).to_string()
-    }
-
-    /// The link that was watched.
-    #[getter]
-    fn link(&self) -> &str {
-        &self.outcome.link
+    fn links(&self) -> Vec<LinkRun> {
+        self.links.iter().map(|link| LinkRun(link.clone())).collect()
     }
 
     /// Events that happened, and packets that came to shared links.
     #[getter]
     fn events(&self) -> u64 {
-        self.outcome.counts.events + self.outcome.counts.arrivals
+        self.events
     }
 
     /// CPU time of the run, s.
@@ -136,12 +135,29 @@ impl Run {
     fn cpu_s(&self) -> f64 {
         self.cpu_s
     }
+}
+
+#[pymethods]
+impl LinkRun {
+    /// The link's name.
+    #[getter]
+    fn link(&self) -> &str {
+        &self.0.link
+    }
+
+    /// JSON objects with the keys metrics and conservation, these packets of the whole run: first of all packets, then,
+    /// with the key class, of those of each class, where the run has several.
+    #[getter]
+    fn rows_json(&self) -> String {
+        let classes = self.0.classes.iter().map(|(class, row)| row_of(row, Some(class)));
+        Value::Array(std::iter::once(row_of(&self.0.all, None)).chain(classes).collect()).to_string()
+    }
 
     /// The series by name, `time_s` first, all equally long.
     #[getter]
     fn series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
-        for (name, values) in self.outcome.series.columns() {
+        for (name, values) in self.0.series.columns() {
             columns.set_item(name, PyArray1::from_slice(py, values))?;
         }
         Ok(columns)
@@ -150,24 +166,21 @@ impl Run {
     /// Distributions by name: values, and the share at or below.
     #[getter]
     fn distributions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (values, shares): (Vec<f64>, Vec<f64>) =
-            self.outcome.sojourn_distribution.iter().copied().unzip();
+        let (values, shares): (Vec<f64>, Vec<f64>) = self.0.sojourn_distribution.iter().copied().unzip();
         let columns = PyDict::new(py);
         columns.set_item("sojourn_s", (values.into_pyarray(py), shares.into_pyarray(py)))?;
         Ok(columns)
     }
+}
 
-    /// Packets of the whole run: offered = delivered + dropped + held.
-    #[getter]
-    fn conservation<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let balance = self.outcome.balance;
-        let counts = PyDict::new(py);
-        counts.set_item("offered", balance.offered)?;
-        counts.set_item("delivered", balance.delivered)?;
-        counts.set_item("dropped", balance.dropped)?;
-        counts.set_item("held", balance.held)?;
-        Ok(counts)
-    }
+fn row_of(row: &Row, class: Option<&String>) -> Value {
+    let metrics = row.metrics.iter().map(|(name, metric)| ((*name).to_string(), json_of(metric)));
+    let Balance { offered, delivered, dropped, held } = row.balance;
+    json!({
+        "class": class,
+        "metrics": metrics.collect::<Map<String, Value>>(),
+        "conservation": { "offered": offered, "delivered": delivered, "dropped": dropped, "held": held },
+    })
 }
 
 fn json_of(metric: &Metric) -> Value {

@@ -2,8 +2,10 @@
 
 use crate::disc::DiscSpec;
 use crate::keys::SHORT;
+use crate::links::Medium;
 use crate::scenario::{Flows, Scenario};
 use crate::topology::{Link, Route};
+use crate::udp::{Datagrams, KEYS};
 use serde_json::{Map, Value as Json, json};
 use sojourn_tcp::knobs::knob;
 use sojourn_units::Value;
@@ -16,8 +18,14 @@ impl Scenario {
     /// Without the nulls it reads back as the same scenario.
     pub fn to_json(&self) -> Json {
         let changes = self.at.iter().map(|change| {
-            let target = change.set.target();
-            json!({ "time": change.time.to_string(), "set": { target: change.set.value() } })
+            let set: Map<String, Json> =
+                change.keys().iter().map(|(key, value)| (key.clone(), of_value(value))).collect();
+            json!({
+                "time": change.time.to_string(),
+                "every": change.every.map(|every| every.to_string()),
+                "until": change.until.map(|until| until.to_string()),
+                "set": set,
+            })
         });
         let mut scenario = json!({
             "title": self.title,
@@ -42,9 +50,9 @@ impl Scenario {
         for link in &self.topology.links {
             let mut line = line(link);
             if let Some(of) = links.last_mut().filter(|_| link.is_back) {
-                let usual =
-                    ["rate", "delay"].iter().all(|key| of[key] == line[key]) && line["buffer"].is_null();
-                of["back"] = if usual && line["disc"].is_null() { Json::Null } else { line };
+                let usual = ["rate", "delay", "framing"].iter().all(|key| of[key] == line[key])
+                    && ["trace", "buffer", "disc", "impairments"].iter().all(|key| line[key].is_null());
+                of["back"] = if usual { Json::Null } else { line };
                 of["one_way"] = Json::Null;
                 continue;
             }
@@ -76,11 +84,15 @@ impl Scenario {
 
 /// One direction of a link.
 fn line(link: &Link) -> Json {
+    let Medium { framing, deliveries, impairments } = &link.medium;
     json!({
-        "rate": link.rate.to_string(),
+        "rate": deliveries.is_none().then(|| link.rate.to_string()),
+        "trace": deliveries.as_ref().map(|plan| of_value(&plan.trace().write())),
         "delay": link.delay.to_string(),
         "buffer": link.buffer.map(|limit| limit.to_string()),
         "disc": link.disc.as_ref().filter(|_| !link.is_fixed).map(disc),
+        "framing": of_value(&framing.write()),
+        "impairments": (!impairments.is_none()).then(|| of_value(&impairments.write())),
     })
 }
 
@@ -94,13 +106,12 @@ fn flows(flows: &Flows) -> Json {
         "back": null,
         "count": flows.count,
         "app": flows.app.name(),
-        "rate": flows.app.rate().map(|rate| rate.to_string()),
         "cc": tcp(flows.cc.to_string().into()),
         "profile": tcp(flows.profile.name.into()),
         "tcp": tcp(knobs(flows)),
         "reads": flows.reads.map(|rate| rate.to_string()),
         "ecn": flows.ecn,
-        "segment": flows.segment.to_string(),
+        "segment": tcp(flows.segment.to_string().into()),
         "access": flows.access.map(|access| {
             json!({ "rate": access.rate.to_string(), "delay": of_value(&access.delay.write()) })
         }),
@@ -109,6 +120,12 @@ fn flows(flows: &Flows) -> Json {
     });
     for knob in SHORT.iter().filter_map(|name| knob(name)) {
         group[knob.name] = tcp(of_value(&(knob.get)(&flows.profile)));
+    }
+    for (key, _) in KEYS.iter().filter(|(key, _)| *key != "segment") {
+        group[*key] = Json::Null;
+    }
+    for (key, value) in flows.app.datagrams().into_iter().flat_map(Datagrams::to_json) {
+        group[key] = value;
     }
     group
 }

@@ -5,12 +5,15 @@
 
 use crate::app::AppName;
 use crate::disc::DEFAULT_LAW;
+use crate::links::{Framing, Impairments, Trace};
 use crate::times::{Spread, Start};
+use crate::udp::SEGMENT;
 use sojourn_tcp::PROFILES;
 use sojourn_tcp::knobs::{KNOBS, Knob, knob};
 use sojourn_units::param::{Kind, Quantity};
-use sojourn_units::{Amount, Bytes, LinkRate, Span, Value, did_you_mean};
+use sojourn_units::{Amount, Bytes, LinkRate, SizeDraw, Span, TimeDraw, Value, did_you_mean};
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 /// A key of a scenario file.
@@ -44,6 +47,8 @@ pub enum Preset {
     Text(&'static str),
     /// This whole number.
     Whole(i64),
+    /// This number.
+    Number(f64),
     /// Two times in a table under this word.
     Times(&'static str, [&'static str; 2]),
     /// Something that follows from other keys, or nothing; in words.
@@ -91,7 +96,7 @@ macro_rules! whole {
     };
 }
 
-use Preset::{Required, Text, Times, Whole, Words};
+use Preset::{Number, Required, Text, Times, Whole, Words};
 
 static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     let rows = |table: &'static str| ROWS.iter().filter(move |key| key.table == table).copied();
@@ -152,10 +157,19 @@ fn of_knob(table: &'static str, knob: &'static Knob) -> Key {
 /// Knobs of TCP that may stand in the group of flows itself: those that people turn most.
 pub(crate) const SHORT: &[&str] = &["sack", "timestamps", "initial_window", "delayed_ack", "min_rto"];
 
+/// Times between datagrams.
+const EVERY: RangeInclusive<Span> = Span::from_micros(1)..=Span::from_secs(3600);
+
 /// The keys of one direction of a link.
 static LINK: &[Key] = &[
     key!("", "rate": LinkRate = Required, "1 bit/s to 1 Tbit/s" if |_| true,
-        "rate of the link; in packets/s of the flows' segment (their mean where they differ)"),
+        "rate of the link, bits on its wire; in packets/s of the flows' segment (their mean where they differ)"),
+    key!("", "trace": Trace = Words("a constant rate"),
+        "in the stead of rate; { file = NAME }, a file beside the scenario; { model = \"lte\", mean, volatility, outage } or \
+         { model = \"satellite\", mean, interval, gap, spread, frame }" if |_| true,
+        "when the link may send: a recording as Mahimahi's (a number of milliseconds a line, 1504 B each, from the \
+         start when it is over), or a model that draws one; laws are told its mean rate, and framing is tun where \
+         none is given"),
     key!("", "delay": Span = Required, "propagation delay, one way"),
     key!("", "buffer": Amount = Words("no limit"),
         "whole packets, at least one; or bytes or a time at the link's rate, one segment or more"
@@ -164,6 +178,15 @@ static LINK: &[Key] = &[
     key!("", "disc": Disc = Text(DEFAULT_LAW),
         "a law of the catalogue with its parameters" if |_| true,
         "the disc: { law = NAME, KEY = VALUE } or \"NAME:KEY=VALUE,KEY=VALUE\"; see `sojourn list laws`"),
+    key!("", "framing": Framing = Text("ip"),
+        "ip, ethernet, pppoe, docsis, ptm, pppoe_ptm, ipoa_vcmux, ipoa_llc, pppoa_vcmux, pppoa_llc, bridged_vcmux, \
+         bridged_llc, pppoe_vcmux, pppoe_llc or tun; or { overhead = SIZE, least = SIZE, cells = true } (ATM cells), \
+         with blocks = true instead for PTM" if |_| true,
+        "what a packet takes on the wire; buffers and laws count IP packets"),
+    key!("", "impairments": Impairments = Words("none"),
+        "any of loss, corrupt, bleach, duplicate (probabilities), bursts = { enter, leave, good, bad }, jitter = TIME or a distribution, \
+         reorder = { probability, late = TIME or a distribution }" if |_| true,
+        "what the wire does to packets after they have been sent"),
 ];
 
 /// All keys but those of [`LINK`] and the knobs of TCP.
@@ -216,9 +239,27 @@ static ROWS: &[Key] = &[
         "the nodes that acknowledgments pass, both ends included"),
     whole!("flows", "count" = Whole(1), 1 to 1_000_000, "how many flows; a million in all groups"),
     key!("flows", "app": AppName = Text("bulk"),
-        "what they send; bulk: TCP that always has data to send; cbr and poisson: UDP datagrams; see `sojourn list apps`"),
-    key!("flows", "rate": LinkRate = Words("for cbr and poisson it must be given"), "1 bit/s to the access link's rate" if |_| true,
-        "for cbr and poisson: the rate of each flow, in whole IP packets"),
+        "what they send; bulk: TCP that always has data to send; cbr, poisson, on_off, lrd, voip and ping: UDP datagrams; \
+         see `sojourn list apps`"),
+    key!("flows", "rate": LinkRate = Words("for cbr, poisson, on_off and lrd it must be given"),
+        "1 bit/s to the access link's rate" if |_| true,
+        "for cbr, poisson, on_off and lrd: the rate of each flow, in whole IP packets; of on_off while it is on, of the \
+         others the mean"),
+    key!("flows", "size": SizeDraw = Words("all as segment; for ping 84 B"), "28 B to 65535 B on average" if |_| true,
+        "for cbr, poisson, on_off, lrd and ping: the size of a datagram, headers (28 B) included, or a distribution; \
+         what is beyond 65535 B is cut"),
+    key!("flows", "on": TimeDraw = Words("{ exponential = \"500 ms\" }; for lrd 500 ms"),
+        "more than 0 on average" if |on| on.seconds().mean() > 0.0,
+        "for on_off: how long it is on at a time, TIME or a distribution; for lrd: the mean of that"),
+    key!("flows", "off": TimeDraw = Words("{ exponential = \"500 ms\" }; for lrd 500 ms"),
+        "for on_off: how long it is off at a time, TIME or a distribution; for lrd: the mean of that"),
+    key!("flows", "hurst": f64 = Number(0.8), "0.55 to 0.95" if |hurst| (0.55..=0.95).contains(hurst),
+        "for lrd: the Hurst parameter; the tail index of the periods is 3 - 2 hurst"),
+    whole!("flows", "sources" = Whole(50), 1 to 10_000, "for lrd: how many on/off sources make up a flow"),
+    key!("flows", "spurts": bool = Words("false"),
+        "for voip: whether the speaker pauses, with talk spurts of 1.004 s and pauses of 1.587 s on average"),
+    key!("flows", "every": Span = Text("200 ms"), "1 us to 1 h" if |every| EVERY.contains(every),
+        "for ping: the time from one datagram to the next"),
     key!("flows", "cc": Control = Text("newreno"),
         "a congestion control of the catalogue with its parameters" if |_| true,
         "the congestion control, with the recovery that its RFC pairs with it: { name = NAME, KEY = VALUE } \
@@ -233,7 +274,7 @@ static ROWS: &[Key] = &[
     key!("flows", "ecn": bool = Words("false; true with a congestion control that is made of marks, such as dctcp"),
         "whether they negotiate ECN (RFC 3168); UDP datagrams are ECN-capable"),
     key!("flows", "segment": Bytes = Text("1500 B"),
-        "100 B to 65535 B" if |size| (100..=65535).contains(&size.get()),
+        "100 B to 65535 B" if |size| SEGMENT.contains(&size.get()),
         "the IP packet on the wire, headers (40 B) and options included; ACKs have 40 B and their options"),
     key!("flows", "access": Section = Words("of a dumbbell the defaults of its keys; else none: the hosts are at the nodes"),
         "links that each flow has to itself between its hosts and the network, one on each side; their buffers are \
@@ -248,14 +289,24 @@ static ROWS: &[Key] = &[
     key!("flows.access", "delay": Spread = Text("0 s"),
         "propagation delay of each access link, one way: TIME, or { spread = [TIME, TIME] } evenly from the \
          first flow to the last; base RTT = 2 (bottleneck delay + 2 access delay)"),
-    key!("at", "time": Span = Required, "before duration" if |_| true, "when it happens"),
+    key!("at", "time": Span = Required, "before duration" if |_| true, "when it happens, or happens first"),
+    key!("at", "every": Span = Words("it happens once"), "1 us or more" if |span| *span >= Span::from_micros(1),
+        "how long from each time to the next"),
+    key!("at", "until": Span = Words("the end of the run"), "time or later, with every" if |_| true,
+        "the last time that it may happen"),
     key!("at", "set": Section = Required, "at least one key" if |_| true,
-        "what changes: { \"KEY\" = VALUE }"),
-    key!("at.set", "bottleneck.rate": LinkRate = Words("as it was"), "1 bit/s to 1 Tbit/s" if |_| true,
-        "the link's new rate, both ways; the packet being sent is finished at the old one; a buffer given as a \
-         time stays as it was"),
-    key!("at.set", "bottleneck.delay": Span = Words("as it was"),
-        "the link's new propagation delay, one way"),
+        "what changes: { \"KEY\" = VALUE }; LINK is the name of a link, or NAME.back, and CLASS that of a class"),
+    key!("at.set", "LINK.rate": LinkRate = Words("as it was"), "1 bit/s to 1 Tbit/s" if |_| true,
+        "the link's new rate, and that of its other direction where the two begin alike; the packet being sent is \
+         finished at the old one; a buffer given as a time stays as it was"),
+    key!("at.set", "LINK.delay": Span = Words("as it was"),
+        "the link's new propagation delay, and that of its other direction where the two begin alike; packets on the \
+         wire keep theirs"),
+    key!("at.set", "LINK.disc.KEY": Anything = Words("as it was"), "as in the disc" if |_| true,
+        "a parameter of the link's law, which keeps what it has seen and learnt; what follows from the parameters is \
+         reckoned with the link's rate at that time, for the flows and the round trip of the start"),
+    whole!("at.set", "CLASS.count" = Words("as it was"), 0 to 1_000_000,
+        "how many flows of the class there are; the last ones leave, and those that come back connect anew"),
 ];
 
 impl Key {
@@ -266,7 +317,7 @@ impl Key {
                 Words("none; tail_drop where there is a buffer, which --disc leaves alone")
             }
             (Role::Back, "disc") => Words("none"),
-            (Role::Back, "rate" | "delay") => Words("as the other direction"),
+            (Role::Back, "rate" | "delay" | "framing") => Words("as the other direction"),
             _ => self.preset,
         };
         Key { table, preset, ..self }
@@ -275,6 +326,11 @@ impl Key {
     /// Its dotted path, `"flows.count"`.
     pub fn path(&self) -> String {
         if self.table.is_empty() { self.name.into() } else { format!("{}.{}", self.table, self.name) }
+    }
+
+    /// The key that may stand in its stead, where it must be given.
+    pub(crate) fn instead(&self) -> Option<&'static str> {
+        (self.name == "rate" && self.preset == Required).then_some("trace")
     }
 
     /// What a value looks like.
@@ -320,6 +376,7 @@ impl Preset {
             Preset::Required | Preset::Words(_) | Preset::Profile(_) => None,
             Preset::Text(text) => Some(Value::Text((*text).into())),
             Preset::Whole(number) => Some(Value::Whole(*number)),
+            Preset::Number(number) => Some(Value::Number(*number)),
             Preset::Times(word, ends) => {
                 let ends = ends.iter().map(|end| Value::Text((*end).into())).collect();
                 Some(Value::Table(vec![((*word).into(), Value::List(ends))]))
@@ -429,6 +486,21 @@ impl Quantity for Names {
 const NAME_RULE: &str = "letters, digits, - and _, at most 32";
 /// Letters of a name.
 const LONGEST_NAME: usize = 32;
+
+/// A value of a kind that another key decides.
+struct Anything(Value);
+
+impl Quantity for Anything {
+    fn kind() -> Kind {
+        Kind::Any
+    }
+    fn read(value: &Value) -> Result<Anything, String> {
+        Ok(Anything(value.clone()))
+    }
+    fn write(&self) -> Value {
+        self.0.clone()
+    }
+}
 
 /// The name of a profile of TCP.
 pub(crate) struct ProfileName(pub(crate) &'static str);

@@ -6,10 +6,12 @@
 //! reading, defaults, the JSON schema ([`schema`]) and the help. A [`trace`] is what
 //! one law was told and answered. The crate does no input or output: it is given text.
 
+pub mod links;
 pub mod metrics;
 pub mod trace;
 
 mod app;
+mod changes;
 mod describe;
 mod disc;
 mod faults;
@@ -22,13 +24,17 @@ mod tcp;
 mod times;
 mod topology;
 mod tree;
+mod udp;
 
 pub use app::App;
+pub use changes::{Change, Setting};
 pub use disc::DiscSpec;
 pub use faults::Faults;
 pub use json::of_value as json_of;
 pub use keys::{Key, Preset, explain};
-pub use scenario::{Access, Change, Flows, Scenario, Setting};
+pub use read::Files;
+pub use scenario::{Access, Flows, Scenario};
 pub use schema::schema;
 pub use times::{Spread, Start};
 pub use topology::{Link, Route, Topology};
+pub use udp::{Datagrams, Lrd, OnOff, Source, VOICE_FRAME};

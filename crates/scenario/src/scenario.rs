@@ -1,9 +1,11 @@
 //! What a scenario is.
 
 use crate::app::App;
+use crate::changes::Change;
 use crate::disc::DiscSpec;
 use crate::faults::Faults;
 use crate::keys::{Key, keys_of};
+use crate::read::Files;
 use crate::tcp::{Given, Tcp, ecn_with};
 use crate::times::{Spread, Start};
 use crate::topology::{Route, Topology};
@@ -12,7 +14,7 @@ use sojourn_aqm::{Limit, Site};
 use sojourn_tcp::Profile;
 use sojourn_tcp::cc::Choice;
 use sojourn_units::{Bytes, Fault, Rate, Span};
-use std::fmt;
+use std::rc::Rc;
 
 /// A network, its traffic, and what changes when; checked and complete.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +31,7 @@ pub struct Scenario {
     pub topology: Topology,
     /// The traffic; at least one group.
     pub flows: Vec<Flows>,
-    /// Changes in the order of time; those of one instant in the order of the file.
+    /// Changes in the order of their first times; those of one instant in the order of the file.
     pub at: Vec<Change>,
 }
 
@@ -54,7 +56,7 @@ pub struct Flows {
     pub ecn: bool,
     /// How fast the applications at their receivers read, payload; None: what comes, at once.
     pub reads: Option<Rate>,
-    /// The IP packet on the wire, headers included.
+    /// The IP packet on the wire, headers included; of datagrams the mean.
     pub segment: Bytes,
     /// Links that each of them has to itself; None: the hosts are at the nodes.
     pub access: Option<Access>,
@@ -75,32 +77,25 @@ pub struct Access {
     pub delay: Spread,
 }
 
-/// Something that changes during the run.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Change {
-    /// When, from the start of the run.
-    pub time: Span,
-    /// What.
-    pub set: Setting,
-}
-
-/// What can be changed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Setting {
-    /// The bottleneck's rate, both ways.
-    BottleneckRate(Rate),
-    /// The bottleneck's propagation delay, one way.
-    BottleneckDelay(Span),
-}
-
 impl Scenario {
     /// Reads and checks a scenario file; `name` is what faults call the file.
     ///
     /// `overrides` are dotted keys with TOML values, `("bottleneck.rate", "\"6 Mbit/s\"")`;
     /// a bare word that is no TOML value is a string.
     pub fn parse(text: &[u8], name: &str, overrides: &[(String, String)]) -> Result<Scenario, Faults> {
+        let none = |_: &str| Err("is not there: this text has no files beside it".to_string());
+        Scenario::parse_beside(text, name, overrides, &(Rc::new(none) as Files))
+    }
+
+    /// The same, of a scenario that names other files: `files` hands them over.
+    pub fn parse_beside(
+        text: &[u8],
+        name: &str,
+        overrides: &[(String, String)],
+        files: &Files,
+    ) -> Result<Scenario, Faults> {
         let (tree, flaws) = tree::grow(text, name, overrides)?;
-        read::scenario(&tree, flaws).map_err(|flaws| Faults::of(name, flaws))
+        read::scenario(&tree, flaws, files).map_err(|flaws| Faults::of(name, flaws))
     }
 
     /// The same scenario under another disc, written as `"red:min=50packets,max=150packets"`, on every link that has one;
@@ -117,6 +112,13 @@ impl Scenario {
                 return Err(Faults::of_spec(&named));
             }
             scenario.topology.links[number].disc = Some(disc.clone());
+        }
+        let mut work = 0;
+        for number in self.topology.replaceable() {
+            if let Some((change, fault)) = scenario.refused_change(number, &mut work) {
+                let what = format!("does not take the change at {}: {fault}", self.at[change].time);
+                return Err(Faults::of_spec(&[Fault::new(disc.law.as_str(), what)]));
+            }
         }
         Ok(scenario)
     }
@@ -225,29 +227,5 @@ impl Flows {
         let clashes = Tcp { cc, profile, ecn, segment, given }.contradictions();
         let path = |key: &Key| key.path().trim_start_matches("flows.").to_string();
         clashes.into_iter().map(|(key, what)| Fault::new(path(key), what)).collect()
-    }
-}
-
-impl Setting {
-    /// The key that it sets.
-    pub fn target(&self) -> &'static str {
-        match self {
-            Setting::BottleneckRate(_) => "bottleneck.rate",
-            Setting::BottleneckDelay(_) => "bottleneck.delay",
-        }
-    }
-
-    /// The value that it sets, as it is written.
-    pub fn value(&self) -> String {
-        match self {
-            Setting::BottleneckRate(rate) => rate.to_string(),
-            Setting::BottleneckDelay(delay) => delay.to_string(),
-        }
-    }
-}
-
-impl fmt::Display for Setting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} = {}", self.target(), self.value())
     }
 }

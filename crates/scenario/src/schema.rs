@@ -23,15 +23,31 @@ fn table(name: &str) -> Json {
     let mut properties = Map::new();
     for key in keys_of(name) {
         properties.insert(key.name.into(), property(key));
-        // TOML reads a dotted key without quotes as a table in a table.
-        if let Some((outer, inner)) = key.name.split_once('.') {
-            let nested = properties.entry(outer).or_insert_with(|| object(&Map::new(), &[]));
-            nested["properties"][inner] = property(key);
-        }
     }
-    let required: Vec<&str> =
-        keys_of(name).filter(|key| key.preset == Preset::Required).map(|key| key.name).collect();
-    object(&properties, &required)
+    let required = keys_of(name).filter(|key| key.preset == Preset::Required);
+    let (alone, either): (Vec<&Key>, Vec<&Key>) = required.partition(|key| key.instead().is_none());
+    let mut table = object(&properties, &alone.iter().map(|key| key.name).collect::<Vec<_>>());
+    for key in either {
+        table["oneOf"] = json!([{ "required": [key.name] }, { "required": [key.instead()] }]);
+    }
+    table
+}
+
+/// An object whose keys hold the names of links and classes.
+fn settings(name: &str) -> Json {
+    let mut patterns = Map::new();
+    let mut nested = Map::new();
+    for key in keys_of(name) {
+        let pattern = key.name.replace("LINK", NAME_OF_LINK).replace("CLASS", NAME).replace("KEY", PARAMETER);
+        patterns.insert(format!("^{}$", pattern.replace('.', r"\.")), property(key));
+        // TOML reads a dotted key without quotes as a table in a table.
+        let inner = key.name.split('.').nth(1).unwrap_or_default();
+        nested
+            .insert(inner.into(), if inner == "disc" { json!({ "type": "object" }) } else { property(key) });
+    }
+    nested.insert("back".into(), json!({ "type": "object" }));
+    patterns.insert(format!("^{NAME}$"), object(&nested, &[]));
+    json!({ "type": "object", "patternProperties": patterns, "additionalProperties": false, "minProperties": 1 })
 }
 
 fn object(properties: &Map<String, Json>, required: &[&str]) -> Json {
@@ -45,6 +61,7 @@ fn object(properties: &Map<String, Json>, required: &[&str]) -> Json {
 
 fn property(key: &Key) -> Json {
     let mut schema = match key.kind() {
+        Kind::Table if key.path() == "at.set" => settings("at.set"),
         Kind::Table => table(&key.path()),
         Kind::Tables => {
             let mut list = json!({ "type": "array", "items": table(&key.path()) });
@@ -132,6 +149,7 @@ fn of_kind(kind: &Kind) -> Json {
             });
             json!({ "anyOf": std::iter::once(of_kind(&Kind::Time)).chain(tables).collect::<Vec<_>>() })
         }
+        Kind::TimeDraw | Kind::SizeDraw => distribution(kind),
         Kind::Number => json!({ "type": "number" }),
         Kind::Whole => json!({ "type": "integer" }),
         Kind::Wholes => {
@@ -141,12 +159,41 @@ fn of_kind(kind: &Kind) -> Json {
         Kind::Names => json!({ "type": "array", "items": { "type": "string" } }),
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Word(words) => json!({ "enum": words }),
+        Kind::Form(example) => {
+            json!({ "type": ["string", "object"], "examples": [example.trim_matches('"')] })
+        }
         Kind::Text => json!({ "type": "string" }),
         Kind::Disc => disc(),
         Kind::Control => control(),
+        Kind::Any => json!({}),
         Kind::Table => json!({ "type": "object" }),
         Kind::Tables => json!({ "type": "array" }),
     }
+}
+
+/// A distribution: a quantity that is always the same, or a table that names it.
+fn distribution(kind: &Kind) -> Json {
+    let one = json!({ "type": "string", "pattern": pattern(&kind.units()), "examples": [example(kind)] });
+    let number = of_kind(&Kind::Number);
+    let pair =
+        |items: [&Json; 2]| json!({ "type": "array", "prefixItems": items, "minItems": 2, "maxItems": 2 });
+    let named = |word: &str, value: &Json, second: Option<&str>| {
+        let mut properties = Map::new();
+        properties.insert(word.into(), value.clone());
+        properties.extend(second.map(|key| (key.to_string(), number.clone())));
+        let required: Vec<&str> = std::iter::once(word).chain(second).collect();
+        object(&properties, &required)
+    };
+    let rows = json!({ "type": "array", "items": pair([&one, &number]), "minItems": 1 });
+    json!({ "anyOf": [
+        one,
+        named("exponential", &one, None),
+        named("uniform", &pair([&one, &one]), None),
+        named("pareto", &one, Some("shape")),
+        named("lognormal", &one, Some("sigma")),
+        named("table", &rows, None),
+        named("file", &of_kind(&Kind::Text), None),
+    ] })
 }
 
 fn example(kind: &Kind) -> &'static str {
@@ -157,3 +204,10 @@ fn example(kind: &Kind) -> &'static str {
 fn pattern(units: &[&str]) -> String {
     format!(r"^\s*\+?([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)([eE][+-]?[0-9]+)?\s*({})\s*$", units.join("|"))
 }
+
+/// The name of a link, of either direction, in a pattern whose dots are letters.
+const NAME_OF_LINK: &str = "[A-Za-z0-9_-]+(.back)?";
+/// The name of a link or of a class.
+const NAME: &str = "[A-Za-z0-9_-]+";
+/// The name of a parameter.
+const PARAMETER: &str = "[a-z0-9_]+";

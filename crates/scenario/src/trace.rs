@@ -36,7 +36,7 @@ pub struct Header {
 }
 
 /// One call of a law.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Call {
     /// A packet asks to be let in.
     Arrival(Arrival),
@@ -48,6 +48,8 @@ pub enum Call {
     Idle(Time),
     /// The link has a new rate.
     Rate(Time, Rate),
+    /// It stands under other parameters, and its place as it is now.
+    Retune(Time, Vec<(String, Value)>, Site),
     /// An update and when it was due.
     Update(Time, Observation),
 }
@@ -57,9 +59,9 @@ pub enum Call {
 pub struct Answer {
     /// To an arrival or a departure.
     pub verdict: Option<Verdict>,
-    /// After an update: the probability in force, where the law shows one.
+    /// After an update or other parameters: the probability in force, where the law shows one.
     pub p: Option<f64>,
-    /// After an update: when the law wants the next one.
+    /// After an update or other parameters: when the law wants the next update.
     pub next: Option<Time>,
 }
 
@@ -75,7 +77,7 @@ impl Trace {
         let header = first.header().map_err(|what| format!("line 1: {what}"))?;
         let calls = lines.map(|line| {
             let (number, object) = numbered(line)?;
-            let read = object.call().and_then(|call| Ok((call, object.answer(&call)?)));
+            let read = object.call().and_then(|call| object.answer(&call).map(|answer| (call, answer)));
             read.map_err(|what| format!("line {number}: {what}"))
         });
         Ok(Trace { header, calls: calls.collect::<Result<_, _>>()? })
@@ -123,12 +125,15 @@ impl Call {
             Call::Overflow(now) => law.on_overflow(*now),
             Call::Idle(now) => law.on_idle(*now),
             Call::Rate(now, rate) => law.on_link_change(*now, *rate),
+            Call::Retune(now, given, site) => {
+                // A law that refuses has nothing to say.
+                if law.retune(*now, given, site).is_ok() {
+                    answer.follow(law);
+                }
+            }
             Call::Update(due, seen) => {
                 law.on_update(*due, seen);
-                answer.next = law.next_update();
-                let mut p = Probability(None);
-                law.gauges(&mut p);
-                answer.p = p.0;
+                answer.follow(law);
             }
         }
         answer
@@ -173,6 +178,12 @@ impl Call {
                 ("now_ns", now.nanos().into()),
                 ("rate_bps", rate.bits_per_second().into()),
             ],
+            Call::Retune(now, given, site) => vec![
+                ("call", "retune".into()),
+                ("now_ns", now.nanos().into()),
+                ("params", table(given)),
+                ("site", place(site).into_iter().map(|(key, value)| (key.to_string(), value)).collect()),
+            ],
             Call::Update(due, seen) => {
                 let mut pairs = vec![
                     ("call", "update".into()),
@@ -208,11 +219,19 @@ const COUNTS: [Counted; 11] = [
 ];
 
 impl Answer {
+    /// What the law shows after a call that it does not answer itself.
+    fn follow(&mut self, law: &dyn Law) {
+        self.next = law.next_update();
+        let mut p = Probability(None);
+        law.gauges(&mut p);
+        self.p = p.0;
+    }
+
     /// Keys and values, in order.
     fn pairs(&self, call: &Call) -> Vec<(&'static str, Json)> {
         match call {
             Call::Arrival(_) | Call::Departure(_) => vec![("verdict", json!(self.verdict.map(verdict_word)))],
-            Call::Update(..) => {
+            Call::Update(..) | Call::Retune(..) => {
                 vec![("p", json!(self.p)), ("next_ns", json!(self.next.map(Time::nanos)))]
             }
             Call::Overflow(_) | Call::Idle(_) | Call::Rate(..) => Vec::new(),
@@ -233,24 +252,15 @@ impl Answer {
 impl fmt::Display for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Header { about, clause, disc, site } = &self.header;
-        let params: Map<String, Json> =
-            disc.params.iter().map(|(key, value)| (key.clone(), of_value(value))).collect();
-        let place = [
-            ("rate_bps", site.rate.bits_per_second().into()),
-            ("packet_bytes", site.packet.into()),
-            ("limit_packets", finite(site.limit)),
-            ("flows", json!(site.flows)),
-            ("base_rtt_ns", json!(site.base_rtt.map(Span::nanos))),
-        ];
         let mut head = vec![
             ("trace", json!(VERSION)),
             ("law", disc.law.clone().into()),
-            ("params", params.into()),
+            ("params", table(&disc.params)),
             ("about", about.clone().into()),
         ];
         head.extend(clause.iter().map(|clause| ("clause", clause.clone().into())));
         // The place is an object of its own, so its text is put in by hand.
-        let (head, place) = (line(&head), line(&place));
+        let (head, place) = (line(&head), line(&place(site)));
         writeln!(f, "{},\"site\":{place}}}", &head[..head.len() - 1])?;
         for (call, answer) in &self.calls {
             let mut pairs = call.pairs();
@@ -291,20 +301,26 @@ impl Object {
         if self.0.get("trace") != Some(&json!(VERSION)) {
             return Err(format!("trace: is not {VERSION}, the version of traces that is read here"));
         }
-        let site = self.object("site")?;
+        let disc = DiscSpec::new(self.text("law")?, self.params()?).map_err(|fault| fault.to_string())?;
+        let site = self.site()?;
+        let clause = self.optional("clause", |object, key| object.text(key).map(String::from))?;
+        Ok(Header { about: self.text("about")?.into(), clause, disc, site })
+    }
+
+    fn params(&self) -> Result<Vec<(String, Value)>, String> {
         let params = self.object("params")?.0;
-        let params = params.into_iter().map(|(key, value)| Ok((key, value_of(value)?)));
-        let params = params.collect::<Result<Vec<_>, String>>()?;
-        let disc = DiscSpec::new(self.text("law")?, params).map_err(|fault| fault.to_string())?;
-        let site = Site {
+        params.into_iter().map(|(key, value)| Ok((key, value_of(value)?))).collect()
+    }
+
+    fn site(&self) -> Result<Site, String> {
+        let site = self.object("site")?;
+        Ok(Site {
             rate: Rate::from_bits_per_second(site.number("rate_bps")?),
             packet: site.number("packet_bytes")?,
             limit: site.optional("limit_packets", Object::number)?.unwrap_or(f64::INFINITY),
             flows: site.optional("flows", Object::number)?,
             base_rtt: site.optional("base_rtt_ns", Object::whole)?.map(Span::from_nanos),
-        };
-        let clause = self.optional("clause", |object, key| object.text(key).map(String::from))?;
-        Ok(Header { about: self.text("about")?.into(), clause, disc, site })
+        })
     }
 
     fn call(&self) -> Result<Call, String> {
@@ -325,9 +341,10 @@ impl Object {
             "overflow" => Call::Overflow(now),
             "idle" => Call::Idle(now),
             "rate" => Call::Rate(now, Rate::from_bits_per_second(self.number("rate_bps")?)),
+            "retune" => Call::Retune(now, self.params()?, self.site()?),
             "update" => Call::Update(Time::from_nanos(self.whole("due_ns")?), self.observation(now)?),
             other => {
-                let legal = "arrival, departure, overflow, idle, rate, update";
+                let legal = "arrival, departure, overflow, idle, rate, retune, update";
                 return Err(format!("call: \"{other}\" is no call; legal: {legal}"));
             }
         })
@@ -337,7 +354,7 @@ impl Object {
         let mut answer = Answer::default();
         match call {
             Call::Arrival(_) | Call::Departure(_) => answer.verdict = Some(self.verdict()?),
-            Call::Update(..) => {
+            Call::Update(..) | Call::Retune(..) => {
                 answer.p = self.optional("p", Object::number)?;
                 answer.next = self.optional("next_ns", Object::whole)?.map(Time::from_nanos);
             }
@@ -439,6 +456,22 @@ impl Gauges for Probability {
     }
 }
 
+/// Parameters as an object.
+fn table(given: &[(String, Value)]) -> Json {
+    given.iter().map(|(key, value)| (key.clone(), of_value(value))).collect::<Map<_, _>>().into()
+}
+
+/// What a law may know of its place, in order.
+fn place(site: &Site) -> [(&'static str, Json); 5] {
+    [
+        ("rate_bps", site.rate.bits_per_second().into()),
+        ("packet_bytes", site.packet.into()),
+        ("limit_packets", finite(site.limit)),
+        ("flows", json!(site.flows)),
+        ("base_rtt_ns", json!(site.base_rtt.map(Span::nanos))),
+    ]
+}
+
 /// One line of JSON with its keys in the order given.
 fn line(pairs: &[(&str, Json)]) -> String {
     let pairs: Vec<String> = pairs.iter().map(|(key, value)| format!("\"{key}\":{value}")).collect();
@@ -527,8 +560,12 @@ mod tests {
             Call::Departure(Departure { now, len: 1000, ecn, flow, sojourn, backlog, u }),
             Call::Rate(now, Rate::from_bits_per_second(1.0 / 3.0)),
             Call::Idle(now),
+            Call::Retune(now, vec![("rate".into(), Value::Text("200 Hz".into()))], site),
         ];
-        let calls = calls.map(|call| (call, call.put_to(law.as_mut())));
+        let calls = calls.map(|call| {
+            let answer = call.put_to(law.as_mut());
+            (call, answer)
+        });
         Trace { header, calls: calls.into() }
     }
 
@@ -539,6 +576,9 @@ mod tests {
         assert_eq!(trace.replay(), Ok(()));
         let verdicts: Vec<_> = trace.calls.iter().filter_map(|(_, answer)| answer.verdict).collect();
         assert_eq!(verdicts, [Verdict::Mark, Verdict::Drop, Verdict::Pass, Verdict::Pass]);
+        // After the update at 10 ms the next one was due at 20 ms; twice as often it is due at 15 ms.
+        let (_, last) = trace.calls.last().unwrap();
+        assert_eq!((last.p, last.next), (Some(0.32), Some(Time::from_nanos(15_000_000))));
     }
 
     #[test]

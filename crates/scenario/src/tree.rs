@@ -188,7 +188,9 @@ fn lay_over(root: &mut Node, order: usize, written: &str, value: &str) -> Result
     })?;
     let place = place(&path_of(&steps));
     let tree = override_value(value, &place).map_err(flaw)?;
-    insert(root, &steps, Node { place, tree }).map_err(flaw)
+    // What a change sets is laid over nothing: it does not name a whole disc.
+    let defaults = steps[0] != Step::Name("at".into());
+    insert(root, &steps, Node { place, tree }, defaults).map_err(flaw)
 }
 
 fn steps(key: &str) -> Option<Vec<Step>> {
@@ -228,7 +230,7 @@ fn override_value(text: &str, place: &Place) -> Result<Tree, String> {
     }
 }
 
-fn insert(node: &mut Node, steps: &[Step], leaf: Node) -> Result<(), String> {
+fn insert(node: &mut Node, steps: &[Step], leaf: Node, defaults: bool) -> Result<(), String> {
     let Some((step, rest)) = steps.split_first() else {
         *node = leaf;
         return Ok(());
@@ -248,11 +250,12 @@ fn insert(node: &mut Node, steps: &[Step], leaf: Node) -> Result<(), String> {
                 return Ok(());
             }
             let known = entries.iter().position(|(key, _)| key == name).unwrap_or_else(|| {
-                let tree = default_spec(name).unwrap_or(Tree::Table(Vec::new()));
+                let default = if defaults { default_spec(name) } else { None };
+                let tree = default.unwrap_or(Tree::Table(Vec::new()));
                 entries.push((cut(name), Node { place: leaf.place.clone(), tree }));
                 entries.len() - 1
             });
-            insert(&mut entries[known].1, rest, leaf)
+            insert(&mut entries[known].1, rest, leaf, defaults)
         }
         (Tree::List(items), Step::Index(index)) => {
             let count = items.len();
@@ -261,7 +264,7 @@ fn insert(node: &mut Node, steps: &[Step], leaf: Node) -> Result<(), String> {
                 1 => format!("there is no item {index}; legal: 0"),
                 _ => format!("there is no item {index}; legal: 0 to {}", count - 1),
             })?;
-            insert(item, rest, leaf)
+            insert(item, rest, leaf, defaults)
         }
         (Tree::List(_), Step::Name(name)) => {
             Err(format!("\"{name}\" is looked for in a list; write its place, as in flows[0].count"))

@@ -13,5 +13,6 @@ fn main() {
     let mut run = Run::new(&scenario, 1).expect("the law fits its place");
     while run.advance() {}
     let outcome = run.finish();
-    println!("{} packets, {:?}", outcome.balance.delivered, outcome.counts);
+    let delivered: u64 = outcome.links.iter().map(|link| link.all.balance.delivered).sum();
+    println!("{delivered} packets, {:?}", outcome.counts);
 }

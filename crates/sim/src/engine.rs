@@ -27,9 +27,11 @@ use crate::link::{Link, Managed, Private, Queue, Speed};
 use crate::network::{Change, LinkChange, Network};
 use crate::packet::{Packet, Pool};
 use crate::probe::Probe;
-use sojourn_aqm::{Cause, Disc, Sink};
+use crate::wire::Wire;
+use sojourn_aqm::{Cause, Disc, Given, Sink};
 use sojourn_units::{Span, Time};
 use std::collections::BTreeMap;
+use std::hint::black_box;
 
 /// A network at work.
 pub struct Simulation<P> {
@@ -37,6 +39,8 @@ pub struct Simulation<P> {
     events: EventQueue<Event>,
     counts: Counts,
     links: Vec<Link>,
+    /// The wires that do something to packets, each with its link's number.
+    wires: Vec<(u32, Wire)>,
     private: Vec<Private>,
     /// The speeds of the private links.
     speeds: Vec<Speed>,
@@ -50,6 +54,8 @@ pub struct Simulation<P> {
     stepwise: bool,
     /// The memory of the batch at work.
     batch: Vec<Entry>,
+    /// What has left a shared link, and when it arrives behind it.
+    departed: Vec<Entry>,
     probe: P,
 }
 
@@ -74,10 +80,10 @@ impl<P: Probe> Simulation<P> {
     }
 
     fn build(mut network: Network, seed: u64, probe: P, stepwise: bool) -> Simulation<P> {
-        let Layout { links, private, speeds, legs, first } = Layout::new(&mut network, stepwise);
+        let Layout { links, wires, private, speeds, legs, first } = Layout::new(&mut network, stepwise);
         let most = links.len().max(network.flows.len()).max(network.changes.len());
         assert!(most < MOST_COMPONENTS, "too large a network: {most} links, flows or changes");
-        let gap = links.iter().map(|link| link.transmitter.gap()).min();
+        let gap = links.iter().filter(|link| !link.is_station).map(|link| link.transmitter.gap()).min();
         let mut events = EventQueue::new(gap.unwrap_or_default());
         for (number, change) in network.changes.iter_mut().enumerate() {
             events.push(change.time, Event::new(Kind::Change, number as u32));
@@ -90,13 +96,14 @@ impl<P: Probe> Simulation<P> {
             }
         }
         let mut flows = Vec::with_capacity(network.flows.len());
-        let plans = network.flows.into_iter().zip(first).enumerate();
-        flows.extend(plans.map(|(number, (plan, first))| Flow::new(plan, first, (seed, number))));
+        let plans = network.flows.into_iter().zip(first);
+        flows.extend(plans.map(|(plan, first)| Flow::new(plan, first, seed)));
         let mut simulation = Simulation {
             now: Time::ZERO,
             events,
             counts: Counts::default(),
             links,
+            wires,
             private,
             speeds,
             legs,
@@ -106,6 +113,7 @@ impl<P: Probe> Simulation<P> {
             changes: network.changes,
             stepwise,
             batch: Vec::new(),
+            departed: Vec::new(),
             probe,
         };
         (0..simulation.links.len() as u32).for_each(|link| simulation.schedule_update(link));
@@ -124,6 +132,7 @@ impl<P: Probe> Simulation<P> {
             let Some((time, event)) = self.events.pop_by(until) else {
                 self.now = self.now.max(until);
                 (0..self.links.len() as u32).for_each(|link| self.catch_up(link, just_after(until)));
+                self.links.iter_mut().for_each(|link| link.count_capacity(until));
                 return true;
             };
             debug_assert!(time >= self.now, "time runs back");
@@ -154,7 +163,7 @@ impl<P: Probe> Simulation<P> {
         self.link(link)?.disc()
     }
 
-    /// Bits that a shared link has sent since the start; None for a private link.
+    /// Bits on the wire that a shared link has sent since the start; None for a private link.
     pub fn sent_bits(&self, link: u32) -> Option<f64> {
         Some(self.link(link)?.sent_bits(self.now))
     }
@@ -174,8 +183,15 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    /// Asserts that every packet is accounted for: offered = delivered + dropped + held.
+    /// Asserts that every packet is accounted for: offered = delivered + dropped + held, and no segment is held but by
+    /// a packet on its way.
     pub fn assert_conservation(&self) {
+        let on_their_way = self
+            .links
+            .iter()
+            .map(|link| link.inbox.len() + link.disc().map_or(0, |disc| disc.backlog().packets as usize));
+        let (segments, packets) = (self.pool.held(), on_their_way.sum::<usize>());
+        assert!(segments <= packets, "{segments} segments and datagrams of {packets} packets");
         for link in &self.links {
             if let Some(disc) = link.disc() {
                 let (counts, held, number) = (disc.counts(), disc.backlog().packets, link.number);
@@ -194,7 +210,7 @@ impl<P: Probe> Simulation<P> {
 
     fn handle(&mut self, event: Event) {
         match event.parts() {
-            (Kind::Change, number) => self.change(self.changes[number as usize]),
+            (Kind::Change, number) => self.change(number),
             (Kind::Update, link) => self.update(link),
             (Kind::Arrive | Kind::Drain, link) => self.drain(link),
             (Kind::Receiver, flow) => self.receiver_timer(flow),
@@ -216,28 +232,72 @@ impl<P: Probe> Simulation<P> {
             // At one instant departures come before arrivals.
             self.depart(link, just_after(entry.time));
             self.offer(entry.time, link, entry.packet);
+            if self.departed.len() >= TOGETHER {
+                self.travel_on();
+            }
         }
         self.batch = batch;
         self.depart(link, end);
+        self.travel_on();
         self.schedule_drain(link);
+    }
+
+    /// What has left a shared link travels on.
+    ///
+    /// With thousands of flows the memory of each is far away. So it is called for some packets ahead, by reading
+    /// here and there, and comes while others are at work.
+    fn travel_on(&mut self) {
+        let mut departed = std::mem::take(&mut self.departed);
+        for (number, entry) in departed.iter().enumerate() {
+            if let Some(later) = departed.get(number + 2 * AHEAD) {
+                black_box(self.nearby(later.packet));
+                black_box(self.near_ends(departed[number + AHEAD].packet));
+            }
+            self.travel(entry.time, entry.packet);
+        }
+        departed.clear();
+        self.departed = departed;
+    }
+
+    /// Something of the memory that tells where the rest of a packet's is.
+    fn nearby(&self, packet: Packet) -> u64 {
+        let flow = &self.flows[packet.flow_number() as usize];
+        flow.stop.nanos() ^ u64::from(flow.forward) ^ self.pool.begins(packet)
+    }
+
+    /// Something of the memory of the ends that a packet comes to.
+    fn near_ends(&self, packet: Packet) -> u64 {
+        let leg = self.legs[packet.leg as usize];
+        let private = self.private.get(leg.from as usize).map_or(0, Private::nearby);
+        private
+            ^ match (&self.flows[packet.flow_number() as usize].source, leg.end()) {
+                (Source::Tcp(connection), End::Receiver) => connection.receiver.nearby(),
+                (Source::Tcp(connection), End::Sender) => connection.sender.nearby(),
+                _ => 0,
+            }
     }
 
     /// A packet comes to the near end of a link.
     fn offer(&mut self, now: Time, link: u32, packet: Packet) {
         let at = &mut self.links[link as usize];
         let Queue::Managed(Managed { disc, asking, .. }) = &mut at.queue else {
-            let arrival = if at.is_endpoint { now } else { at.send(now, packet.size()) };
-            return self.travel(arrival, packet.on_next_leg());
+            let time = if at.is_station { now } else { at.send(now, packet.size()) };
+            return self.departed.push(Entry { time, packet: packet.on_next_leg() });
         };
-        self.probe.offered(now, at.number);
+        self.probe.offered(now, at.number, packet.flow_number());
         disc.enqueue(
             now,
             packet,
             &mut Watch { probe: &mut self.probe, pool: &mut self.pool, link: at.number },
         );
-        self.probe.backlog(now, at.number, disc.backlog());
+        if P::ASKS_FOR_BACKLOG {
+            self.probe.backlog(now, at.number, disc.backlog());
+        }
         if !*asking {
-            self.transmit(now, link);
+            *asking = true;
+            if at.transmitter.is_ready(now) {
+                self.transmit(now, link);
+            }
         }
     }
 
@@ -260,13 +320,15 @@ impl<P: Probe> Simulation<P> {
         let taken =
             disc.dequeue(now, &mut Watch { probe: &mut self.probe, pool: &mut self.pool, link: at.number });
         *asking = taken.is_some();
-        if let Some((_, sojourn)) = &taken {
-            self.probe.delivered(now, at.number, *sojourn);
+        if let Some((packet, sojourn)) = &taken {
+            self.probe.delivered(now, at.number, packet.flow_number(), *sojourn);
         }
-        self.probe.backlog(now, at.number, disc.backlog());
+        if P::ASKS_FOR_BACKLOG {
+            self.probe.backlog(now, at.number, disc.backlog());
+        }
         if let Some((packet, _)) = taken {
-            let arrival = at.send(now, packet.size());
-            self.travel(arrival, packet.on_next_leg());
+            let time = at.send(now, packet.size());
+            self.departed.push(Entry { time, packet: packet.on_next_leg() });
         }
     }
 
@@ -284,7 +346,7 @@ impl<P: Probe> Simulation<P> {
         let next = at.inbox.first().min(at.next_departure(stepwise));
         let wait = if stepwise { Span::ZERO } else { at.transmitter.delay() };
         if let Some(time) = at.drain.needs((next < Time::NEVER).then(|| next + wait)) {
-            let kind = if at.is_endpoint { Kind::Arrive } else { Kind::Drain };
+            let kind = if at.is_station { Kind::Arrive } else { Kind::Drain };
             self.events.push(time, Event::new(kind, link));
         }
     }
@@ -292,6 +354,10 @@ impl<P: Probe> Simulation<P> {
     fn update(&mut self, link: u32) {
         // Updates due at an instant come before its packets.
         let now = self.now;
+        if !matches!(&self.links[link as usize].queue, Queue::Managed(managed) if managed.update == now) {
+            // Meanwhile the law has taken parameters that want it at another time.
+            return;
+        }
         self.catch_up(link, now);
         if let Queue::Managed(managed) = &mut self.links[link as usize].queue {
             managed.disc.on_update(managed.update, now);
@@ -308,15 +374,32 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    fn change(&mut self, change: Change) {
+    fn change(&mut self, number: u32) {
         let now = self.now;
-        self.catch_up(change.link, now);
-        let link = &mut self.links[change.link as usize];
-        match change.what {
-            LinkChange::Delay(delay) => link.transmitter.change_delay(delay),
-            LinkChange::Rate(rate) => link.change_rate(now, rate),
+        let Change { every, until, link, ref what, .. } = self.changes[number as usize];
+        let what = what.clone();
+        if let Some(next) = every.map(|every| now + every).filter(|next| *next <= until) {
+            self.events.push(next, Event::new(Kind::Change, number));
         }
-        self.schedule_drain(change.link);
+        self.catch_up(link, now);
+        let at = &mut self.links[link as usize];
+        match what {
+            LinkChange::Delay(delay) => at.transmitter.change_delay(delay),
+            LinkChange::Rate(rate) => at.change_rate(now, rate),
+            LinkChange::Law(given) => self.retune(link, &given),
+        }
+        self.schedule_drain(link);
+    }
+
+    /// Gives the law in front of a link these parameters.
+    fn retune(&mut self, link: u32, given: &Given) {
+        let Queue::Managed(managed) = &mut self.links[link as usize].queue else { return };
+        let taken = managed.disc.retune(self.now, given);
+        assert!(taken.is_ok(), "parameters that nobody has checked: {taken:?}");
+        if managed.disc.next_update().unwrap_or(Time::NEVER) != managed.update {
+            managed.update = Time::NEVER;
+            self.schedule_update(link);
+        }
     }
 }
 
@@ -340,6 +423,33 @@ impl<P: Probe> Simulation<P> {
             }
             End::Receiver => self.receive(at, packet),
             End::Sender => self.acknowledge(at, packet),
+            End::Wire(wire) => self.carry(at, wire, packet),
+        }
+    }
+
+    /// A packet that would come to the far end of a link at `at` meets what the wire does to it.
+    #[cold]
+    #[inline(never)]
+    fn carry(&mut self, at: Time, wire: u32, packet: Packet) {
+        let (link, wire) = &mut self.wires[wire as usize];
+        let fate = wire.carry(at);
+        let mut packet = packet.on_next_leg();
+        if (fate.lost || fate.corrupt) && !packet.is_damaged() {
+            self.probe.lost(fate.at, *link, packet.flow_number());
+        }
+        if fate.lost {
+            return self.pool.free(packet);
+        }
+        if fate.corrupt {
+            packet = self.pool.damage(packet);
+        }
+        if fate.bleached {
+            packet.bleach();
+        }
+        let copy = fate.twice.then(|| self.pool.copy(packet));
+        self.travel(fate.at, packet);
+        if let Some(copy) = copy {
+            self.travel(fate.at, copy);
         }
     }
 
@@ -349,10 +459,7 @@ impl<P: Probe> Simulation<P> {
         // An acknowledgment that is due before is on its way before.
         loop {
             let flow = &mut self.flows[number as usize];
-            let Source::Tcp(connection) = &mut flow.source else {
-                let payload = packet.size().saturating_sub(UDP_HEADER);
-                return self.probe.received(at, number, u64::from(payload));
-            };
+            let Source::Tcp(connection) = &mut flow.source else { return self.receive_datagram(at, packet) };
             if !flow.receiver_timer.may_be_before(at) {
                 break;
             }
@@ -363,6 +470,8 @@ impl<P: Probe> Simulation<P> {
                 self.travel(due, packet);
             }
         }
+        // Its checksum gives a damaged one away.
+        let Some(segment) = self.pool.take(packet) else { return };
         let flow = &mut self.flows[number as usize];
         let Source::Tcp(connection) = &mut flow.source else { return };
         let reverse = flow.reverse;
@@ -373,7 +482,7 @@ impl<P: Probe> Simulation<P> {
             self.probe.read(since, at, number, &|time| receiver.read_by(time).unwrap_or_default());
         }
         let before = receiver.delivered();
-        let answer = receiver.on_segment(at, self.pool.take(packet));
+        let answer = receiver.on_segment(at, segment);
         let delivered = receiver.delivered() - before;
         if let Some(time) = flow.receiver_timer.needs(receiver.next_timeout()) {
             self.events.push(time, Event::new(Kind::Receiver, number));
@@ -387,13 +496,33 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    /// An acknowledgment comes to the sender.
+    /// A datagram comes to the receiver, which may send it back.
+    fn receive_datagram(&mut self, at: Time, packet: Packet) {
+        let number = packet.flow_number();
+        // Its checksum gives a damaged one away.
+        let Some(sent) = self.pool.take_datagram(packet) else { return };
+        let payload = packet.size().saturating_sub(UDP_HEADER);
+        self.probe.received(at, number, u64::from(payload));
+        self.probe.datagram(at, number, at.since(sent));
+        let flow = &self.flows[number as usize];
+        let Source::Datagrams(datagrams) = &flow.source else { return };
+        if let Some(answer) = datagrams.answer(packet.size() as u16) {
+            // It carries the time of the question.
+            let packet = self.pool.datagram(sent, answer, number, flow.reverse);
+            self.travel(at, packet);
+        }
+    }
+
+    /// An acknowledgment comes to the sender, or a datagram that was sent back.
     fn acknowledge(&mut self, at: Time, packet: Packet) {
         let number = packet.flow_number();
         // What is due before happens before.
         loop {
             let flow = &mut self.flows[number as usize];
-            let Source::Tcp(connection) = &mut flow.source else { return };
+            let Source::Tcp(connection) = &mut flow.source else {
+                let Some(sent) = self.pool.take_datagram(packet) else { return };
+                return self.probe.rtt(at, number, at.since(sent));
+            };
             let stop = flow.stop;
             let due =
                 if flow.sender_timer.may_be_before(at) { connection.sender.next_timeout() } else { None };
@@ -402,9 +531,10 @@ impl<P: Probe> Simulation<P> {
             } else if stop < at {
                 self.stop(stop, number);
             } else {
-                let progress = connection.sender.on_segment(at, self.pool.take(packet));
+                let Some(segment) = self.pool.take(packet) else { return };
+                let progress = connection.sender.on_segment(at, segment);
                 if let Some(rtt) = progress.rtt {
-                    self.probe.rtt(at, rtt);
+                    self.probe.rtt(at, number, rtt);
                 }
                 return self.pump(at, number);
             }
@@ -450,9 +580,7 @@ impl<P: Probe> Simulation<P> {
                 connection.sender.open();
                 self.pump(self.now, number);
             }
-            Source::Datagrams(datagrams) => {
-                self.events.push(datagrams.first(), Event::new(Kind::Sender, number));
-            }
+            Source::Datagrams(_) => self.schedule_datagram(number),
         }
     }
 
@@ -487,11 +615,19 @@ impl<P: Probe> Simulation<P> {
                 if flow.state == State::Stopped {
                     return;
                 }
-                let (len, ecn, next) = datagrams.send(now);
-                self.events.push(next, Event::new(Kind::Sender, number));
-                let packet = Pool::datagram(number, len, ecn, flow.forward);
+                let packet = self.pool.datagram(now, datagrams.send(), number, flow.forward);
+                self.schedule_datagram(number);
+                self.probe.sent(now, number);
                 self.travel(now, packet);
             }
+        }
+    }
+
+    /// Asks the source of datagrams again when the next one is due.
+    fn schedule_datagram(&mut self, number: u32) {
+        let Source::Datagrams(datagrams) = &self.flows[number as usize].source else { return };
+        if datagrams.next() < Time::NEVER {
+            self.events.push(datagrams.next(), Event::new(Kind::Sender, number));
         }
     }
 
@@ -518,6 +654,10 @@ fn just_after(time: Time) -> Time {
     time + Span::from_nanos(1)
 }
 
+/// So many packets travel on together: few enough to stay near.
+const TOGETHER: usize = 256;
+/// So many packets ahead memory is called for; twice as many, where it tells of more.
+const AHEAD: usize = 8;
 /// The headers of a datagram, bytes: IPv4 and UDP (RFC 791, RFC 768).
 const UDP_HEADER: u32 = 28;
 
@@ -536,9 +676,9 @@ struct Watch<'a, P> {
 impl<P: Probe> Sink<Packet> for Watch<'_, P> {
     fn dropped(&mut self, now: Time, packet: Packet, cause: Cause) {
         self.pool.free(packet);
-        self.probe.dropped(now, self.link, cause);
+        self.probe.dropped(now, self.link, packet.flow_number(), cause);
     }
-    fn marked(&mut self, now: Time, _packet: &Packet) {
-        self.probe.marked(now, self.link);
+    fn marked(&mut self, now: Time, packet: &Packet) {
+        self.probe.marked(now, self.link, packet.flow_number());
     }
 }

@@ -18,7 +18,8 @@ pub(crate) enum Kind {
     Change,
     /// The law in front of this link wants its update.
     Update,
-    /// What came to this endpoint must be looked at; only stepwise.
+    /// What came to this station must be looked at: one behind a wire that changes the order, or, stepwise, one of an
+    /// endpoint.
     Arrive,
     /// This flow's delayed acknowledgment.
     Receiver,

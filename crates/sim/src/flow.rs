@@ -1,9 +1,10 @@
 //! A flow at work: its endpoints, its route, its timers.
 
-use crate::network::{self, FlowPlan, SourcePlan, Spacing};
+use crate::apps::datagrams::Datagrams;
+use crate::network::{FlowPlan, SourcePlan};
 use crate::probe::Window;
 use sojourn_tcp::{Config, Receiver, Sender};
-use sojourn_units::{Ecn, Span, Stream, Time};
+use sojourn_units::Time;
 use std::sync::Arc;
 
 /// A flow at work.
@@ -41,27 +42,18 @@ pub(crate) struct Connection {
     pub(crate) receiver: Receiver,
 }
 
-/// A stream of datagrams at work.
-pub(crate) struct Datagrams {
-    plan: network::Datagrams,
-    draws: Stream,
-    start: Time,
-    sent: u64,
-}
-
 /// A deadline that moves often, kept by one entry in the event queue: where
 /// the deadline is put off, the entry stays and is renewed when it is due.
 #[derive(Clone, Copy)]
 pub(crate) struct Timer(Time);
 
 impl Flow {
-    /// The flow `number` of the run with `seed`, from its plan and its first legs.
-    pub(crate) fn new(plan: FlowPlan, [forward, reverse]: [u32; 2], (seed, number): (u64, usize)) -> Flow {
+    /// A flow of the run with `seed`, from its plan and its first legs.
+    pub(crate) fn new(plan: FlowPlan, [forward, reverse]: [u32; 2], seed: u64) -> Flow {
         let source = match plan.source {
             SourcePlan::Bulk(config) => Source::Tcp(Box::new(Connection::new(config))),
             SourcePlan::Datagrams(stream) => {
-                let draws = Stream::named(seed, &format!("flow {number}/datagrams"));
-                Source::Datagrams(Box::new(Datagrams { plan: stream, draws, start: plan.start, sent: 0 }))
+                Source::Datagrams(Box::new(Datagrams::new(stream, seed, plan.start)))
             }
         };
         Flow {
@@ -86,37 +78,6 @@ impl Connection {
     /// The congestion window.
     pub(crate) fn window(&self) -> Window {
         Window { bytes: self.sender.window().get(), segment: self.sender.mss() }
-    }
-}
-
-impl Datagrams {
-    /// When the first datagram is sent.
-    pub(crate) fn first(&mut self) -> Time {
-        match self.plan.spacing {
-            Spacing::Even => self.start,
-            Spacing::Poisson => self.start + self.gap(),
-        }
-    }
-
-    /// The datagram to send at `now` (its size, bytes, and its ECN bits), and when the next one is.
-    pub(crate) fn send(&mut self, now: Time) -> (u16, Ecn, Time) {
-        let len = if self.plan.exponential {
-            self.draws.exponential(self.plan.mean_len)
-        } else {
-            self.plan.mean_len
-        };
-        self.sent += 1;
-        let next = match self.plan.spacing {
-            // From the start each time, so that no rate is rounded.
-            Spacing::Even => self.start + Span::from_seconds(self.sent as f64 / self.plan.rate),
-            Spacing::Poisson => now + self.gap(),
-        };
-        let ecn = if self.plan.ecn { Ecn::Ect0 } else { Ecn::NotEct };
-        (len.round().max(1.0) as u16, ecn, next)
-    }
-
-    fn gap(&mut self) -> Span {
-        Span::from_seconds(self.draws.exponential(1.0 / self.plan.rate))
     }
 }
 

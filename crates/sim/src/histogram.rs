@@ -5,37 +5,51 @@
 #[derive(Clone, Debug, Default)]
 pub struct Histogram<const BITS: u32> {
     weights: Vec<u64>,
-    total: u64,
 }
 
 impl<const BITS: u32> Histogram<BITS> {
     /// Adds `weight` at `value`.
     pub fn add(&mut self, value: u64, weight: u64) {
         let bucket = bucket_of::<BITS>(value);
-        if bucket >= self.weights.len() {
-            self.weights.resize(bucket + 1, 0);
+        match self.weights.get_mut(bucket) {
+            Some(sum) => *sum += weight,
+            None => self.begin(bucket, weight),
         }
-        self.weights[bucket] += weight;
-        self.total += weight;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin(&mut self, bucket: usize, weight: u64) {
+        self.weights.resize(bucket, 0);
+        self.weights.push(weight);
+    }
+
+    /// Adds all that `other` has.
+    pub fn merge(&mut self, other: &Histogram<BITS>) {
+        if other.weights.len() > self.weights.len() {
+            self.weights.resize(other.weights.len(), 0);
+        }
+        self.weights.iter_mut().zip(&other.weights).for_each(|(mine, weight)| *mine += weight);
     }
 
     /// All weight added.
     pub fn total(&self) -> u64 {
-        self.total
+        self.weights.iter().sum()
     }
 
     /// The smallest bucket's middle with at least the share `q` of all weight at or below it.
     pub fn quantile(&self, q: f64) -> Option<f64> {
-        let wanted = (q * self.total as f64).max(f64::MIN_POSITIVE);
-        self.cumulative().find(|(_, share)| share * self.total as f64 >= wanted).map(|(value, _)| value)
+        let total = self.total() as f64;
+        let wanted = (q * total).max(f64::MIN_POSITIVE);
+        self.cumulative().find(|(_, share)| share * total >= wanted).map(|(value, _)| value)
     }
 
     /// The middle of each bucket that holds weight, and the share of all weight at or below it.
     pub fn cumulative(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
-        let mut below = 0;
+        let (mut below, total) = (0, self.total() as f64);
         self.weights.iter().enumerate().filter(|(_, weight)| **weight > 0).map(move |(bucket, weight)| {
             below += weight;
-            (middle_of::<BITS>(bucket), below as f64 / self.total as f64)
+            (middle_of::<BITS>(bucket), below as f64 / total)
         })
     }
 }
@@ -70,6 +84,22 @@ mod tests {
             assert!(value >= 64 || middle == value as f64);
             assert!(value >= 1024 || middle_of::<10>(bucket_of::<10>(value)) == value as f64);
         }
+    }
+
+    #[test]
+    fn what_is_merged_is_as_if_it_had_been_added_to_one() {
+        let [mut one, mut other, mut both] = [0, 1, 2].map(|_| Histogram::<6>::default());
+        for value in 0..5000 {
+            if value % 3 == 0 {
+                one.add(value, 2)
+            } else {
+                other.add(value * 7, 2)
+            }
+            both.add(if value % 3 == 0 { value } else { value * 7 }, 2);
+        }
+        one.merge(&other);
+        assert_eq!(one.total(), 10_000);
+        assert!(one.cumulative().eq(both.cumulative()));
     }
 
     #[test]

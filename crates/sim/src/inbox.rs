@@ -68,6 +68,11 @@ impl Inbox {
         Inbox { ring: Ring::new(gap), far: BinaryHeap::new(), gone_far: 0, first: Time::NEVER }
     }
 
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.ring.held + self.far.len()
+    }
+
     /// When the first packet comes; NEVER where none does.
     pub(crate) fn first(&self) -> Time {
         self.first
@@ -292,11 +297,12 @@ const COARSEST: u32 = 24;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::apps::datagrams::Datagram;
     use crate::packet::Pool;
     use sojourn_units::{Ecn, Stream};
 
     fn packet(leg: u32, len: u32) -> Packet {
-        Pool::datagram(0, len as u16, Ecn::NotEct, leg)
+        Pool::default().datagram(Time::ZERO, Datagram { len: len as u16, ecn: Ecn::NotEct }, 0, leg)
     }
 
     fn at(nanos: u64) -> Time {

@@ -10,6 +10,9 @@
 pub mod network;
 pub mod topology;
 
+mod apps;
+mod class;
+mod deliveries;
 mod engine;
 mod event;
 mod event_queue;
@@ -19,18 +22,23 @@ mod inbox;
 mod leg;
 mod link;
 mod packet;
+mod passage;
 mod probe;
 mod recorder;
 mod results;
 mod run;
+mod speech;
 mod windows;
+mod wire;
 
+pub use deliveries::Deliveries;
 pub use engine::{Counts, Simulation};
 pub use event_queue::EventQueue;
 pub use histogram::Histogram;
 pub use network::Network;
 pub use packet::Packet;
 pub use probe::{Probe, Window};
-pub use recorder::{Measured, Recorder};
-pub use results::{Metric, Outcome, Series};
+pub use recorder::{Measured, Recorder, Watch, Watched};
+pub use results::{Balance, LinkOutcome, Metric, Outcome, Row, Series};
 pub use run::Run;
+pub use wire::{Fate, Wire};

@@ -1,10 +1,12 @@
 //! One direction of a link: a queue, a transmitter, a wire.
 
+use crate::deliveries::Deliveries;
 use crate::flow::Timer;
 use crate::inbox::Inbox;
 use crate::network::LinkPlan;
 use crate::packet::Packet;
 use sojourn_aqm::Disc;
+use sojourn_scenario::links::Framing;
 use sojourn_units::{Rate, Span, Time};
 
 /// A transmitter and the wire behind it, first in, first out: when a packet
@@ -19,6 +21,8 @@ pub(crate) struct Transmitter {
     fraction: u32,
     /// The last arrival at the far end, which nothing overtakes.
     last_arrival: Time,
+    /// When it may send, where it has no constant rate; `free` is the next opportunity then.
+    deliveries: Option<Box<Deliveries>>,
 }
 
 /// A link that one flow has to itself: a transmitter and a wire that nothing
@@ -38,8 +42,17 @@ pub(crate) struct Private {
 #[derive(Clone, Debug)]
 pub(crate) struct Speed {
     rate: Rate,
-    /// The last size, and how long it takes.
-    known: (u32, Exact),
+    framing: Framing,
+    known: Known,
+}
+
+/// The last size of a packet. There is none with deliveries, where no size takes a time of its own.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    len: u32,
+    /// Its bytes on the wire.
+    wire: u32,
+    takes: Exact,
 }
 
 /// A time that is no whole number of nanoseconds.
@@ -54,15 +67,15 @@ struct Exact {
 pub(crate) struct Link {
     /// Its number in the network.
     pub(crate) number: u32,
-    /// Whether it stands for an endpoint, and takes no time; only stepwise.
-    pub(crate) is_endpoint: bool,
+    /// Whether it takes no time: packets only wait there for theirs.
+    pub(crate) is_station: bool,
     pub(crate) transmitter: Transmitter,
     /// The packets on their way to it.
     pub(crate) inbox: Inbox,
     pub(crate) queue: Queue,
     /// When the inbox and the disc's departures must have been looked at.
     pub(crate) drain: Timer,
-    /// Bytes of all transmissions begun so far.
+    /// Bytes on the wire of all transmissions begun so far.
     begun_bytes: u64,
     /// The rate of the transmission that was begun last.
     begun_rate: Rate,
@@ -96,9 +109,13 @@ struct Capacity {
 }
 
 impl Transmitter {
-    pub(crate) fn new(rate: Rate, delay: Span) -> Transmitter {
-        let speed = Speed::new(rate);
-        Transmitter { speed, delay, free: Time::ZERO, fraction: 0, last_arrival: Time::ZERO }
+    fn new(plan: &mut LinkPlan) -> Transmitter {
+        let (speed, mut deliveries) = (Speed::new(plan.rate, plan.framing), plan.deliveries.take());
+        if let Some(deliveries) = deliveries.as_mut().filter(|_| plan.disc.is_none()) {
+            deliveries.unasked();
+        }
+        let free = deliveries.as_ref().map_or(Time::ZERO, |deliveries| deliveries.next());
+        Transmitter { speed, delay: plan.delay, free, fraction: 0, last_arrival: Time::ZERO, deliveries }
     }
 
     /// About how long there is between events, where it is busy: a packet has some three of them.
@@ -126,11 +143,45 @@ impl Transmitter {
         self.delay = delay;
     }
 
+    /// Whether what comes at `now` to a transmitter that has nothing to send is sent at once. Where it is not, it is
+    /// free at the next opportunity.
+    pub(crate) fn is_ready(&mut self, now: Time) -> bool {
+        if let Some(deliveries) = &mut self.deliveries {
+            deliveries.skip(now);
+            self.free = deliveries.next();
+        }
+        self.deliveries.is_none()
+    }
+
     /// Sends a packet of `len` bytes that comes at `now`, after those that came
     /// before; says when it arrives at the far end.
     pub(crate) fn send(&mut self, now: Time, len: u32) -> Time {
-        (self.free, self.fraction) = self.speed.takes(len).after((self.free, self.fraction), now);
-        let arrival = Time::from_nanos(self.free.nanos() + self.delay.nanos());
+        if len != self.speed.known.len {
+            return self.send_unknown(now, len);
+        }
+        (self.free, self.fraction) = self.speed.known.takes.after((self.free, self.fraction), now);
+        self.arrive(self.free)
+    }
+
+    /// Sends a packet of another size than the last; with deliveries, every packet.
+    #[cold]
+    #[inline(never)]
+    fn send_unknown(&mut self, now: Time, len: u32) -> Time {
+        let Some(deliveries) = &mut self.deliveries else {
+            self.speed.measure(len);
+            return self.send(now, len);
+        };
+        let wire = self.speed.framing.on_wire(len);
+        self.speed.known.wire = wire;
+        // A packet takes a nanosecond at the least, so that what it sets off comes after it.
+        let sent = deliveries.take(now, wire) + Span::from_nanos(1);
+        self.free = deliveries.next();
+        self.arrive(sent)
+    }
+
+    /// When a packet arrives whose last bit leaves at `sent`.
+    fn arrive(&mut self, sent: Time) -> Time {
+        let arrival = Time::from_nanos(sent.nanos() + self.delay.nanos());
         self.last_arrival = self.last_arrival.max(arrival);
         self.last_arrival
     }
@@ -142,6 +193,11 @@ impl Private {
         Private { free: Time::ZERO, fraction: 0, speed, delay }
     }
 
+    /// Something of it: whoever reads that has it brought near.
+    pub(crate) fn nearby(&self) -> u64 {
+        self.free.nanos()
+    }
+
     /// As [`Transmitter::send`].
     pub(crate) fn send(&mut self, now: Time, len: u32, speeds: &mut [Speed]) -> Time {
         let takes = speeds[self.speed as usize].takes(len);
@@ -151,23 +207,25 @@ impl Private {
 }
 
 impl Speed {
-    pub(crate) fn new(rate: Rate) -> Speed {
-        Speed { rate, known: (0, Exact::default()) }
+    pub(crate) fn new(rate: Rate, framing: Framing) -> Speed {
+        Speed { rate, framing, known: Known::default() }
     }
 
     /// How long a packet of `len` bytes takes.
     fn takes(&mut self, len: u32) -> Exact {
-        if len != self.known.0 {
+        if len != self.known.len {
             self.measure(len);
         }
-        self.known.1
+        self.known.takes
     }
 
     /// Never inlined: what it computes with would be made ready at every packet.
     #[cold]
     #[inline(never)]
     fn measure(&mut self, len: u32) {
-        self.known = (len, Exact::new(f64::from(len) * 8.0 * 1e9 / self.rate.bits_per_second()));
+        let wire = self.framing.on_wire(len);
+        let takes = Exact::new(f64::from(wire) * 8.0 * 1e9 / self.rate.bits_per_second());
+        self.known = Known { len, wire, takes };
     }
 }
 
@@ -193,12 +251,12 @@ const TYPICAL_BITS: f64 = 12_000.0;
 const FRACTIONS: f64 = (1_u64 << 32) as f64;
 
 impl Link {
-    pub(crate) fn new(number: u32, is_endpoint: bool, plan: LinkPlan) -> Link {
+    pub(crate) fn new(number: u32, is_station: bool, mut plan: LinkPlan) -> Link {
         let managed = |disc| Queue::Managed(Managed { disc, asking: false, update: Time::NEVER });
-        let transmitter = Transmitter::new(plan.rate, plan.delay);
+        let transmitter = Transmitter::new(&mut plan);
         Link {
             number,
-            is_endpoint,
+            is_station,
             inbox: Inbox::new(transmitter.typical()),
             transmitter,
             queue: plan.disc.map_or(Queue::Plain, managed),
@@ -211,19 +269,26 @@ impl Link {
 
     /// Sends a packet of `len` bytes, after those that are being sent; says when it arrives.
     pub(crate) fn send(&mut self, now: Time, len: u32) -> Time {
-        self.begun_bytes += u64::from(len);
         self.begun_rate = self.transmitter.speed.rate;
-        self.transmitter.send(now, len)
+        let arrival = self.transmitter.send(now, len);
+        self.begun_bytes += u64::from(self.transmitter.speed.known.wire);
+        arrival
     }
 
-    /// Bits that have left the transmitter since the start, to the bit.
+    /// Bits on the wire that have left the transmitter since the start, to the bit.
     pub(crate) fn sent_bits(&self, now: Time) -> f64 {
+        if let Some(deliveries) = &self.transmitter.deliveries {
+            return (self.begun_bytes - deliveries.ahead(now)) as f64 * 8.0;
+        }
         let left = self.transmitter.free.since(now).seconds();
         self.begun_bytes as f64 * 8.0 - left * self.begun_rate.bits_per_second()
     }
 
     /// Bits that could have left the transmitter since the start.
     pub(crate) fn capacity_bits(&self, now: Time) -> f64 {
+        if let Some(deliveries) = &self.transmitter.deliveries {
+            return deliveries.possible(now) as f64 * 8.0;
+        }
         let Capacity { at, bits, before } = self.capacity;
         if now < at {
             return bits - at.since(now).seconds() * before.bits_per_second();
@@ -231,14 +296,24 @@ impl Link {
         bits + now.since(at).seconds() * self.transmitter.speed.rate.bits_per_second()
     }
 
+    /// Counts what could have left up to `now`, so that later counts are short.
+    pub(crate) fn count_capacity(&mut self, now: Time) {
+        if let Some(deliveries) = &mut self.transmitter.deliveries {
+            deliveries.count(now);
+        }
+    }
+
     /// The next packet is sent at the new rate; the one being sent is finished at its own.
     pub(crate) fn change_rate(&mut self, now: Time, rate: Rate) {
+        if self.transmitter.deliveries.is_some() {
+            return;
+        }
         if now >= self.capacity.at {
             let at = self.transmitter.free.max(now);
             self.capacity =
                 Capacity { at, bits: self.capacity_bits(at), before: self.transmitter.speed.rate };
         }
-        self.transmitter.speed = Speed::new(rate);
+        self.transmitter.speed = Speed::new(rate, self.transmitter.speed.framing);
         if let Queue::Managed(managed) = &mut self.queue {
             managed.disc.link_changed(now, rate);
         }

@@ -1,11 +1,14 @@
 //! A network as plain data: what a simulation is built from.
 
 use sojourn_aqm::Disc;
+use sojourn_scenario::links::Framing;
 use sojourn_tcp::Config;
-use sojourn_units::{Rate, Span, Time};
+use sojourn_units::{Draw, Rate, Span, Time, Value};
 use std::sync::Arc;
 
+use crate::deliveries::Deliveries;
 use crate::packet::Packet;
+use crate::wire::Wire;
 
 /// Links, flows and the schedule of changes.
 pub struct Network {
@@ -13,18 +16,32 @@ pub struct Network {
     pub links: Vec<LinkPlan>,
     /// The flows, by number.
     pub flows: Vec<FlowPlan>,
-    /// What changes when, in order.
+    /// What changes when, in order; at one instant the earlier entry comes first.
     pub changes: Vec<Change>,
 }
 
 /// One direction of a link.
 pub struct LinkPlan {
-    /// How fast it sends; a packet takes a nanosecond at the least.
+    /// How fast it sends, bits on the wire; a packet takes a nanosecond at the least. The mean where there are
+    /// `deliveries`.
     pub rate: Rate,
     /// How long a packet is on the wire after it has been sent.
     pub delay: Span,
     /// What stands in front of it; without a disc, an unlimited first-in-first-out queue.
     pub disc: Option<Box<dyn Disc<Packet>>>,
+    /// What a packet takes on the wire.
+    pub framing: Framing,
+    /// When it may send, where it has no constant rate.
+    pub deliveries: Option<Box<Deliveries>>,
+    /// What the wire does to packets.
+    pub impairments: Option<Box<Wire>>,
+}
+
+impl LinkPlan {
+    /// A link with nothing but a rate and a delay.
+    pub fn plain(rate: Rate, delay: Span) -> LinkPlan {
+        LinkPlan { rate, delay, disc: None, framing: Framing::IP, deliveries: None, impairments: None }
+    }
 }
 
 /// A flow: its endpoints and the links between them.
@@ -50,35 +67,95 @@ pub enum SourcePlan {
     Datagrams(Datagrams),
 }
 
+impl SourcePlan {
+    /// The same for one member of a class.
+    pub(crate) fn of_member(&self, class: &str, member: u32) -> SourcePlan {
+        let mut source = self.clone();
+        if let SourcePlan::Datagrams(datagrams) = &mut source {
+            datagrams.name = format!("{class}/{member}");
+        }
+        source
+    }
+}
+
 /// A stream of UDP datagrams.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Datagrams {
-    /// Datagrams per second.
+    /// The flow's name, `CLASS/MEMBER`, with which those of its random streams begin.
+    pub name: String,
+    /// Datagrams per second, the mean; of an on/off source while it is on.
     pub rate: f64,
     /// When they are sent.
     pub spacing: Spacing,
-    /// Mean size on the wire, bytes.
-    pub mean_len: f64,
-    /// Whether sizes are exponential instead of all the same.
-    pub exponential: bool,
+    /// Their sizes on the wire, bytes.
+    pub size: Draw,
     /// Whether they are ECN-capable.
     pub ecn: bool,
+    /// Whether the receiver sends each one back.
+    pub echo: bool,
+}
+
+impl Datagrams {
+    /// Datagrams of one size, bytes, at a rate per second; neither ECN-capable nor sent back.
+    pub fn plain(name: &str, rate: f64, spacing: Spacing, bytes: u16) -> Datagrams {
+        let size = Draw::constant(f64::from(bytes)).expect("a size is finite");
+        Datagrams { name: name.into(), rate, spacing, size, ecn: false, echo: false }
+    }
 }
 
 /// When datagrams are sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Spacing {
     /// In even steps, the first at the start.
     Even,
     /// With independent exponential gaps, also before the first.
     Poisson,
+    /// In even steps during on-periods, the first of which begins at the start.
+    OnOff {
+        /// Lengths of on-periods, s.
+        on: Draw,
+        /// Lengths of the pauses between them, s.
+        off: Draw,
+    },
+    /// The sum of many on/off sources with long-range dependence.
+    Lrd(OnOffSum),
+    /// In even steps, a frame of speech each, the first at the end of the first frame.
+    Voice {
+        /// Whether there are pauses between talk spurts.
+        spurts: bool,
+    },
+}
+
+/// Many alike on/off sources whose periods are Pareto distributed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OnOffSum {
+    /// How many.
+    pub sources: u32,
+    /// The Hurst parameter of their sum; between 0.5 and 1.
+    pub hurst: f64,
+    /// The mean on-period, s.
+    pub on: f64,
+    /// The mean pause, s.
+    pub off: f64,
+}
+
+impl OnOffSum {
+    /// The lengths of on-periods and of pauses, s: Pareto with a tail index of 3 - 2H.
+    pub fn periods(&self) -> [Draw; 2] {
+        let period = |mean| Draw::pareto(mean, 3.0 - 2.0 * self.hurst);
+        [self.on, self.off].map(|mean| period(mean).expect("the scenario has checked the periods"))
+    }
 }
 
 /// An entry of the schedule.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// When.
+    /// When, for the first time.
     pub time: Time,
+    /// How long from each time to the next, more than 0; None: it happens once.
+    pub every: Option<Span>,
+    /// It does not happen later.
+    pub until: Time,
     /// Which link.
     pub link: u32,
     /// What.
@@ -86,10 +163,13 @@ pub struct Change {
 }
 
 /// What changes about a link.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum LinkChange {
-    /// A new rate; what is being sent (without a disc: all that waits, too) is finished at the old one.
+    /// A new rate; what is being sent (without a disc: all that waits, too) is finished at the old one. Nothing to a
+    /// link with deliveries.
     Rate(Rate),
     /// A new delay; packets on the wire keep theirs and are not overtaken.
     Delay(Span),
+    /// These parameters of its law; the law takes them, which whoever makes the network has made sure of.
+    Law(Arc<[(String, Value)]>),
 }

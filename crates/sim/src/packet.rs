@@ -1,8 +1,9 @@
 //! What travels on links.
 
+use crate::apps::datagrams::Datagram;
 use sojourn_aqm::{self as aqm, FlowId};
 use sojourn_tcp::Segment;
-use sojourn_units::Ecn;
+use sojourn_units::{Ecn, Time};
 
 /// A packet on its way along the route of its flow: what links and discs must know of it.
 ///
@@ -17,12 +18,15 @@ pub struct Packet {
     ecn: Ecn,
 }
 
-/// The segments of all packets on their way.
+/// What all packets on their way carry: segments, and of datagrams when they were sent.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     segments: Vec<Segment>,
     /// Places that hold nothing.
     free: Vec<u32>,
+    sent: Vec<Time>,
+    /// The same for datagrams.
+    free_sent: Vec<u32>,
 }
 
 impl Packet {
@@ -40,10 +44,22 @@ impl Packet {
     pub(crate) fn flow_number(&self) -> u32 {
         self.flow.0
     }
+
+    /// Whether it is damaged, so that its receiver will throw it away.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.place == DAMAGED
+    }
+
+    /// Clears its ECN bits.
+    pub(crate) fn bleach(&mut self) {
+        self.ecn = Ecn::NotEct;
+    }
 }
 
 impl Pool {
     /// A packet that carries a segment, on the leg where its route begins.
+    #[expect(clippy::inline_always, reason = "every packet of TCP begins with it")]
+    #[inline(always)]
     pub(crate) fn of_segment(&mut self, segment: Segment, flow: u32, leg: u32) -> Packet {
         let place = self.free.pop().unwrap_or(self.segments.len() as u32);
         if let Some(at) = self.segments.get_mut(place as usize) {
@@ -54,24 +70,73 @@ impl Pool {
         Packet { flow: FlowId(flow), leg, place, len: segment.wire_len() as u16, ecn: segment.ecn }
     }
 
-    /// A datagram, which carries nothing that anybody would ask for.
-    pub(crate) fn datagram(flow: u32, len: u16, ecn: Ecn, leg: u32) -> Packet {
-        Packet { flow: FlowId(flow), leg, place: NOWHERE, len, ecn }
+    /// A datagram that counts as sent at `sent`, on the leg where its route begins.
+    pub(crate) fn datagram(&mut self, sent: Time, datagram: Datagram, flow: u32, leg: u32) -> Packet {
+        let place = self.free_sent.pop().unwrap_or(self.sent.len() as u32);
+        if let Some(at) = self.sent.get_mut(place as usize) {
+            *at = sent;
+        } else {
+            self.sent.push(sent);
+        }
+        let Datagram { len, ecn } = datagram;
+        Packet { flow: FlowId(flow), leg, place: place | DATAGRAM, len, ecn }
     }
 
-    /// Ends the way of a packet with a segment; gives that, with the ECN bits that the packet has now.
-    pub(crate) fn take(&mut self, packet: Packet) -> &Segment {
+    /// Ends the way of a datagram; gives when it was sent. None where it was damaged.
+    pub(crate) fn take_datagram(&mut self, packet: Packet) -> Option<Time> {
         self.free(packet);
-        let segment = &mut self.segments[packet.place as usize];
+        self.sent.get((packet.place & !DATAGRAM) as usize).copied()
+    }
+
+    /// Ends the way of a packet with a segment; gives that, with the ECN bits that the packet has now. None where it
+    /// was damaged.
+    pub(crate) fn take(&mut self, packet: Packet) -> Option<&Segment> {
+        let segment = self.segments.get_mut(packet.place as usize)?;
+        self.free.push(packet.place);
         segment.ecn = packet.ecn;
-        segment
+        Some(segment)
+    }
+
+    /// Where the payload of a packet's segment begins; 0 without one.
+    pub(crate) fn begins(&self, packet: Packet) -> u64 {
+        self.segments.get(packet.place as usize).map_or(0, |segment| segment.seq)
     }
 
     /// Ends a packet's way.
     pub(crate) fn free(&mut self, packet: Packet) {
-        if packet.place != NOWHERE {
-            self.free.push(packet.place);
+        if packet.is_damaged() {
+            return;
         }
+        if packet.place & DATAGRAM == 0 {
+            self.free.push(packet.place);
+        } else {
+            self.free_sent.push(packet.place & !DATAGRAM);
+        }
+    }
+
+    /// The packet once more, with a place of its own.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn copy(&mut self, packet: Packet) -> Packet {
+        let copy = if let Some(segment) = self.segments.get(packet.place as usize) {
+            self.of_segment(*segment, packet.flow.0, packet.leg)
+        } else if let Some(sent) = self.sent.get((packet.place & !DATAGRAM) as usize) {
+            self.datagram(*sent, Datagram { len: packet.len, ecn: packet.ecn }, packet.flow.0, packet.leg)
+        } else {
+            return packet;
+        };
+        Packet { place: copy.place, ..packet }
+    }
+
+    /// The packet with a bit wrong; nobody will ask what it carries.
+    pub(crate) fn damage(&mut self, packet: Packet) -> Packet {
+        self.free(packet);
+        Packet { place: DAMAGED, ..packet }
+    }
+
+    /// How many segments and datagrams are on their way.
+    pub(crate) fn held(&self) -> usize {
+        self.segments.len() - self.free.len() + self.sent.len() - self.free_sent.len()
     }
 }
 
@@ -90,5 +155,7 @@ impl aqm::Packet for Packet {
     }
 }
 
-/// The place of a packet without a segment.
-const NOWHERE: u32 = u32::MAX;
+/// Tells the places of datagrams from those of segments.
+const DATAGRAM: u32 = 1 << 31;
+/// The place of a packet that was damaged.
+const DAMAGED: u32 = u32::MAX;

@@ -1,32 +1,52 @@
 //! Measures what the contract names, in memory that does not grow with time.
 
+use crate::class::Class;
 use crate::histogram::Histogram;
+use crate::passage::{Passage, Tally};
 use crate::probe::{Probe, Window};
 use crate::windows::Windows;
-use sojourn_aqm::{Backlog, Cause};
+use sojourn_aqm::Cause;
 use sojourn_units::{Span, Time};
 
-/// Watches the disc of one link, the senders and the receivers.
+/// Watches the discs of some links, the senders and the receivers.
 #[derive(Clone, Debug)]
 pub struct Recorder {
-    link: u32,
     measured: Measured,
-    backlog: Held,
-    /// Since the start.
-    total: Tally,
-    /// Up to the last step of the series.
-    last_step: Tally,
-    /// Up to the end of the warm-up, once that is past.
-    warm_up: Option<Tally>,
-    /// Nanoseconds at each length, exact below 1024 packets.
-    pub(crate) queue_lengths: Histogram<10>,
-    /// Packets by sojourn time, ns.
-    pub(crate) sojourns: Histogram<6>,
-    /// Measurements of the round-trip time, ns.
-    pub(crate) rtts: Histogram<6>,
+    step: Span,
+    /// By the number of the link; None where it is not watched.
+    discs: Vec<Option<Box<Disc>>>,
+    pub(crate) classes: Vec<Class>,
+    /// Each flow's class.
+    pub(crate) class_of: Vec<u32>,
     /// Bytes that each flow's application got.
     pub(crate) received_bytes: Vec<u64>,
     pub(crate) windows: Windows,
+}
+
+/// What a recorder watches.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    /// The links, each once.
+    pub links: Vec<Watched>,
+    /// How many classes there are.
+    pub classes: u32,
+    /// The class of each flow that there is from the start.
+    pub flows: Vec<u32>,
+    /// When.
+    pub measured: Measured,
+    /// The step of the series.
+    pub step: Span,
+}
+
+/// A link that is watched.
+#[derive(Clone, Debug)]
+pub struct Watched {
+    /// Its number.
+    pub link: u32,
+    /// The classes whose data cross it.
+    pub classes: Vec<u32>,
+    /// Whether packets may be lost on its wire.
+    pub loses: bool,
 }
 
 /// The time that is measured: after the warm-up, up to the end.
@@ -38,176 +58,234 @@ pub struct Measured {
     pub until: Time,
 }
 
-/// The backlog now, and since when.
-#[derive(Clone, Copy, Debug, Default)]
-struct Held {
-    packets: u32,
-    since: Time,
+/// The disc of a link.
+#[derive(Clone, Debug)]
+pub(crate) struct Disc {
+    pub(crate) watched: Watched,
+    pub(crate) all: Passage,
+    /// Up to the last step of the series.
+    last_step: Tally,
+    /// Nanoseconds at each length, exact below 1024 packets.
+    pub(crate) queue_lengths: Histogram<10>,
+    /// Packets lost on the wire.
+    pub(crate) lost: u64,
+    /// What the classes whose data cross it have of it, where there are several classes in all.
+    pub(crate) shares: Vec<Share>,
+    /// Where a class is among `shares`.
+    share_of: Vec<u32>,
 }
 
-/// Sums over a stretch of time, exact.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tally {
-    /// The integral of the backlog, packets ns.
-    backlog: u128,
-    /// The integral of its square, packets^2 ns.
-    backlog_squared: u128,
-    /// The sojourn times of what was delivered, ns.
-    sojourn: u128,
-    pub(crate) offered: u64,
-    pub(crate) delivered: u64,
-    pub(crate) dropped_by_law: u64,
-    pub(crate) overflowed: u64,
-    pub(crate) marked: u64,
+/// What a class has of a link.
+#[derive(Clone, Debug)]
+pub(crate) struct Share {
+    pub(crate) class: u32,
+    pub(crate) passage: Passage,
+    pub(crate) lost: u64,
 }
 
 impl Recorder {
-    /// Watches `link` and `flows` flows; `step` is that of the series.
-    pub fn new(link: u32, flows: usize, measured: Measured, step: Span) -> Recorder {
+    /// Watches what it is told to.
+    pub fn new(watch: Watch) -> Recorder {
+        let Watch { links, classes, flows, measured, step } = watch;
+        let mut discs = Vec::new();
+        for watched in links {
+            let number = watched.link as usize;
+            discs.resize(discs.len().max(number + 1), None);
+            discs[number] = Some(Box::new(Disc::new(watched, classes)));
+        }
+        // One class alone is what the links tell already.
+        let steps = if classes > 1 { steps(measured.until, step) } else { 0 };
         Recorder {
-            link,
             measured,
-            backlog: Held::default(),
-            total: Tally::default(),
-            last_step: Tally::default(),
-            warm_up: None,
-            queue_lengths: Histogram::default(),
-            sojourns: Histogram::default(),
-            rtts: Histogram::default(),
-            received_bytes: vec![0; flows],
-            windows: Windows::new(flows, step, measured.until),
+            step,
+            discs,
+            classes: (0..classes).map(|_| Class::new(steps)).collect(),
+            received_bytes: vec![0; flows.len()],
+            windows: Windows::new(&flows, classes, step, measured.until),
+            class_of: flows,
         }
     }
 
-    /// Ends a step of the series at `now`; gives its sums.
-    pub(crate) fn end_step(&mut self, now: Time) -> Tally {
-        self.hold_until(now);
-        let before = std::mem::replace(&mut self.last_step, self.total);
-        self.total.since(&before)
+    /// The disc of a link that is watched.
+    pub(crate) fn disc(&self, link: u32) -> &Disc {
+        self.discs[link as usize].as_ref().expect("the link is watched")
     }
 
-    /// The sums since the end of the warm-up.
-    pub(crate) fn measured(&self) -> Tally {
-        self.warm_up.map_or(Tally::default(), |warm_up| self.total.since(&warm_up))
+    /// Ends a step of the series at `now`; gives the sums of the link's disc.
+    pub(crate) fn end_step(&mut self, now: Time, link: u32) -> Tally {
+        let from = self.measured.from;
+        self.link(link).map_or(Tally::default(), |disc| disc.end_step(now, from))
     }
 
-    /// Accounts for the backlog up to `now`.
-    fn hold_until(&mut self, now: Time) {
-        self.end_warm_up(now);
-        let span = self.hold(now);
-        if now >= self.measured.from {
-            self.queue_lengths.add(u64::from(self.backlog.packets), span);
-        }
-    }
-
-    /// Keeps the sums of the warm-up, where `now` is the first time that is measured.
-    fn end_warm_up(&mut self, now: Time) {
-        if now >= self.measured.from && self.warm_up.is_none() {
-            self.hold(self.measured.from);
-            self.warm_up = Some(self.total);
-        }
-    }
-
-    fn hold(&mut self, now: Time) -> u64 {
-        let Held { packets, since } = self.backlog;
-        let (packets, span) = (u64::from(packets), now.since(since).nanos());
-        self.total.backlog += u128::from(packets) * u128::from(span);
-        self.total.backlog_squared += u128::from(packets * packets) * u128::from(span);
-        self.backlog.since = now;
-        span
+    /// The sums of a link's disc from the end of the warm-up to `now`.
+    pub(crate) fn measured_until(&mut self, now: Time, link: u32) -> Tally {
+        let from = self.measured.from;
+        self.link(link).map_or(Tally::default(), |disc| {
+            disc.hold_until(now, from);
+            disc.all.measured()
+        })
     }
 
     fn is_measured(&self, at: Time) -> bool {
         at >= self.measured.from && at <= self.measured.until
     }
 
-    /// The sums, to add to at `now`.
-    fn count(&mut self, now: Time, link: u32) -> Option<&mut Tally> {
-        if link != self.link {
-            return None;
+    /// Whether what became of a datagram that is sent at `at` is known by the end.
+    fn is_judged(&self, at: Time) -> bool {
+        at >= self.measured.from && at + LOST_AFTER <= self.measured.until
+    }
+
+    /// Whether one that comes at `at` counts, and not as lost.
+    fn came_in_time(&self, at: Time, delay: Span) -> bool {
+        delay <= LOST_AFTER && self.is_judged(Time::from_nanos(at.nanos() - delay.nanos()))
+    }
+
+    fn link(&mut self, link: u32) -> Option<&mut Disc> {
+        self.discs.get_mut(link as usize)?.as_deref_mut()
+    }
+
+    fn class(&mut self, flow: u32) -> &mut Class {
+        &mut self.classes[self.class_of[flow as usize] as usize]
+    }
+
+    /// Counts what happened to a packet of `flow` at `link`.
+    #[inline]
+    fn count(&mut self, now: Time, link: u32, flow: u32, add: impl Fn(&mut Passage)) {
+        let from = self.measured.from;
+        let Some(disc) = self.link(link) else { return };
+        disc.hold_until(now, from);
+        add(&mut disc.all);
+        if !disc.shares.is_empty() {
+            self.count_share(now, link, flow, add);
         }
-        self.end_warm_up(now);
-        Some(&mut self.total)
+    }
+
+    /// Never inlined, so that a run of one class does not carry it along.
+    #[inline(never)]
+    fn count_share(&mut self, now: Time, link: u32, flow: u32, add: impl Fn(&mut Passage)) {
+        let class = self.class_of[flow as usize];
+        let Some(share) = self.link(link).and_then(|disc| disc.share(class)) else { return };
+        share.passage.hold(now);
+        add(&mut share.passage);
+    }
+
+    /// As [`Class::receive`], and never inlined either.
+    #[inline(never)]
+    fn receive_in_class(&mut self, at: Time, flow: u32, bytes: u64) {
+        let step = self.step;
+        self.class(flow).receive(at, bytes, step);
     }
 }
 
-impl Tally {
-    /// What was added since `before`.
-    fn since(&self, before: &Tally) -> Tally {
-        Tally {
-            backlog: self.backlog - before.backlog,
-            backlog_squared: self.backlog_squared - before.backlog_squared,
-            sojourn: self.sojourn - before.sojourn,
-            offered: self.offered - before.offered,
-            delivered: self.delivered - before.delivered,
-            dropped_by_law: self.dropped_by_law - before.dropped_by_law,
-            overflowed: self.overflowed - before.overflowed,
-            marked: self.marked - before.marked,
+impl Disc {
+    fn new(watched: Watched, classes: u32) -> Disc {
+        let (mut shares, mut share_of) = (Vec::new(), Vec::new());
+        if classes > 1 {
+            share_of = vec![NOWHERE; classes as usize];
+            for class in &watched.classes {
+                share_of[*class as usize] = shares.len() as u32;
+                shares.push(Share { class: *class, passage: Passage::default(), lost: 0 });
+            }
+        }
+        Disc {
+            watched,
+            all: Passage::default(),
+            last_step: Tally::default(),
+            queue_lengths: Histogram::default(),
+            lost: 0,
+            shares,
+            share_of,
         }
     }
 
-    /// The integral of the backlog, packets s.
-    pub(crate) fn backlog(&self) -> f64 {
-        self.backlog as f64 * 1e-9
+    /// Keeps the sums of the warm-up, where `now` is the first time that is measured.
+    fn end_warm_up(&mut self, now: Time, from: Time) {
+        if !self.all.is_warm() && now >= from {
+            self.all.end_warm_up(from);
+            self.shares.iter_mut().for_each(|share| share.passage.end_warm_up(from));
+        }
     }
 
-    /// The integral of the square of the backlog, packets^2 s.
-    pub(crate) fn backlog_squared(&self) -> f64 {
-        self.backlog_squared as f64 * 1e-9
+    /// Accounts for the backlog up to `now`.
+    fn hold_until(&mut self, now: Time, from: Time) {
+        self.end_warm_up(now, from);
+        let span = self.all.hold(now);
+        if self.all.is_warm() {
+            self.queue_lengths.add(u64::from(self.all.backlog()), span);
+        }
     }
 
-    /// The sojourn times of what was delivered, s.
-    pub(crate) fn sojourn(&self) -> f64 {
-        self.sojourn as f64 * 1e-9
+    fn end_step(&mut self, now: Time, from: Time) -> Tally {
+        self.hold_until(now, from);
+        for share in &mut self.shares {
+            share.passage.hold(now);
+        }
+        let before = std::mem::replace(&mut self.last_step, self.all.total());
+        self.all.total().since(&before)
     }
 
-    pub(crate) fn dropped(&self) -> u64 {
-        self.dropped_by_law + self.overflowed
+    fn share(&mut self, class: u32) -> Option<&mut Share> {
+        let place = *self.share_of.get(class as usize)?;
+        self.shares.get_mut(place as usize)
     }
 }
 
 impl Probe for Recorder {
-    fn backlog(&mut self, now: Time, link: u32, backlog: Backlog) {
-        if link == self.link {
-            self.hold_until(now);
-            self.backlog.packets = backlog.packets;
-        }
+    /// It follows from what is told of packets.
+    const ASKS_FOR_BACKLOG: bool = false;
+
+    fn offered(&mut self, now: Time, link: u32, flow: u32) {
+        self.count(now, link, flow, Passage::offer);
     }
 
-    fn offered(&mut self, now: Time, link: u32) {
-        if let Some(total) = self.count(now, link) {
-            total.offered += 1;
-        }
+    fn delivered(&mut self, now: Time, link: u32, flow: u32, sojourn: Span) {
+        self.count(now, link, flow, |passage| passage.deliver(sojourn));
     }
 
-    fn delivered(&mut self, now: Time, link: u32, sojourn: Span) {
-        if let Some(total) = self.count(now, link) {
-            total.delivered += 1;
-            total.sojourn += u128::from(sojourn.nanos());
-            if now >= self.measured.from {
-                self.sojourns.add(sojourn.nanos(), 1);
+    fn dropped(&mut self, now: Time, link: u32, flow: u32, cause: Cause) {
+        self.count(now, link, flow, |passage| passage.drop(cause));
+    }
+
+    fn marked(&mut self, now: Time, link: u32, flow: u32) {
+        self.count(now, link, flow, Passage::mark);
+    }
+
+    fn lost(&mut self, at: Time, link: u32, flow: u32) {
+        let (measured, class) = (self.is_measured(at), self.class_of[flow as usize]);
+        if let Some(disc) = self.link(link).filter(|_| measured) {
+            disc.lost += 1;
+            if let Some(share) = disc.share(class) {
+                share.lost += 1;
             }
         }
     }
 
-    fn dropped(&mut self, now: Time, link: u32, cause: Cause) {
-        if let Some(total) = self.count(now, link) {
-            match cause {
-                Cause::Law => total.dropped_by_law += 1,
-                Cause::Overflow => total.overflowed += 1,
-            }
+    fn began(&mut self, _at: Time, flow: u32, class: u32) {
+        if flow as usize >= self.class_of.len() {
+            self.class_of.resize(flow as usize + 1, class);
+            self.received_bytes.resize(flow as usize + 1, 0);
+            self.windows.add_flows(flow, class);
         }
     }
 
-    fn marked(&mut self, now: Time, link: u32) {
-        if let Some(total) = self.count(now, link) {
-            total.marked += 1;
+    fn turned_away(&mut self, at: Time, class: u32) {
+        if self.is_measured(at) {
+            self.classes[class as usize].turned_away += 1;
+        }
+    }
+
+    fn completed(&mut self, at: Time, flow: u32, started: Time) {
+        if self.is_measured(at) {
+            self.class(flow).completions.add(at.since(started));
         }
     }
 
     fn received(&mut self, at: Time, flow: u32, bytes: u64) {
         if self.is_measured(at) {
             self.received_bytes[flow as usize] += bytes;
+        }
+        if self.classes.len() > 1 {
+            self.receive_in_class(at, flow, bytes);
         }
     }
 
@@ -216,11 +294,33 @@ impl Probe for Recorder {
         if from < to {
             self.received_bytes[flow as usize] += by(to) - by(from);
         }
+        if self.classes.len() > 1 {
+            let step = self.step;
+            self.class(flow).read((since, at), by, step);
+        }
     }
 
-    fn rtt(&mut self, at: Time, rtt: Span) {
+    fn sent(&mut self, at: Time, flow: u32) {
+        if self.is_judged(at) {
+            self.class(flow).sent += 1;
+        }
+    }
+
+    fn datagram(&mut self, at: Time, flow: u32, delay: Span) {
         if self.is_measured(at) {
-            self.rtts.add(rtt.nanos(), 1);
+            self.class(flow).delays.add(delay.nanos(), 1);
+        }
+        if self.came_in_time(at, delay) {
+            self.class(flow).came += 1;
+        }
+    }
+
+    fn rtt(&mut self, at: Time, flow: u32, rtt: Span) {
+        if self.is_measured(at) {
+            self.class(flow).rtts.add(rtt.nanos(), 1);
+        }
+        if self.came_in_time(at, rtt) {
+            self.class(flow).came_back += 1;
         }
     }
 
@@ -232,3 +332,13 @@ impl Probe for Recorder {
         self.windows.change(at, flow, None);
     }
 }
+
+/// How many steps there are up to the end of the run; the last one may be shorter.
+fn steps(until: Time, step: Span) -> usize {
+    until.nanos().div_ceil(step.nanos()) as usize
+}
+
+/// A datagram that takes longer than this is lost: nobody waits for it.
+const LOST_AFTER: Span = Span::from_secs(1);
+/// The place of what is not there.
+const NOWHERE: u32 = u32::MAX;

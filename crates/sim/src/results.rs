@@ -1,24 +1,46 @@
 //! What a run gives: metrics, series, distributions.
 
+use crate::class::Times;
 use crate::engine::Counts;
-use crate::recorder::{Recorder, Tally};
+use crate::histogram::Histogram;
+use crate::passage::{Passage, Tally};
+use crate::recorder::{Disc, Recorder};
+use crate::speech;
+use crate::windows::Windows;
+use sojourn_scenario::metrics::METRICS;
 use sojourn_units::Span;
 
-/// The outcome of one run on one link.
+/// The outcome of one run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
+    /// What was seen at each link that has a disc; one at least.
+    pub links: Vec<LinkOutcome>,
+    /// What the engine did.
+    pub counts: Counts,
+}
+
+/// The outcome of one run at one link.
+#[derive(Clone, Debug)]
+pub struct LinkOutcome {
     /// The link's name.
     pub link: String,
-    /// The contract's metrics, by name.
-    pub metrics: Vec<(&'static str, Metric)>,
+    /// What the contract names, of all packets of the link.
+    pub all: Row,
+    /// The same of each class whose data cross it, where the run has several classes; by name.
+    pub classes: Vec<(String, Row)>,
     /// The contract's series.
     pub series: Series,
     /// The distribution of the sojourn time: seconds, and the share at or below.
     pub sojourn_distribution: Vec<(f64, f64)>,
+}
+
+/// What was measured.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The contract's metrics, by name.
+    pub metrics: Vec<(&'static str, Metric)>,
     /// Packets over the whole run, warm-up included.
     pub balance: Balance,
-    /// What the engine did.
-    pub counts: Counts,
 }
 
 /// The value of a metric.
@@ -72,6 +94,8 @@ pub struct Series {
     pub window_packets: Vec<f64>,
     /// The congestion windows of a few flows, by their numbers.
     pub flow_windows: Vec<(u32, Vec<f64>)>,
+    /// Application data that each class got in the step, bit/s, by its name; where there are several classes.
+    pub goodput_bps: Vec<(String, Vec<f64>)>,
 }
 
 /// What a step adds to the series.
@@ -90,7 +114,7 @@ impl Series {
         Series { flow_windows: flows.map(|flow| (flow, Vec::new())).collect(), ..Series::default() }
     }
 
-    pub(crate) fn push(&mut self, step: &Step, (mean, samples): (f64, impl Iterator<Item = f64>)) {
+    pub(crate) fn push(&mut self, step: &Step) {
         let Tally { offered, delivered, marked, .. } = step.tally;
         let (dropped, marked) = (step.tally.dropped() as f64, marked as f64);
         self.time_s.push(step.end_s);
@@ -103,10 +127,22 @@ impl Series {
         self.drop_ratio.push(ratio(dropped, offered));
         self.mark_ratio.push(ratio(marked, offered));
         self.utilization.push(step.utilization);
-        self.window_packets.push(mean);
-        for ((_, windows), window) in self.flow_windows.iter_mut().zip(samples) {
-            windows.push(window);
+    }
+
+    /// The windows at the end of the step, of the flows of these classes.
+    pub(crate) fn push_windows(&mut self, windows: &Windows, classes: &[u32]) {
+        self.window_packets.push(windows.mean(classes));
+        for (flow, column) in &mut self.flow_windows {
+            column.push(windows.sample(*flow));
         }
+    }
+
+    /// What the class called `name` got, bytes in each step.
+    pub(crate) fn push_goodput(&mut self, name: &str, received: &[u64]) {
+        let starts = std::iter::once(&0.0).chain(&self.time_s);
+        let lengths = starts.zip(&self.time_s).map(|(start, end)| end - start);
+        let rates = received.iter().zip(lengths).map(|(bytes, length)| *bytes as f64 * 8.0 / length);
+        self.goodput_bps.push((name.into(), rates.collect()));
     }
 
     /// The columns by name; `time_s` first.
@@ -126,59 +162,169 @@ impl Series {
         ];
         let flows = self.flow_windows.iter();
         let flows = flows.map(|(flow, windows)| (format!("window_packets.flow_{flow}"), &windows[..]));
-        fixed.into_iter().map(|(name, values)| (name.to_string(), values)).chain(flows)
+        let classes = self.goodput_bps.iter();
+        let classes = classes.map(|(class, values)| (format!("goodput_bps.{class}"), &values[..]));
+        fixed.into_iter().map(|(name, values)| (name.to_string(), values)).chain(flows).chain(classes)
     }
 }
 
-/// What the metrics are made from, besides the recorder.
+/// What the metrics of a link are made from, besides the recorder.
 pub(crate) struct Measured<'a> {
     pub(crate) recorder: &'a Recorder,
+    pub(crate) disc: &'a Disc,
     pub(crate) series: &'a Series,
+    /// The end of the warm-up, s.
+    pub(crate) from_s: f64,
+    /// The time after it.
     pub(crate) span: Span,
     pub(crate) utilization: f64,
-    pub(crate) target: Option<f64>,
-    /// The start and each change of the schedule, s.
-    pub(crate) stretches: &'a [f64],
-    /// Application bytes of each long-lived flow after the warm-up.
-    pub(crate) long_lived: &'a [u64],
+    /// From the start and from each change of the schedule on, in order; at least one.
+    pub(crate) stretches: &'a [Stretch],
+    /// What the flows of each class live for.
+    pub(crate) lives: &'a [Life],
 }
 
-/// The metrics of contract.md, in its order.
-pub(crate) fn metrics(of: &Measured<'_>) -> Vec<(&'static str, Metric)> {
-    let (whole, seconds) = (of.recorder.measured(), of.span.seconds());
+/// The run from one change of the schedule to the next.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Stretch {
+    /// When it begins, s.
+    pub(crate) start_s: f64,
+    /// The backlog that the law tries to hold in it, packets.
+    pub(crate) target: Option<f64>,
+    /// What was measured before it.
+    pub(crate) before: Tally,
+}
+
+/// What the flows of a class live for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Life {
+    /// They take what they can get, for ever: Jain's index is about them.
+    Greedy,
+    /// They send as their application has it, whatever the network does.
+    Stream,
+    /// So do they, and somebody listens.
+    Call,
+    /// So do they, and wait for what comes back.
+    Echo,
+}
+
+/// The metrics of contract.md, in its order, of all packets of the link.
+pub(crate) fn of_link(of: &Measured<'_>) -> Metrics {
+    let (whole, seconds) = (of.disc.all.measured(), of.span.seconds());
     let mean = whole.backlog() / seconds;
     let variance = (whole.backlog_squared() / seconds - mean * mean).max(0.0);
-    let queue = |q| Metric::from(of.recorder.queue_lengths.quantile(q));
-    let sojourn = |q| Metric::from(of.recorder.sojourns.quantile(q).map(in_seconds));
-    let rtt = |q| Metric::from(of.recorder.rtts.quantile(q).map(in_seconds));
-    let per_offered = |count: u64| Metric::from(finite(ratio(count as f64, whole.offered)));
-    let goodput: u64 = of.recorder.received_bytes.iter().sum();
-    let qacd = of.target.map(|target| (variance + (mean - target) * (mean - target)).sqrt());
-    vec![
+    let queue = |q| Metric::from(of.disc.queue_lengths.quantile(q));
+    let mut metrics = vec![
         ("utilization", Metric::Number(of.utilization)),
         ("queue_mean_packets", Metric::Number(mean)),
         ("queue_std_packets", Metric::Number(variance.sqrt())),
         ("queue_p50_packets", queue(0.5)),
         ("queue_p95_packets", queue(0.95)),
         ("queue_p99_packets", queue(0.99)),
+        ("qacd_packets", Metric::from(qacd(of, mean, variance))),
+        ("settling_s", per_stretch(of, settling)),
+        ("overshoot_packets", per_stretch(of, overshoot)),
+    ];
+    add_packets(&mut metrics, of, &of.disc.all, of.disc.lost);
+    add_flows(&mut metrics, of, &of.disc.watched.classes);
+    in_order(&metrics)
+}
+
+/// The same of the packets of each class whose data cross the link, where there are several classes.
+pub(crate) fn of_classes<'a>(of: &'a Measured<'a>) -> impl Iterator<Item = (u32, Row)> + 'a {
+    of.disc.shares.iter().map(|share| {
+        let mean = share.passage.measured().backlog() / of.span.seconds();
+        let mut metrics = vec![("queue_mean_packets", Metric::Number(mean))];
+        add_packets(&mut metrics, of, &share.passage, share.lost);
+        add_flows(&mut metrics, of, &[share.class]);
+        (share.class, Row { metrics: in_order(&metrics), balance: balance(&share.passage) })
+    })
+}
+
+/// Metrics by name.
+type Metrics = Vec<(&'static str, Metric)>;
+
+/// All metrics that there are; those that are not given do not apply.
+fn in_order(given: &Metrics) -> Metrics {
+    let value = |name| given.iter().find(|(key, _)| *key == name).map(|(_, metric)| metric.clone());
+    METRICS.iter().map(|metric| (metric.name, value(metric.name).unwrap_or(Metric::Absent))).collect()
+}
+
+/// As the probe was told.
+pub(crate) fn balance(passage: &Passage) -> Balance {
+    let total = passage.total();
+    let (offered, delivered) = (total.offered, total.delivered);
+    Balance { offered, delivered, dropped: total.dropped(), held: passage.backlog().into() }
+}
+
+/// What becomes of packets at the link.
+fn add_packets(metrics: &mut Metrics, of: &Measured<'_>, passage: &Passage, lost: u64) {
+    let whole = passage.measured();
+    let sojourn = |q| Metric::from(passage.sojourns.quantile(q).map(in_seconds));
+    let per_offered = |count: u64| Metric::from(finite(ratio(count as f64, whole.offered)));
+    let wire_loss = of.disc.watched.loses.then(|| ratio(lost as f64, whole.delivered));
+    metrics.extend([
         ("sojourn_mean_s", Metric::from(finite(ratio(whole.sojourn(), whole.delivered)))),
         ("sojourn_p50_s", sojourn(0.5)),
         ("sojourn_p95_s", sojourn(0.95)),
         ("sojourn_p99_s", sojourn(0.99)),
-        ("rtt_p50_s", rtt(0.5)),
-        ("rtt_p95_s", rtt(0.95)),
         ("drop_ratio", per_offered(whole.dropped())),
         ("overflow_ratio", per_offered(whole.overflowed)),
         ("mark_ratio", per_offered(whole.marked)),
-        ("goodput_bps", Metric::Number(goodput as f64 * 8.0 / seconds)),
-        ("jain_index", Metric::from(jain_index(of.long_lived))),
-        ("qacd_packets", Metric::from(qacd)),
-        ("settling_s", per_stretch(of, settling)),
-        ("overshoot_packets", per_stretch(of, overshoot)),
-        ("fct_mean_s", Metric::Absent),
-        ("fct_p95_s", Metric::Absent),
         ("bottleneck_packets", Metric::Number(whole.delivered as f64)),
-    ]
+        ("wire_loss_ratio", Metric::from(wire_loss.and_then(finite))),
+    ]);
+}
+
+/// What the flows of some classes got, wherever they went.
+fn add_flows(metrics: &mut Metrics, of: &Measured<'_>, classes: &[u32]) {
+    let Recorder { classes: all, class_of, received_bytes, .. } = of.recorder;
+    let (mut rtts, mut delays, mut completions) =
+        (Histogram::<6>::default(), Histogram::<6>::default(), Times::default());
+    let (mut turned_away, mut sent, mut came) = (0, 0, 0);
+    for (class, life) in classes.iter().map(|class| (&all[*class as usize], of.lives[*class as usize])) {
+        sent += class.sent;
+        came += if life == Life::Echo { class.came_back } else { class.came };
+        rtts.merge(&class.rtts);
+        delays.merge(&class.delays);
+        completions.merge(&class.completions);
+        turned_away += class.turned_away;
+    }
+    let flows = || received_bytes.iter().zip(class_of).filter(|(_, class)| classes.contains(class));
+    let goodput: u64 = flows().map(|(bytes, _)| bytes).sum();
+    let greedy =
+        flows().filter(|(_, class)| of.lives[**class as usize] == Life::Greedy).map(|(bytes, _)| *bytes);
+    let counted = |count: u64| Metric::from((count > 0).then_some(count as f64));
+    let seconds = |nanos: Option<f64>| Metric::from(nanos.map(in_seconds));
+    metrics.extend([
+        ("rtt_p50_s", seconds(rtts.quantile(0.5))),
+        ("rtt_p95_s", seconds(rtts.quantile(0.95))),
+        ("goodput_bps", Metric::Number(goodput as f64 * 8.0 / of.span.seconds())),
+        ("jain_index", Metric::from(jain_index(&greedy.collect::<Vec<_>>()))),
+        ("fct_mean_s", seconds(completions.mean())),
+        ("fct_p95_s", seconds(completions.quantile(0.95))),
+        ("completed_flows", counted(completions.count())),
+        ("turned_away_flows", counted(turned_away)),
+        ("one_way_p50_s", seconds(delays.quantile(0.5))),
+        ("one_way_p95_s", seconds(delays.quantile(0.95))),
+        ("datagram_loss_ratio", Metric::from(finite(ratio(sent.saturating_sub(came) as f64, sent)))),
+        ("voice_rating", Metric::from(voice_rating(of, classes))),
+    ]);
+}
+
+/// The rating of the calls among some classes.
+fn voice_rating(of: &Measured<'_>, classes: &[u32]) -> Option<f64> {
+    let mut delays = Histogram::<6>::default();
+    let (mut sent, mut came) = (0, 0);
+    for class in classes.iter().filter(|class| of.lives[**class as usize] == Life::Call) {
+        let class = &of.recorder.classes[*class as usize];
+        delays.merge(&class.delays);
+        sent += class.sent;
+        came += class.came;
+    }
+    // Wires may double what is sent.
+    let came = finite(ratio(came as f64, sent))?.min(1.0);
+    speech::of_calls(&delays, came)
 }
 
 impl From<Option<f64>> for Metric {
@@ -194,29 +340,51 @@ fn jain_index(shares: &[u64]) -> Option<f64> {
     (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
 }
 
-/// One stretch of the run between changes: the series in it, and the target.
-struct Stretch<'a> {
+/// Formula (17) of the PI-PD paper, about the target of the time; None where there was none at some time.
+fn qacd(of: &Measured<'_>, mean: f64, variance: f64) -> Option<f64> {
+    let first = of.stretches[0].target?;
+    if of.stretches.iter().all(|stretch| stretch.target == Some(first)) {
+        return Some((variance + (mean - first) * (mean - first)).sqrt());
+    }
+    let (from, end) = (of.from_s, of.from_s + of.span.seconds());
+    let lasts = of.stretches[1..]
+        .iter()
+        .map(|next| (next.start_s, next.before))
+        .chain([(end, of.disc.all.measured())]);
+    let mut squared = 0.0;
+    for (stretch, (next_s, after)) in of.stretches.iter().zip(lasts) {
+        let (target, seen) = (stretch.target?, after.since(&stretch.before));
+        let seconds = (next_s - stretch.start_s.max(from)).max(0.0);
+        squared += seen.backlog_squared() - 2.0 * target * seen.backlog() + target * target * seconds;
+    }
+    Some((squared.max(0.0) / of.span.seconds()).sqrt())
+}
+
+/// The series in a stretch, and the target.
+struct Part<'a> {
     start_s: f64,
     time_s: &'a [f64],
     queue: &'a [f64],
     target: f64,
 }
 
-fn per_stretch(of: &Measured<'_>, measure: fn(&Stretch<'_>) -> Option<f64>) -> Metric {
-    let Some(target) = of.target else { return Metric::Absent };
+fn per_stretch(of: &Measured<'_>, measure: fn(&Part<'_>) -> Option<f64>) -> Metric {
+    if of.stretches.iter().all(|stretch| stretch.target.is_none()) {
+        return Metric::Absent;
+    }
     let time = &of.series.time_s;
     let index = |seconds: f64| time.partition_point(|end| *end <= seconds);
-    let ends = of.stretches[1..].iter().map(|start| index(*start)).chain([time.len()]);
-    let values = of.stretches.iter().zip(ends).map(|(start, end)| {
-        let range = index(*start)..end;
+    let ends = of.stretches[1..].iter().map(|next| index(next.start_s)).chain([time.len()]);
+    let values = of.stretches.iter().zip(ends).map(|(stretch, end)| {
+        let range = index(stretch.start_s)..end;
         let queue = &of.series.queue_packets[range.clone()];
-        measure(&Stretch { start_s: *start, time_s: &time[range], queue, target })
+        measure(&Part { start_s: stretch.start_s, time_s: &time[range], queue, target: stretch.target? })
     });
     Metric::List(values.collect())
 }
 
 /// How long until the backlog, averaged over `SMOOTHING_S`, stays within the band about the target.
-fn settling(stretch: &Stretch<'_>) -> Option<f64> {
+fn settling(stretch: &Part<'_>) -> Option<f64> {
     let band = (SETTLED_SHARE * stretch.target).max(SETTLED_PACKETS);
     let &[first, second, ..] = stretch.time_s else { return None };
     let step = second - first;
@@ -229,7 +397,7 @@ fn settling(stretch: &Stretch<'_>) -> Option<f64> {
 }
 
 /// How far above the target the backlog gets, packets: of the means over a step of the series.
-fn overshoot(stretch: &Stretch<'_>) -> Option<f64> {
+fn overshoot(stretch: &Part<'_>) -> Option<f64> {
     let highest = stretch.queue.iter().copied().reduce(f64::max)?;
     Some((highest - stretch.target).max(0.0))
 }
@@ -257,45 +425,135 @@ const SMOOTHING_S: f64 = 1.0;
 mod tests {
     use super::*;
     use crate::probe::Probe;
-    use crate::recorder;
-    use sojourn_aqm::Backlog;
+    use crate::recorder::{self, Watch, Watched};
+    use sojourn_aqm::Cause;
     use sojourn_units::Time;
+
+    fn recorder(classes: u32, flows: Vec<u32>) -> Recorder {
+        let measured = recorder::Measured { from: at(1000), until: at(5000) };
+        let links = vec![Watched { link: 3, classes: (0..classes).collect(), loses: true }];
+        Recorder::new(Watch { links, classes, flows, measured, step: Span::from_millis(1000) })
+    }
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    /// The whole run about 20 packets.
+    fn whole() -> [Stretch; 1] {
+        [Stretch { target: Some(20.0), ..Stretch::default() }]
+    }
+
+    fn measured<'a>(
+        recorder: &'a Recorder,
+        series: &'a Series,
+        lives: &'a [Life],
+        stretches: &'a [Stretch],
+    ) -> Measured<'a> {
+        Measured {
+            recorder,
+            disc: recorder.disc(3),
+            series,
+            from_s: 1.0,
+            span: Span::from_secs(4),
+            utilization: 1.0,
+            stretches,
+            lives,
+        }
+    }
+
+    fn number(row: &Row, name: &str) -> f64 {
+        match row.metrics.iter().find(|(key, _)| *key == name).unwrap().1 {
+            Metric::Number(value) => value,
+            ref other => panic!("{name}: {other:?}"),
+        }
+    }
 
     /// A backlog of 0, 10 and 40 packets for 1, 1 and 2 s after a second of warm-up, by hand.
     #[test]
     fn moments_are_weighted_by_time_and_leave_the_warm_up_out() {
-        let at = |millis| Time::ZERO + Span::from_millis(millis);
-        let backlog = |packets| Backlog { packets, bytes: 0 };
-        let measured = recorder::Measured { from: at(1000), until: at(5000) };
-        let mut recorder = Recorder::new(0, 1, measured, Span::from_millis(100));
+        let mut recorder = recorder(1, vec![0]);
         for (millis, bytes) in [(900, 7), (2000, 400_000), (5000, 100_000), (5001, 7)] {
             recorder.received(at(millis), 0, bytes);
         }
-        recorder.backlog(at(500), 0, backlog(90));
-        recorder.backlog(at(1000), 0, backlog(0));
-        recorder.backlog(at(2000), 0, backlog(10));
-        recorder.backlog(at(3000), 0, backlog(40));
-        recorder.end_step(at(5000));
-        let series = Series::default();
-        let metrics = metrics(&Measured {
-            recorder: &recorder,
-            series: &series,
-            span: Span::from_secs(4),
-            utilization: 1.0,
-            target: Some(20.0),
-            stretches: &[0.0],
-            long_lived: &[500_000],
-        });
-        let number = |name| match metrics.iter().find(|(key, _)| *key == name).unwrap().1 {
-            Metric::Number(value) => value,
-            ref other => panic!("{name}: {other:?}"),
-        };
+        (0..90).for_each(|_| recorder.offered(at(500), 3, 0));
+        (0..900).for_each(|_| recorder.offered(at(700), 2, 0));
+        (0..90).for_each(|_| recorder.delivered(at(1000), 3, 0, Span::from_millis(500)));
+        (0..10).for_each(|_| recorder.offered(at(2000), 3, 0));
+        let before = recorder.measured_until(at(3000), 3);
+        (0..30).for_each(|_| recorder.offered(at(3000), 3, 0));
+        recorder.end_step(at(5000), 3);
+        let metrics = of_link(&measured(&recorder, &Series::default(), &[Life::Greedy], &whole()));
+        let row = Row { metrics, balance: balance(&recorder.disc(3).all) };
         // Mean (0 + 10 + 2 x 40) / 4; second moment (100 + 2 x 1600) / 4 = 825; about 20: (400 + 100 + 800) / 4.
-        assert_eq!(number("queue_mean_packets"), 22.5);
-        assert!((number("queue_std_packets") - (825.0_f64 - 22.5 * 22.5).sqrt()).abs() < 1e-12);
-        assert!((number("qacd_packets") - 325.0_f64.sqrt()).abs() < 1e-12);
-        assert_eq!((number("queue_p50_packets"), number("queue_p95_packets")), (10.0, 40.0));
-        assert_eq!(number("goodput_bps"), 1e6);
+        assert_eq!(number(&row, "queue_mean_packets"), 22.5);
+        assert!((number(&row, "queue_std_packets") - (825.0_f64 - 22.5 * 22.5).sqrt()).abs() < 1e-12);
+        assert!((number(&row, "qacd_packets") - 325.0_f64.sqrt()).abs() < 1e-12);
+        // About 20 up to 3 s and about 40 from then on: (400 + 100 + 0) / 4.
+        let next = Stretch { start_s: 3.0, target: Some(40.0), before };
+        let metrics = of_link(&measured(&recorder, &Series::default(), &[Life::Greedy], &[whole()[0], next]));
+        let moved = Row { metrics, balance: balance(&recorder.disc(3).all) };
+        assert!((number(&moved, "qacd_packets") - 125.0_f64.sqrt()).abs() < 1e-12);
+        assert_eq!((number(&row, "queue_p50_packets"), number(&row, "queue_p95_packets")), (10.0, 40.0));
+        assert_eq!(number(&row, "goodput_bps"), 1e6);
+    }
+
+    /// Two classes at one disc, by hand: flow 0 is of class 0, flow 1 of class 1; flow 2 joins class 1 on the way.
+    #[test]
+    fn a_class_has_its_own_packets_and_its_own_flows() {
+        let mut recorder = recorder(2, vec![0, 1]);
+        recorder.began(at(1200), 2, 1);
+        // Class 0: a packet from 0 to 2 s and one from 4 s on; class 1: two packets from 2 to 3 s, one of them dropped.
+        recorder.offered(at(0), 3, 0);
+        recorder.offered(at(2000), 3, 1);
+        recorder.offered(at(2000), 3, 2);
+        recorder.delivered(at(2000), 3, 0, Span::from_millis(2000));
+        recorder.marked(at(3000), 3, 1);
+        recorder.delivered(at(3000), 3, 1, Span::from_millis(1000));
+        recorder.dropped(at(3000), 3, 2, Cause::Law);
+        recorder.lost(at(3500), 3, 1);
+        recorder.offered(at(4000), 3, 0);
+        recorder.received(at(3000), 0, 1000);
+        recorder.received(at(3001), 1, 3000);
+        recorder.read(at(500), at(4000), 2, &|time| time.since(at(500)).nanos() / 1_000_000);
+        recorder.completed(at(3000), 2, at(1200));
+        recorder.completed(at(4000), 2, at(3800));
+        recorder.completed(at(900), 2, at(100));
+        recorder.turned_away(at(2000), 1);
+        recorder.rtt(at(2000), 1, Span::from_nanos(50));
+        recorder.datagram(at(2000), 0, Span::from_nanos(50));
+        recorder.end_step(at(5000), 3);
+        let series = Series::default();
+        let whole = whole();
+        let of = measured(&recorder, &series, &[Life::Greedy, Life::Stream], &whole);
+        let link = Row { metrics: of_link(&of), balance: balance(&recorder.disc(3).all) };
+        let classes: Vec<(u32, Row)> = of_classes(&of).collect();
+        let [(0, one), (1, other)] = &classes[..] else { panic!("{classes:?}") };
+        let both = |name| [one, other, &link].map(|row| number(row, name));
+        assert_eq!([one, other].map(|row| number(row, "queue_mean_packets")), [0.5, 0.5]);
+        assert_eq!(both("sojourn_mean_s"), [2.0, 1.0, 1.5]);
+        assert_eq!(both("drop_ratio"), [0.0, 0.5, 1.0 / 3.0]);
+        assert_eq!(both("mark_ratio"), [0.0, 0.5, 1.0 / 3.0]);
+        assert_eq!(both("wire_loss_ratio"), [0.0, 1.0, 0.5]);
+        assert_eq!(both("bottleneck_packets"), [1.0, 1.0, 2.0]);
+        // From 1 to 4 s flow 2 reads 3000 bytes.
+        assert_eq!(both("goodput_bps"), [2000.0, 12000.0, 14000.0]);
+        assert_eq!([one, &link].map(|row| number(row, "jain_index")), [1.0, 1.0]);
+        assert_eq!(number(other, "fct_mean_s"), 1.0);
+        assert!((number(&link, "fct_p95_s") - 1.8).abs() < 1.8 / 128.0);
+        assert_eq!([other, &link].map(|row| number(row, "completed_flows")), [2.0, 2.0]);
+        assert_eq!(number(&link, "turned_away_flows"), 1.0);
+        assert_eq!([other, &link].map(|row| number(row, "rtt_p95_s")), [50.0 * 1e-9; 2]);
+        assert_eq!([one, &link].map(|row| number(row, "one_way_p95_s")), [50.0 * 1e-9; 2]);
+        for (row, name) in
+            [(one, "fct_mean_s"), (one, "completed_flows"), (one, "utilization"), (other, "jain_index")]
+        {
+            assert_eq!(row.metrics.iter().find(|(key, _)| *key == name).unwrap().1, Metric::Absent, "{name}");
+        }
+        assert_eq!(one.balance, Balance { offered: 2, delivered: 1, dropped: 0, held: 1 });
+        // In the steps of a second that end at 1 ... 5 s; what happens at an end is of the step before.
+        assert_eq!(recorder.classes[0].received, [0, 0, 1000, 0, 0]);
+        assert_eq!(recorder.classes[1].received, [500, 1000, 1000, 4000, 0]);
     }
 
     #[test]
@@ -309,11 +567,11 @@ mod tests {
     fn settling_is_when_the_smoothed_queue_stays_in_the_band() {
         let time_s: Vec<f64> = (1..=200).map(|step| f64::from(step) * 0.1).collect();
         let queue: Vec<f64> = time_s.iter().map(|t| if *t < 5.05 { 200.0 } else { 101.0 }).collect();
-        let stretch = Stretch { start_s: 0.0, time_s: &time_s, queue: &queue, target: 100.0 };
+        let stretch = Part { start_s: 0.0, time_s: &time_s, queue: &queue, target: 100.0 };
         // One step of 200 in a window of ten is a mean of 110.9, outside; none is inside.
         assert!((settling(&stretch).unwrap() - 6.0).abs() < 0.11, "{:?}", settling(&stretch));
         assert_eq!(overshoot(&stretch), Some(100.0));
-        let never = Stretch { target: 300.0, ..stretch };
+        let never = Part { target: 300.0, ..stretch };
         assert_eq!(settling(&never), None);
     }
 }

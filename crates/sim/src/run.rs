@@ -1,26 +1,39 @@
 //! One run, from the first packet to the metrics.
 
 use crate::engine::Simulation;
-use crate::recorder::{Measured, Recorder};
-use crate::results::{self, Balance, Outcome, Series, Step};
+use crate::network::Network;
+use crate::recorder::{Measured, Recorder, Watch, Watched};
+use crate::results::{self, Balance, Life, LinkOutcome, Outcome, Row, Series, Step, Stretch};
 use crate::topology;
 use sojourn_aqm::{Gauges, Law};
-use sojourn_scenario::Scenario;
+use sojourn_scenario::{Flows, Scenario, Source};
 use sojourn_units::{Fault, Span, Time};
 
 /// A run of a scenario under one seed, advanced bit by bit.
 pub struct Run {
     simulation: Simulation<Recorder>,
     scenario: Scenario,
-    /// The number of the link that is watched.
-    link: usize,
     step: Span,
     step_start: Time,
+    /// Whether the warm-up is past.
+    is_warm: bool,
+    /// The start and the first changes of the schedule, as far as they are still to come, the last one first.
+    starts: Vec<Time>,
+    links: Vec<Link>,
+}
+
+/// A link that has a disc, and what is seen there.
+struct Link {
+    number: u32,
+    name: String,
+    /// The classes whose data cross it.
+    classes: Vec<u32>,
     series: Series,
     /// Bits sent and bits that could have been sent at the last step.
     last: (f64, f64),
     /// The same at the end of the warm-up.
-    warm: Option<(f64, f64)>,
+    warm: (f64, f64),
+    stretches: Vec<Stretch>,
 }
 
 impl Run {
@@ -32,19 +45,30 @@ impl Run {
     /// The run under laws of the caller's own, such as those written in Python, one for each replaceable link in order.
     pub fn with_laws(scenario: &Scenario, seed: u64, own: Vec<Box<dyn Law>>) -> Result<Run, Fault> {
         let network = topology::network_under(scenario, seed, topology::laws(scenario, own)?);
-        let link = scenario.topology.managed().next().expect("a link has a disc");
-        let measured = Measured { from: Time::ZERO + scenario.warmup, until: Time::ZERO + scenario.duration };
         let step = scenario.sample.unwrap_or_else(|| step_for(scenario.duration));
-        let recorder = Recorder::new(link as u32, network.flows.len(), measured, step);
+        let watch = watch(scenario, &network, step);
+        let recorder = Recorder::new(watch.clone());
+        let sampled: Vec<u32> = recorder.windows.sampled().collect();
+        let links = watch.links.into_iter().map(|Watched { link, classes, .. }| {
+            let crosses = |flow: &u32| classes.contains(&watch.flows[*flow as usize]);
+            Link {
+                number: link,
+                name: scenario.topology.links[link as usize].name.clone(),
+                series: Series::new(sampled.iter().copied().filter(crosses)),
+                classes,
+                last: (0.0, 0.0),
+                warm: (0.0, 0.0),
+                stretches: Vec::new(),
+            }
+        });
         Ok(Run {
-            series: Series::new(recorder.windows.sampled()),
+            links: links.collect(),
             simulation: Simulation::new(network, seed, recorder),
             step,
             scenario: scenario.clone(),
-            link,
             step_start: Time::ZERO,
-            last: (0.0, 0.0),
-            warm: None,
+            is_warm: false,
+            starts: starts(scenario),
         })
     }
 
@@ -55,83 +79,131 @@ impl Run {
 
     /// Goes on for a moment, so that a caller can look up in between; says whether there is more.
     pub fn advance(&mut self) -> bool {
+        self.advance_some(EVENTS_PER_TURN)
+    }
+
+    /// The same for not much more than `most` events and arrivals.
+    pub fn advance_some(&mut self, most: u64) -> bool {
         let end = Time::ZERO + self.scenario.duration;
         let step_end = (self.step_start + self.step).min(end);
         let warm = Time::ZERO + self.scenario.warmup;
-        let stop = if self.warm.is_none() { warm.min(step_end) } else { step_end };
-        if !self.simulation.advance_some(stop, EVENTS_PER_TURN) {
+        let stop = if self.is_warm { step_end } else { warm.min(step_end) };
+        let stop = self.starts.last().map_or(stop, |start| stop.min(*start));
+        if !self.simulation.advance_some(stop, most) {
             return true;
         }
-        if self.warm.is_none() && stop == warm {
-            self.warm = Some(self.bits());
+        if !self.is_warm && stop == warm {
+            self.end_warm_up();
         }
         if stop == step_end {
             self.end_step(stop);
         }
+        if self.starts.pop_if(|start| *start == stop).is_some() {
+            self.begin_stretch(stop);
+        }
         stop < end
+    }
+
+    /// Asserts that every packet is accounted for.
+    pub fn assert_conservation(&self) {
+        self.simulation.assert_conservation();
     }
 
     /// The outcome, when there is no more.
     pub fn finish(mut self) -> Outcome {
         self.simulation.assert_conservation();
         self.simulation.finish_reading(Time::ZERO + self.scenario.duration);
-        let (before, after) = (self.warm.unwrap_or_else(|| self.bits()), self.bits());
-        let starts = self.scenario.at.iter().map(|change| change.time.seconds());
-        let mut stretches: Vec<f64> = std::iter::once(0.0).chain(starts).collect();
-        stretches.dedup();
-        let target = self.simulation.disc(self.link as u32).and_then(sojourn_aqm::Disc::target_packets);
-        let counts = self.simulation.counts();
-        let balance = self.balance();
-        let tcp = self.scenario.flows.iter().flat_map(|group| (0..group.count).map(|_| group.app.is_tcp()));
+        if !self.is_warm {
+            self.end_warm_up();
+        }
+        let links = std::mem::take(&mut self.links).into_iter();
+        Outcome { links: links.map(|link| self.at_link(link)).collect(), counts: self.simulation.counts() }
+    }
+
+    fn at_link(&mut self, link: Link) -> LinkOutcome {
+        let Link { number, name, classes, mut series, warm, stretches, .. } = link;
+        let utilization = utilization(warm, self.bits(number));
+        let balance = self.balance(number);
+        let lives = lives(&self.scenario);
         let recorder = self.simulation.probe();
-        let long_lived = recorder.received_bytes.iter().zip(tcp).filter(|(_, tcp)| *tcp);
-        let long_lived: Vec<u64> = long_lived.map(|(bytes, _)| *bytes).collect();
-        let metrics = results::metrics(&results::Measured {
-            recorder,
-            series: &self.series,
-            span: self.scenario.duration - self.scenario.warmup,
-            utilization: utilization(before, after),
-            target,
-            stretches: &stretches,
-            long_lived: &long_lived,
-        });
-        let sojourn_distribution = recorder.sojourns.cumulative().map(|(nanos, share)| (nanos * 1e-9, share));
-        Outcome {
-            link: self.scenario.topology.links[self.link].name.clone(),
-            metrics,
-            sojourn_distribution: sojourn_distribution.collect(),
-            series: self.series,
+        let disc = recorder.disc(number);
+        debug_assert_eq!(
+            results::balance(&disc.all),
             balance,
-            counts,
+            "{name}: told otherwise than the disc has counted"
+        );
+        let measured = results::Measured {
+            recorder,
+            disc,
+            series: &series,
+            from_s: self.scenario.warmup.seconds(),
+            span: self.scenario.duration - self.scenario.warmup,
+            utilization,
+            stretches: &stretches,
+            lives: &lives,
+        };
+        let name_of = |class: u32| self.scenario.flows[class as usize].name.clone();
+        let all = Row { metrics: results::of_link(&measured), balance };
+        let of_classes: Vec<_> =
+            results::of_classes(&measured).map(|(class, row)| (name_of(class), row)).collect();
+        if !of_classes.is_empty() {
+            for class in classes {
+                series.push_goodput(&name_of(class), &recorder.classes[class as usize].received);
+            }
+        }
+        let sojourn_distribution = disc.all.sojourns.cumulative().map(|(nanos, share)| (nanos * 1e-9, share));
+        let sojourn_distribution = sojourn_distribution.collect();
+        LinkOutcome { link: name, all, classes: of_classes, series, sojourn_distribution }
+    }
+
+    fn end_warm_up(&mut self) {
+        self.is_warm = true;
+        for place in 0..self.links.len() {
+            self.links[place].warm = self.bits(self.links[place].number);
+        }
+    }
+
+    /// What the laws try to hold from a change of the schedule on, which has happened.
+    fn begin_stretch(&mut self, start: Time) {
+        for link in &mut self.links {
+            let target = self.simulation.disc(link.number).and_then(sojourn_aqm::Disc::target_packets);
+            let before = self.simulation.probe().measured_until(start, link.number);
+            link.stretches.push(Stretch { start_s: start.seconds(), target, before });
         }
     }
 
     fn end_step(&mut self, stop: Time) {
         let start = std::mem::replace(&mut self.step_start, stop);
-        let bits = self.bits();
-        let mut p = ProbabilityGauge(None);
-        if let Some(disc) = self.simulation.disc(self.link as u32) {
-            disc.gauges(&mut p);
+        self.simulation.probe().windows.end_step(stop);
+        for place in 0..self.links.len() {
+            let number = self.links[place].number;
+            let bits = self.bits(number);
+            let mut p = ProbabilityGauge(None);
+            if let Some(disc) = self.simulation.disc(number) {
+                disc.gauges(&mut p);
+            }
+            let link = &mut self.links[place];
+            let recorder = self.simulation.probe();
+            link.series.push(&Step {
+                end_s: stop.seconds(),
+                length_s: stop.since(start).seconds(),
+                tally: recorder.end_step(stop, number),
+                utilization: utilization(link.last, bits),
+                p: p.0,
+            });
+            link.series.push_windows(&recorder.windows, &link.classes);
+            link.last = bits;
         }
-        let step = Step {
-            end_s: stop.seconds(),
-            length_s: stop.since(start).seconds(),
-            tally: self.simulation.probe().end_step(stop),
-            utilization: utilization(self.last, bits),
-            p: p.0,
-        };
-        self.series.push(&step, self.simulation.probe().windows.end_step(stop));
-        self.last = bits;
     }
 
-    fn bits(&self) -> (f64, f64) {
-        let link = self.link as u32;
+    fn bits(&self, link: u32) -> (f64, f64) {
         let (sent, capacity) = (self.simulation.sent_bits(link), self.simulation.capacity_bits(link));
-        sent.zip(capacity).expect("the bottleneck has a disc")
+        sent.zip(capacity).expect("a link with a disc is shared")
     }
 
-    fn balance(&self) -> Balance {
-        let disc = self.simulation.disc(self.link as u32).expect("the bottleneck has a disc");
+    /// As the disc itself has counted.
+    fn balance(&self, link: u32) -> Balance {
+        let disc = self.simulation.disc(link).expect("a link that is watched has a disc");
         let counts = disc.counts();
         Balance {
             offered: counts.offered,
@@ -140,6 +212,45 @@ impl Run {
             held: u64::from(disc.backlog().packets),
         }
     }
+}
+
+/// What is watched: the links that have a disc, those first whose disc another one may take the place of.
+fn watch(scenario: &Scenario, network: &Network, step: Span) -> Watch {
+    let topology = &scenario.topology;
+    let fixed = topology.managed().filter(|link| topology.links[*link].is_fixed);
+    let classes = || (0..).zip(&scenario.flows);
+    let links = topology.replaceable().chain(fixed).map(|link| Watched {
+        link: link as u32,
+        classes: classes().filter(|(_, flows)| flows.route.contains(&link)).map(|(class, _)| class).collect(),
+        loses: network.links[link].impairments.is_some(),
+    });
+    Watch {
+        links: links.collect(),
+        classes: scenario.flows.len() as u32,
+        flows: classes().flat_map(|(class, flows)| (0..flows.count).map(move |_| class)).collect(),
+        measured: Measured { from: Time::ZERO + scenario.warmup, until: Time::ZERO + scenario.duration },
+        step,
+    }
+}
+
+/// The start and the first changes of the schedule, the last one first.
+fn starts(scenario: &Scenario) -> Vec<Time> {
+    let changes = scenario.change_times(MOST_CHANGES);
+    let within = changes.into_iter().filter(|time| (Span::from_nanos(1)..scenario.duration).contains(time));
+    let mut starts: Vec<Time> = within.map(|time| Time::ZERO + time).rev().collect();
+    starts.push(Time::ZERO);
+    starts
+}
+
+/// What the flows of each class live for.
+fn lives(scenario: &Scenario) -> Vec<Life> {
+    let life = |flows: &Flows| match flows.app.datagrams().map(|datagrams| &datagrams.source) {
+        None => Life::Greedy,
+        Some(Source::Voip { .. }) => Life::Call,
+        Some(Source::Ping(_)) => Life::Echo,
+        Some(_) => Life::Stream,
+    };
+    scenario.flows.iter().map(life).collect()
 }
 
 /// Picks the gauge `p` out of a law's.
@@ -174,6 +285,8 @@ fn step_for(duration: Span) -> Span {
 
 /// Events and arrivals between two looks of the caller: some ten milliseconds.
 const EVENTS_PER_TURN: u64 = 100_000;
+/// Changes of the schedule from which settling and overshoot are told; a schedule may have any number of them.
+const MOST_CHANGES: usize = 100;
 /// Points of a series whose step is not given.
 const MOST_STEPS: u64 = 2000;
 

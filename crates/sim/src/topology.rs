@@ -5,43 +5,54 @@
 //!          <--access--      < links of the way back <       <--access--
 //! ```
 
-use crate::network::{Change, Datagrams, FlowPlan, LinkChange, LinkPlan, Network, SourcePlan, Spacing};
+use crate::apps;
+use crate::network::{Change, FlowPlan, LinkChange, LinkPlan, Network, SourcePlan};
 use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::{Disc, Law, Limit};
 use sojourn_scenario::{App, Flows, Link, Scenario, Setting, Start};
 use sojourn_tcp::{Config, HEADER};
-use sojourn_units::{Fault, Rate, Span, Stream, Time};
+use sojourn_units::{Fault, Rate, Span, Stream, Time, Value};
 use std::sync::Arc;
 
+use crate::deliveries::Deliveries;
 use crate::packet::Packet;
+use crate::wire::Wire;
 
 /// The network of a scenario under this seed; a law may refuse its place.
 pub fn network(scenario: &Scenario, seed: u64) -> Result<Network, Fault> {
     Ok(network_under(scenario, seed, laws(scenario, Vec::new())?))
 }
 
+/// A law, and the parameters that it was built with.
+pub type Built = (Box<dyn Law>, Vec<(String, Value)>);
+
 /// The laws of a scenario, one for each managed link in order; those of `own` take the places of the replaceable ones,
 /// as far as there are any.
-pub fn laws(scenario: &Scenario, own: Vec<Box<dyn Law>>) -> Result<Vec<Box<dyn Law>>, Fault> {
+pub fn laws(scenario: &Scenario, own: Vec<Box<dyn Law>>) -> Result<Vec<Built>, Fault> {
     let mut own = own.into_iter();
     let mut law = |number: usize| {
         let link = &scenario.topology.links[number];
         if let Some(law) = if link.is_fixed { None } else { own.next() } {
-            return Ok(law);
+            return Ok((law, Vec::new()));
         }
         let disc = link.disc.as_ref().expect("a managed link has a disc");
-        disc.law_at(&scenario.site(number)).map_err(|fault| fault.inside(&format!("{}.disc", link.name)))
+        let law = disc.law_at(&scenario.site(number));
+        law.map(|law| (law, disc.params.clone()))
+            .map_err(|fault| fault.inside(&format!("{}.disc", link.name)))
     };
     scenario.topology.managed().map(&mut law).collect()
 }
 
 /// The network with these laws in front of its managed links, in order.
-pub fn network_under(scenario: &Scenario, seed: u64, laws: Vec<Box<dyn Law>>) -> Network {
+pub fn network_under(scenario: &Scenario, seed: u64, laws: Vec<Built>) -> Network {
     let mut laws = laws.into_iter();
     let links = scenario.topology.links.iter().enumerate().map(|(number, link)| {
         let disc = link.disc.as_ref().and_then(|_| laws.next());
         LinkPlan {
             disc: disc.map(|law| managed(scenario, seed, number, law)),
+            framing: link.medium.framing,
+            deliveries: deliveries(link, seed),
+            impairments: impairments(link, seed),
             ..plain(link.rate, link.delay)
         }
     });
@@ -56,14 +67,24 @@ pub fn network_under(scenario: &Scenario, seed: u64, laws: Vec<Box<dyn Law>>) ->
     network
 }
 
-fn managed(scenario: &Scenario, seed: u64, number: usize, law: Box<dyn Law>) -> Box<dyn Disc<Packet>> {
+fn managed(scenario: &Scenario, seed: u64, number: usize, (law, given): Built) -> Box<dyn Disc<Packet>> {
     let Link { name, buffer, .. } = &scenario.topology.links[number];
     let draws = Stream::named(seed, &format!("{name}/disc"));
-    Box::new(Fifo::new(law, buffer.unwrap_or(Limit::Unlimited), scenario.site(number), draws))
+    let limit = buffer.unwrap_or(Limit::Unlimited);
+    Box::new(Fifo::new(law, limit, scenario.site(number), draws).given(&given))
+}
+
+fn deliveries(link: &Link, seed: u64) -> Option<Box<Deliveries>> {
+    link.medium.deliveries.as_ref().map(|plan| Box::new(Deliveries::new(plan, seed, &link.name)))
+}
+
+fn impairments(link: &Link, seed: u64) -> Option<Box<Wire>> {
+    let plan = &link.medium.impairments;
+    (!plan.is_none()).then(|| Box::new(Wire::new(plan, seed, &link.name)))
 }
 
 fn plain(rate: Rate, delay: Span) -> LinkPlan {
-    LinkPlan { rate, delay, disc: None }
+    LinkPlan::plain(rate, delay)
 }
 
 fn add_flows(network: &mut Network, flows: &Flows, seed: u64) {
@@ -82,7 +103,7 @@ fn add_flows(network: &mut Network, flows: &Flows, seed: u64) {
             reverse.push(first + 1);
         }
         network.flows.push(FlowPlan {
-            source: source.clone(),
+            source: source.of_member(&flows.name, member),
             forward,
             reverse,
             start: start(flows, member, seed),
@@ -92,12 +113,7 @@ fn add_flows(network: &mut Network, flows: &Flows, seed: u64) {
 }
 
 fn source(flows: &Flows) -> SourcePlan {
-    let datagrams = |rate: Rate, spacing| {
-        let mean_len = flows.segment.get() as f64;
-        let rate = rate.packets_per_second(mean_len);
-        SourcePlan::Datagrams(Datagrams { rate, spacing, mean_len, exponential: false, ecn: flows.ecn })
-    };
-    match flows.app {
+    match &flows.app {
         App::Bulk => SourcePlan::Bulk(Arc::new(Config {
             profile: flows.profile.clone(),
             cc: flows.cc.clone(),
@@ -105,8 +121,7 @@ fn source(flows: &Flows) -> SourcePlan {
             ecn: flows.ecn,
             reads: flows.reads,
         })),
-        App::Cbr(rate) => datagrams(rate, Spacing::Even),
-        App::Poisson(rate) => datagrams(rate, Spacing::Poisson),
+        App::Datagrams(datagrams) => SourcePlan::Datagrams(apps::datagrams::plan(datagrams, flows.ecn)),
     }
 }
 
@@ -122,17 +137,20 @@ fn start(flows: &Flows, member: u32, seed: u64) -> Time {
     Time::ZERO + after
 }
 
-/// A change of the bottleneck is a change of both its directions.
-fn changes(change: &sojourn_scenario::Change) -> [Change; 2] {
-    let what = match change.set {
-        Setting::BottleneckRate(rate) => LinkChange::Rate(rate),
-        Setting::BottleneckDelay(delay) => LinkChange::Delay(delay),
+/// A change of the schedule, link by link.
+fn changes(change: &sojourn_scenario::Change) -> Vec<Change> {
+    let one = |link: usize, what: LinkChange| Change {
+        time: Time::ZERO + change.time,
+        every: change.every,
+        until: change.until.map_or(Time::NEVER, |until| Time::ZERO + until),
+        link: link as u32,
+        what,
     };
-    let time = Time::ZERO + change.time;
-    [BOTTLENECK, RETURN].map(|link| Change { time, link, what })
+    let all = |links: &[usize], what: LinkChange| links.iter().map(|link| one(*link, what.clone())).collect();
+    match &change.set {
+        Setting::Rate(links, rate) => all(links, LinkChange::Rate(*rate)),
+        Setting::Delay(links, delay) => all(links, LinkChange::Delay(*delay)),
+        Setting::Law(link, given) => vec![one(*link, LinkChange::Law(given.as_slice().into()))],
+        Setting::Count(..) => Vec::new(),
+    }
 }
-
-/// The number of a dumbbell's bottleneck among the links.
-const BOTTLENECK: u32 = 0;
-/// The number of its other direction, which carries the ACKs.
-const RETURN: u32 = 1;

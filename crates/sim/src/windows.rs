@@ -4,7 +4,7 @@ use crate::probe::Window;
 use sojourn_units::{Span, Time};
 use std::collections::VecDeque;
 
-/// The mean window of the flows that are sending, and the windows of a few flows.
+/// The mean window of the flows of a class that are sending, and the windows of a few flows.
 ///
 /// A flow is told in the order of time but ahead of it, so changes are kept by
 /// the step in which they happen. Sums are of whole numbers: in whatever order
@@ -16,11 +16,17 @@ pub(crate) struct Windows {
     end: Time,
     until: Time,
     flows: Vec<FlowWindow>,
+    classes: Vec<ClassWindows>,
+    samples: Vec<Sample>,
+}
+
+/// The windows of all flows of a class.
+#[derive(Clone, Debug, Default)]
+struct ClassWindows {
     /// At the end of the last step.
     total: Change,
     /// By how much the total changes in the present step and in later ones.
     changes: VecDeque<Change>,
-    samples: Vec<Sample>,
 }
 
 /// A flow's window as it was told last.
@@ -31,6 +37,7 @@ struct FlowWindow {
     window: i64,
     /// 2^64 over the bytes of a segment, rounded up: whole windows stay whole.
     per_byte: u64,
+    class: u32,
     /// Its number among the samples, plus one.
     sample: u8,
 }
@@ -51,16 +58,18 @@ struct Sample {
 }
 
 impl Windows {
-    pub(crate) fn new(flows: usize, step: Span, until: Time) -> Windows {
+    /// Flows of these classes, of so many.
+    pub(crate) fn new(classes: &[u32], of: u32, step: Span, until: Time) -> Windows {
+        let flows = classes.len();
         let mut windows = Windows {
             step,
             end: Time::ZERO + step,
             until,
-            flows: vec![FlowWindow::default(); flows],
-            total: Change::default(),
-            changes: VecDeque::new(),
+            flows: Vec::with_capacity(flows),
+            classes: vec![ClassWindows::default(); of as usize],
             samples: Vec::new(),
         };
+        windows.flows.extend(classes.iter().map(|class| FlowWindow::of(*class)));
         let most = flows.min(SAMPLES);
         for number in 0..most {
             let flow = number * (flows - 1) / (most - 1).max(1);
@@ -68,6 +77,11 @@ impl Windows {
             windows.samples.push(Sample { flow: flow as u32, window: f64::NAN, later: VecDeque::new() });
         }
         windows
+    }
+
+    /// There are flows of `class` up to this number.
+    pub(crate) fn add_flows(&mut self, number: u32, class: u32) {
+        self.flows.resize(number as usize + 1, FlowWindow::of(class));
     }
 
     /// The flows whose own windows are kept.
@@ -98,26 +112,46 @@ impl Windows {
         }
         // The first step at whose end it has happened.
         let steps = if at <= self.end { 0 } else { (at.since(self.end).nanos() - 1) / self.step.nanos() + 1 };
-        if steps as usize >= self.changes.len() {
-            self.changes.resize(steps as usize + 1, Change::default());
+        let changes = &mut self.classes[was.class as usize].changes;
+        if steps as usize >= changes.len() {
+            changes.resize(steps as usize + 1, Change::default());
         }
-        self.changes[steps as usize].add(change);
+        changes[steps as usize].add(change);
     }
 
-    /// Ends a step at `end`: the mean window in segments, NaN where no flow is sending, and the samples.
-    pub(crate) fn end_step(&mut self, end: Time) -> (f64, impl Iterator<Item = f64> + '_) {
-        self.total.add(self.changes.pop_front().unwrap_or_default());
+    /// Ends a step at `end`: what is told below is of that time.
+    pub(crate) fn end_step(&mut self, end: Time) {
         self.end = end + self.step;
-        let Change { flows, windows } = self.total;
-        let mean = if flows > 0 { windows as f64 / PARTS / flows as f64 } else { f64::NAN };
-        let samples = self.samples.iter_mut().map(move |sample| {
+        for class in &mut self.classes {
+            class.total.add(class.changes.pop_front().unwrap_or_default());
+        }
+        for sample in &mut self.samples {
             let past = sample.later.partition_point(|(at, _)| *at <= end);
             if let Some((_, window)) = sample.later.drain(..past).next_back() {
                 sample.window = window;
             }
-            sample.window
-        });
-        (mean, samples)
+        }
+    }
+
+    /// The mean window of the flows of these classes, segments; NaN where none is sending.
+    pub(crate) fn mean(&self, classes: &[u32]) -> f64 {
+        let mut sum = Change::default();
+        for class in classes {
+            sum.add(self.classes[*class as usize].total);
+        }
+        if sum.flows > 0 { sum.windows as f64 / PARTS / sum.flows as f64 } else { f64::NAN }
+    }
+
+    /// The window of a flow whose own is kept, segments; NaN where it is not sending.
+    pub(crate) fn sample(&self, flow: u32) -> f64 {
+        let place = usize::from(self.flows[flow as usize].sample) - 1;
+        self.samples[place].window
+    }
+}
+
+impl FlowWindow {
+    fn of(class: u32) -> FlowWindow {
+        FlowWindow { class, ..FlowWindow::default() }
     }
 }
 
@@ -141,7 +175,7 @@ mod tests {
     fn windows_are_those_at_the_end_of_each_step_whenever_told() {
         let at = |millis| Time::ZERO + Span::from_millis(millis);
         let window = |segments: u64| Some(Window { bytes: segments * 1460, segment: 1460 });
-        let mut windows = Windows::new(2, Span::from_millis(10), at(40));
+        let mut windows = Windows::new(&[0, 0], 1, Span::from_millis(10), at(40));
         // Flow 0 is told whole before flow 1.
         for (millis, segments) in [(1, 2), (10, 4), (11, 6), (35, 8), (41, 99)] {
             windows.change(at(millis), 0, window(segments));
@@ -150,10 +184,24 @@ mod tests {
         windows.change(at(31), 1, None);
         let mut ends = Vec::new();
         for end in [10, 20, 30, 40] {
-            let (mean, samples) = windows.end_step(at(end));
-            let samples: Vec<f64> = samples.collect();
-            ends.push((mean, samples[0], samples[1].max(0.0)));
+            windows.end_step(at(end));
+            ends.push((windows.mean(&[0]), windows.sample(0), windows.sample(1).max(0.0)));
         }
         assert_eq!(ends, [(4.0, 4.0, 0.0), (13.0, 6.0, 20.0), (13.0, 6.0, 20.0), (8.0, 8.0, 0.0)]);
+    }
+
+    #[test]
+    fn a_class_has_the_mean_of_its_own_flows_also_of_those_that_came_late() {
+        let at = |millis| Time::ZERO + Span::from_millis(millis);
+        let mut windows = Windows::new(&[0, 1], 2, Span::from_millis(10), at(40));
+        windows.add_flows(2, 1);
+        for (flow, segments) in [(0, 2_u64), (1, 10), (2, 30)] {
+            windows.change(at(5), flow, Some(Window { bytes: segments * 1000, segment: 1000 }));
+        }
+        windows.end_step(at(10));
+        assert_eq!(
+            [&[0][..], &[1], &[0, 1], &[]].map(|of| windows.mean(of).max(0.0)),
+            [2.0, 20.0, 14.0, 0.0]
+        );
     }
 }

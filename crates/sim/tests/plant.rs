@@ -1,7 +1,7 @@
 //! The packet plant as a whole: timing to the nanosecond, the schedule, streams, the balance of packets.
 
 use sojourn_scenario::Scenario;
-use sojourn_sim::{Metric, Outcome, Run};
+use sojourn_sim::{LinkOutcome, Metric, Run};
 
 const ONE_FLOW: &str = r#"
 title = "One flow"
@@ -17,18 +17,18 @@ access = { rate = "80 Mbit/s", delay = "15 ms" }
 start = "0 s"
 "#;
 
-fn run(text: &str, overrides: &[(&str, &str)], seed: u64) -> Outcome {
+fn run(text: &str, overrides: &[(&str, &str)], seed: u64) -> LinkOutcome {
     let overrides: Vec<(String, String)> =
         overrides.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
     let scenario =
         Scenario::parse(text.as_bytes(), "test", &overrides).unwrap_or_else(|faults| panic!("{faults}"));
     let mut run = Run::new(&scenario, seed).unwrap();
     while run.advance() {}
-    run.finish()
+    run.finish().links.remove(0)
 }
 
-fn number(outcome: &Outcome, name: &str) -> f64 {
-    match outcome.metrics.iter().find(|(key, _)| *key == name).map(|(_, metric)| metric) {
+fn number(outcome: &LinkOutcome, name: &str) -> f64 {
+    match outcome.all.metrics.iter().find(|(key, _)| *key == name).map(|(_, metric)| metric) {
         Some(Metric::Number(value)) => *value,
         other => panic!("{name} is {other:?}"),
     }
@@ -150,7 +150,8 @@ access = { rate = "10 Mbit/s", delay = { spread = ["10 ms", "30 ms"] } }
 
 #[test]
 fn a_run_is_a_function_of_scenario_and_seed() {
-    let text = |outcome: &Outcome| format!("{:?}", (&outcome.metrics, &outcome.series, outcome.balance));
+    let text =
+        |outcome: &LinkOutcome| format!("{:?}", (&outcome.all.metrics, &outcome.series, outcome.all.balance));
     let first = run(MANY, &[], 7);
     assert_eq!(text(&first), text(&run(MANY, &[], 7)));
     assert_ne!(text(&first), text(&run(MANY, &[], 8)));
@@ -161,8 +162,9 @@ fn a_run_is_a_function_of_scenario_and_seed() {
 fn every_packet_is_accounted_for() {
     for disc in ["tail_drop", "red", "pi:target=50packets"] {
         for cc in ["reno", "newreno"] {
-            let Outcome { balance, series, .. } =
+            let LinkOutcome { all, series, .. } =
                 run(MANY, &[("bottleneck.disc", disc), ("flows.0.cc", cc)], 3);
+            let balance = all.balance;
             let sum = |counts: &[f64]| counts.iter().sum::<f64>();
             let counted = [sum(&series.offered_packets), sum(&series.dropped_packets)];
             assert_eq!(counted, [balance.offered as f64, balance.dropped as f64], "{disc}, {cc}");
@@ -179,7 +181,7 @@ fn laws_share_their_random_numbers() {
         run(MANY, &[("sample", "1 ms")], 5),
         run(MANY, &[("sample", "1 ms"), ("bottleneck.disc", "tail_drop")], 5),
     );
-    let acts = |outcome: &Outcome| {
+    let acts = |outcome: &LinkOutcome| {
         let series = &outcome.series;
         series.drop_ratio.iter().zip(&series.mark_ratio).position(|(drop, mark)| drop + mark > 0.0).unwrap()
     };
@@ -195,10 +197,10 @@ fn control_metrics_follow_the_target_and_the_schedule() {
     let outcome = run(&change, &[("bottleneck.disc", "pi:target=40packets")], 1);
     assert!(number(&outcome, "qacd_packets") > 0.0);
     for name in ["settling_s", "overshoot_packets"] {
-        let metric = &outcome.metrics.iter().find(|(key, _)| *key == name).unwrap().1;
+        let metric = &outcome.all.metrics.iter().find(|(key, _)| *key == name).unwrap().1;
         assert!(matches!(metric, Metric::List(values) if values.len() == 2), "{name}: {metric:?}");
         let none = run(MANY, &[], 1);
-        let metric = &none.metrics.iter().find(|(key, _)| *key == name).unwrap().1;
+        let metric = &none.all.metrics.iter().find(|(key, _)| *key == name).unwrap().1;
         assert_eq!(*metric, Metric::Absent);
     }
 }
@@ -233,7 +235,7 @@ fn a_constant_rate_is_kept_to_the_packet() {
     assert_eq!(number(&outcome, "bottleneck_packets"), 180.0 * 300.0);
     assert!((number(&outcome, "goodput_bps") / (300.0 * 972.0 * 8.0) - 1.0).abs() < 1e-4);
     assert_eq!(number(&outcome, "queue_mean_packets"), 0.0);
-    let jain = &outcome.metrics.iter().find(|(key, _)| *key == "jain_index").unwrap().1;
+    let jain = &outcome.all.metrics.iter().find(|(key, _)| *key == "jain_index").unwrap().1;
     assert_eq!(*jain, Metric::Absent, "there is no long-lived TCP flow");
     let window = &outcome.series.window_packets;
     assert!(window.iter().all(|window| window.is_nan()));

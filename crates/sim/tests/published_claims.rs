@@ -1,7 +1,7 @@
 //! What papers claim of their laws, held in packet runs.
 
 use sojourn_scenario::Scenario;
-use sojourn_sim::{Metric, Outcome, Run};
+use sojourn_sim::{LinkOutcome, Metric, Run};
 
 /// The link and the flows of experiment 1 of the ARM-PFC paper, with fewer flows.
 const NOMINAL: &str = r#"
@@ -88,18 +88,18 @@ fn sred_holds_the_queue_for_few_flows_and_for_many() {
     assert!(queue("tail_drop", "200") > 2.0 * queues[2]);
 }
 
-fn run(text: &str, overrides: &[(&str, &str)]) -> Outcome {
+fn run(text: &str, overrides: &[(&str, &str)]) -> LinkOutcome {
     let overrides: Vec<(String, String)> =
         overrides.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
     let scenario =
         Scenario::parse(text.as_bytes(), "test", &overrides).unwrap_or_else(|faults| panic!("{faults}"));
     let mut run = Run::new(&scenario, 1).unwrap();
     while run.advance() {}
-    run.finish()
+    run.finish().links.remove(0)
 }
 
-fn number(outcome: &Outcome, name: &str) -> f64 {
-    match outcome.metrics.iter().find(|(key, _)| *key == name).map(|(_, metric)| metric) {
+fn number(outcome: &LinkOutcome, name: &str) -> f64 {
+    match outcome.all.metrics.iter().find(|(key, _)| *key == name).map(|(_, metric)| metric) {
         Some(Metric::Number(value)) => *value,
         other => panic!("{name} is {other:?}"),
     }

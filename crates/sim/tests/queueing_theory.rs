@@ -5,7 +5,7 @@ use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::{Backlog, Limit, Site};
 use sojourn_sim::network::{Datagrams, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
 use sojourn_sim::{Probe, Simulation};
-use sojourn_units::{Rate, Span, Stream, Time};
+use sojourn_units::{Draw, Rate, Span, Stream, Time};
 
 /// 8 Mbit/s and 1000 B: one packet a millisecond.
 const SERVICE: f64 = 1000.0;
@@ -29,7 +29,7 @@ impl Probe for Waiting {
         self.integral += f64::from(self.packets) * now.since(self.since).seconds();
         (self.packets, self.since) = (backlog.packets, now);
     }
-    fn delivered(&mut self, _now: Time, _link: u32, sojourn: Span) {
+    fn delivered(&mut self, _now: Time, _link: u32, _flow: u32, sojourn: Span) {
         self.delivered += 1.0;
         self.sojourn += sojourn.seconds();
     }
@@ -40,15 +40,11 @@ fn waiting(load: f64, exponential: bool, seed: u64) -> (f64, f64) {
     let rate = Rate::from_bits_per_second(8000.0 * SERVICE);
     let site = Site { rate, packet: 1000.0, limit: f64::INFINITY, flows: None, base_rtt: None };
     let disc = Fifo::new(TailDrop, Limit::Unlimited, site, Stream::named(seed, "disc"));
-    let poisson = Datagrams {
-        rate: load * SERVICE,
-        spacing: Spacing::Poisson,
-        mean_len: 1000.0,
-        exponential,
-        ecn: false,
-    };
+    let size = if exponential { Draw::exponential(1000.0) } else { Draw::constant(1000.0) };
+    let poisson = Datagrams::plain("poisson/0", load * SERVICE, Spacing::Poisson, 1000);
+    let poisson = Datagrams { size: size.unwrap(), ..poisson };
     let network = Network {
-        links: vec![LinkPlan { rate, delay: Span::from_millis(50), disc: Some(Box::new(disc)) }],
+        links: vec![LinkPlan { disc: Some(Box::new(disc)), ..LinkPlan::plain(rate, Span::from_millis(50)) }],
         flows: vec![FlowPlan {
             source: SourcePlan::Datagrams(poisson),
             forward: vec![0],

@@ -7,18 +7,21 @@
 //! describe themselves ([`param`]), named random streams ([`stream`]) and the
 //! pinned elementary functions ([`math`]).
 
+pub mod draw;
 pub mod math;
 pub mod param;
 pub mod spec;
 pub mod stream;
 
 mod ecn;
+mod normal;
 mod prob;
 mod quantity;
 mod size;
 mod text;
 mod time;
 
+pub use draw::{Draw, SizeDraw, TimeDraw};
 pub use ecn::Ecn;
 pub use param::{Fault, Page, Value};
 pub use prob::Prob;

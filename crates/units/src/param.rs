@@ -67,12 +67,20 @@ pub enum Kind {
     Word(&'static [&'static str]),
     /// A time, or two times in a table under one of these words: `{ spread = ["38 ms", "42 ms"] }`.
     Times(&'static [&'static str]),
+    /// A distribution of times: `"3 s"`, `{ exponential = "3 s" }`.
+    TimeDraw,
+    /// A distribution of sizes: `"12 packets"`, `{ pareto = "10 kB", shape = 1.2 }`.
+    SizeDraw,
     /// A disc: `"red:min=50packets"`, or a table of its law and the law's parameters.
     Disc,
     /// A congestion control: `"cubic:hystart=false"`, or a table of its name and its parameters.
     Control,
     /// A list of names.
     Names,
+    /// Of the kind that another key decides.
+    Any,
+    /// Text, or a table with keys of its own, such as this.
+    Form(&'static str),
     /// A table of its own.
     Table,
     /// A list of tables.
@@ -151,17 +159,19 @@ impl Kind {
     pub fn example(&self) -> &'static str {
         match self {
             Kind::Queue => "\"300 packets\"",
-            Kind::Time | Kind::Times(_) => "\"20 ms\"",
+            Kind::Time | Kind::Times(_) | Kind::TimeDraw => "\"20 ms\"",
             Kind::Rate => "\"8 Mbit/s\"",
             Kind::Frequency => "\"160 Hz\"",
-            Kind::Size => "\"1500 B\"",
+            Kind::Size | Kind::SizeDraw => "\"1500 B\"",
             Kind::Number => "0.1",
             Kind::Whole => "50",
             Kind::Wholes => "[7, 9]",
             Kind::Names => "[\"a\", \"b\"]",
+            Kind::Any => "\"50 packets\"",
             Kind::Flag => "true",
             Kind::Disc => "\"red:min=50packets,max=150packets\"",
             Kind::Control => "\"cubic:hystart=false\"",
+            Kind::Form(example) => example,
             Kind::Table | Kind::Tables => "{ key = value }",
             Kind::Word(_) | Kind::Text => "\"text\"",
         }
@@ -171,10 +181,11 @@ impl Kind {
     pub fn units(&self) -> Vec<&'static str> {
         let lists: &[&[text::Unit]] = match self {
             Kind::Queue => &[PACKET_UNITS, SIZE_UNITS, TIME_UNITS],
-            Kind::Time | Kind::Times(_) => &[TIME_UNITS],
+            Kind::Time | Kind::Times(_) | Kind::TimeDraw => &[TIME_UNITS],
             Kind::Rate => &[RATE_UNITS, PACKET_RATE_UNITS],
             Kind::Frequency => &[FREQUENCY_UNITS],
             Kind::Size => &[SIZE_UNITS],
+            Kind::SizeDraw => &[PACKET_UNITS, SIZE_UNITS],
             _ => &[],
         };
         lists.concat().into_iter().map(|(name, _)| name).collect()
@@ -193,11 +204,15 @@ impl fmt::Display for Kind {
             Kind::Whole => "whole number",
             Kind::Wholes => "list of whole numbers",
             Kind::Names => "list of names",
+            Kind::Any => "value of that parameter",
             Kind::Flag => "true or false",
             Kind::Word(_) => "word",
             Kind::Times(_) => "time or times",
+            Kind::TimeDraw => "time or distribution of times",
+            Kind::SizeDraw => "size or distribution of sizes",
             Kind::Disc => "disc",
             Kind::Control => "congestion control",
+            Kind::Form(_) => "text or table",
             Kind::Table => "table",
             Kind::Tables => "list of tables",
             Kind::Text => "text",

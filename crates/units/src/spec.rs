@@ -1,5 +1,6 @@
 //! A name with parameters, as people write it: `"red:min=50 packets,max=150 packets"`.
 
+use crate::draw::{SizeDraw, TimeDraw};
 use crate::param::{Fault, Field, Kind, Quantity, Value};
 use crate::quantity::{Amount, Frequency, LinkRate};
 use crate::size::Bytes;
@@ -79,6 +80,8 @@ pub fn canonical(value: Value, kind: &Kind) -> Value {
         Kind::Frequency => rewritten::<Frequency>(&value),
         Kind::Size => rewritten::<Bytes>(&value),
         Kind::Number => rewritten::<f64>(&value),
+        Kind::TimeDraw => rewritten::<TimeDraw>(&value),
+        Kind::SizeDraw => rewritten::<SizeDraw>(&value),
         Kind::Wholes => rewritten::<Vec<u64>>(&value),
         _ => None,
     };

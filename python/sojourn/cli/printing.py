@@ -117,23 +117,49 @@ def conformance(found: Mapping[Path, Sequence[str]], *, as_json: bool) -> str:
 
 
 def summary(result: Result) -> str:
-    """The summary as a table of metrics by discs: mean and half-width of the 95 % interval."""
-    from sojourn.result.words import COLUMNS, cell, fitted, most_seeds, seeds_told
+    """For each link a table of metrics by discs, and one of its classes where there are several."""
+    from sojourn.result.words import most_seeds, seeds_told
 
     width = max(72, shutil.get_terminal_size((110, 24)).columns)
+    many = f"{seeds_told(result)}; mean ± half-width of the 95 % interval"
+    head = f"{result.title}\n{many if most_seeds(result) > 1 else f'seed {result.seeds[0]}'}\n"
+    blocks = []
+    for link in result.links:
+        view = result.at(link)
+        name = f"{link}\n" if len(result.links) > 1 else ""
+        blocks.append(name + "\n".join(_by_disc(view, width)))
+        if view.classes:
+            blocks.append(_by_class(view, width))
+    return head + "\n\n".join(blocks)
+
+
+def _by_disc(result: Result, width: int) -> Iterator[str]:
+    """Tables of metrics by discs, with as many discs beside each other as there is room for."""
+    from sojourn.result.words import COLUMNS, cell, fitted
+
     # Beside the metrics' names there is room for so many discs.
     room = max(1, (width - 22) // 22)
-    seeds = result.seeds
-    many = f"{seeds_told(result)}; mean ± half-width of the 95 % interval"
-    head = f"{result.title}\n{many if most_seeds(result) > 1 else f'seed {seeds[0]}'}\n"
     discs = result.discs
     columns = [fitted(result, column) for column in COLUMNS]
-    tables = []
     for start in range(0, len(discs), room):
         chosen = discs[start : start + room]
         rows = [[column.long, *(cell(result, disc, column) for disc in chosen)] for column in columns]
-        tables.append(_table(["", *chosen], [row for row in rows if any(row[1:])], width))
-    return head + "\n".join(tables)
+        yield _table(["", *chosen], [row for row in rows if any(row[1:])], width)
+
+
+def _by_class(result: Result, width: int) -> str:
+    """What each class got and how long it took, under each law."""
+    from sojourn.result.words import CLASS_BRIEF, cell, class_columns, short_names
+
+    columns = [column for column in class_columns(result) if column.metric in CLASS_BRIEF]
+    called = short_names(result.discs)
+    several = len(called) > 1
+    rows = [
+        [f"{one} ({called[disc]})" if several else one, *(cell(result, disc, c, one) for c in columns)]
+        for one in result.classes
+        for disc in result.discs
+    ]
+    return _table(["by class", *(column.long for column in columns)], rows, width)
 
 
 def listing(entries: Sequence[dict[str, Any]]) -> str:

@@ -52,3 +52,34 @@ class LawInPython(InPython):
         >>> sj.run(sj.load("dumbbell", {"duration": "41 s"}), Smooth()).discs
         ['Smooth']
         """
+
+    def retune(self, **parameters: Any) -> None:
+        """Take other parameters while it works, as ``[[at]]`` in the scenario says; the state stays.
+
+        It is told all that were set so far, as the file writes them. As it is, it sets each under its name. A
+        class in which more follows from its parameters has a method of its own, and one that raises refuses
+        them. `period` and `target_packets` are read again afterwards.
+
+        >>> import sojourn as sj
+        >>> class Line(sj.Controller):
+        ...     period = "10 ms"
+        ...     full = 200
+        ...
+        ...     def reset(self):
+        ...         self.slope = 1 / self.full
+        ...
+        ...     def retune(self, **parameters):
+        ...         super().retune(**parameters)
+        ...         self.slope = 1 / self.full
+        ...
+        ...     def update(self, seen):
+        ...         return min(1.0, self.slope * seen.backlog_packets)
+        >>> law = Line()
+        >>> law.retune(full=100)
+        >>> law.slope
+        0.01
+        """
+        refuse_unknown(type(self), parameters, defaults_of(type(self)))
+        for name, value in parameters.items():
+            # A frozen dataclass refuses setattr.
+            object.__setattr__(self, name, value)

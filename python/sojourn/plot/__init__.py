@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
+from sojourn.errors import InputError
 from sojourn.plot import bands, intervals, style
 from sojourn.plot import network as drawing
 from sojourn.plot.bands import Band
@@ -19,6 +20,8 @@ __all__ = ["Canvas", "Plots"]
 COARSE = 4
 #: So much of a picture's height is left free above the highest line.
 HEADROOM = 1.05
+#: What the series of a class's goodput begins with.
+GOODPUT = "goodput_bps."
 
 
 @dataclass(frozen=True)
@@ -148,6 +151,47 @@ class Plots:
         drawn.set_ylim(bottom=0)
         return drawn
 
+    def goodput(self, traffic_class: str, *, ax: Axes | None = None) -> Axes:
+        """What the applications of one class of traffic got over time, in the unit that fits it.
+
+        Raises `InputError` where the result has no such class: it has classes where the scenario has several.
+
+        >>> import sojourn as sj
+        >>> result = sj.run(sj.load("transports/cubic_newreno", {"duration": "2 s", "warmup": "1 s"}))
+        >>> result.plot.goodput("bulk2").get_ylabel()
+        'goodput, Mbit/s'
+        """
+        unit, scale = self.goodput_unit(self._class(traffic_class))
+        name = f"{GOODPUT}{traffic_class}"
+        drawn = self._over_time(name, f"goodput, {unit}", ax, scale=scale, coarse=COARSE)
+        top = scale * self._measured(name)[1]
+        drawn.set_ylim(0, HEADROOM * top if top > 0 else 1.0)
+        return drawn
+
+    def classes(self, metric: str = "goodput_bps", *, ax: Axes | None = None) -> Axes:
+        """One metric of every class of traffic under every law: the mean over the seeds, its 95 % interval.
+
+        Raises `InputError` where the scenario has only one class: `summary` shows that.
+
+        >>> import sojourn as sj
+        >>> result = sj.run(sj.load("transports/cubic_newreno", {"duration": "2 s", "warmup": "1 s"}))
+        >>> [label.get_text() for label in result.plot.classes("sojourn_p95_s").get_yticklabels()]
+        ['bulk', 'bulk2']
+        """
+        if not self.result.classes:
+            raise InputError("classes: the scenario has one class of traffic; legal: plot.summary")
+        if ax is None:
+            height = intervals.classes_height_in(self.result)
+            if self.canvas.legend:
+                called = words.short_names(self.result.discs)
+                height += style.legend_in(self.canvas.size[0], list(called.values()))
+            _, (drawn,) = style.figure((self.canvas.size[0], height))
+        else:
+            drawn = ax
+        style.quieten(drawn, "x")
+        intervals.by_class(drawn, self.result, metric)
+        return self._finish(drawn, ax) if len(self.result.discs) > 1 else drawn
+
     def summary(self, metric: str = "sojourn_mean_s", *, ax: Axes | None = None) -> Axes:
         """One metric of every law: the mean over the seeds, its 95 % interval, and each seed as a dot.
 
@@ -205,6 +249,11 @@ class Plots:
         """The unit of every axis of delay, and how many of it make a second."""
         return words.unit_for(self._longest_s(), words.TIMES[1:])
 
+    def goodput_unit(self, traffic_class: str) -> tuple[str, float]:
+        """The unit of the axis of a class's goodput, and how many of it make a bit/s."""
+        column = words.fitted(self.result, words.GOODPUT, (traffic_class,))
+        return column.unit, column.scale
+
     def delay_grid(self, points: int | None = None) -> bands.Line:
         """The delays at which the distribution is drawn, seconds, from zero."""
         return np.linspace(0.0, self._longest_s(), points or 2 * self.canvas.points)
@@ -221,6 +270,13 @@ class Plots:
         """When the schedule changes something, seconds."""
         times = [words.seconds(change.get("time")) for change in self.result.scenario.get("at") or []]
         return [time for time in times if time is not None]
+
+    def _class(self, name: str) -> str:
+        legal = self.result.classes
+        if name not in legal:
+            told = f"legal: {' or '.join(legal)}" if legal else "the scenario has only one"
+            raise InputError(f'class: "{name}" is no class of traffic here; {told}')
+        return name
 
     def _axes(self, ax: Axes | None, *, rows: list[str] | None = None, grid: str = "y") -> Axes:
         """The given axes, or those of a new figure, as high as intervals of the discs in `rows` need."""

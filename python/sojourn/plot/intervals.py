@@ -12,6 +12,9 @@ from sojourn.result import Result, words
 from sojourn.result.statistics import Estimate
 from sojourn.result.words import Column
 
+#: How much of a class's height its laws take.
+CLASS_SHARE = 0.62
+
 
 def height_in(names: Sequence[str]) -> float:
     """The height of a picture with a row for each name, inches; what is set of a law stands under it."""
@@ -22,17 +25,7 @@ def means(ax: Axes, result: Result, metric: str) -> Axes:
     """The mean of every law, its interval, and each seed as a dot."""
     column = words.column_of(result, metric)
     for row, disc in enumerate(result.discs):
-        seeds = [value * column.scale for value in result.values(disc, metric).values()]
-        ax.plot(
-            seeds,
-            [row] * len(seeds),
-            linestyle="",
-            marker="o",
-            markersize=3,
-            color=style.MUTED,
-            alpha=0.45,
-            clip_on=False,
-        )
+        _seeds(ax, row, [value * column.scale for value in result.values(disc, metric).values()])
         _interval(ax, row, row, words.scaled(result, disc, column))
     _rows(ax, result, result.discs)
     # An interval may reach beyond what can be; the axis does not.
@@ -41,6 +34,36 @@ def means(ax: Axes, result: Result, metric: str) -> Axes:
         low if column.least is None else max(low, column.least),
         high if column.most is None else min(high, column.most),
     )
+    style.label(ax, column.long, "")
+    return ax
+
+
+def classes_height_in(result: Result) -> float:
+    """The height of a picture with a row for each class and law, inches."""
+    return 0.85 + len(result.classes) * (0.2 * len(result.discs) + 0.16)
+
+
+def by_class(ax: Axes, result: Result, metric: str) -> Axes:
+    """The mean of every class under every law, its interval, each seed as a dot; the laws by colours."""
+    column = words.column_of(result, metric, result.classes)
+    called = words.short_names(result.discs)
+    laws = len(result.discs)
+    for group, traffic_class in enumerate(result.classes):
+        for place, disc in enumerate(result.discs):
+            row = group + CLASS_SHARE * ((place + 0.5) / laws - 0.5)
+            found = result.values(disc, metric, traffic_class=traffic_class)
+            _seeds(ax, row, [value * column.scale for value in found.values()])
+            _interval(ax, row, place, words.scaled(result, disc, column, traffic_class))
+    for place, disc in enumerate(result.discs):
+        # For the legend.
+        ax.plot([], [], color=style.colour(place), marker="o", linewidth=2.2, label=style.plain(called[disc]))
+    ax.margins(x=0.08)
+    ax.autoscale(axis="x")
+    ax.xaxis.set_major_locator(MaxNLocator(4))
+    labels = [style.plain(one) for one in result.classes]
+    ax.set_yticks(range(len(labels)), labels, color=style.INK, fontsize=style.FONT_PT)
+    ax.set_ylim(len(labels) - 0.4, -0.6)
+    ax.set_xlim(left=max(0.0, ax.get_xlim()[0]))
     style.label(ax, column.long, "")
     return ax
 
@@ -63,7 +86,20 @@ def differences(ax: Axes, result: Result, metric: str, baseline: str) -> Axes:
     return ax
 
 
-def _interval(ax: Axes, row: int, place: int, found: Estimate | None, *, hollow: bool = False) -> None:
+def _seeds(ax: Axes, row: float, seeds: list[float]) -> None:
+    ax.plot(
+        seeds,
+        [row] * len(seeds),
+        linestyle="",
+        marker="o",
+        markersize=3,
+        color=style.MUTED,
+        alpha=0.45,
+        clip_on=False,
+    )
+
+
+def _interval(ax: Axes, row: float, place: int, found: Estimate | None, *, hollow: bool = False) -> None:
     if found is None:
         return
     colour = style.colour(place)

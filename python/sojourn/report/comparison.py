@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from html import escape
 
 from matplotlib.axes import Axes
 
-from sojourn.plot import Plots, intervals, style
+from sojourn.plot import Plots, intervals
 from sojourn.report import verdicts
-from sojourn.report.parts import chip, disc_name, pictures
+from sojourn.report.parts import cell, panels, pictures, table
 from sojourn.result import Result, words
-
-# Intervals have no script to fit them to the page: inches, and panels beside each other.
-INTERVALS = {"wide": (14.5, 4), "middle": (8.8, 2), "narrow": (5.1, 1)}
 
 # What the intervals are drawn of.
 COMPARED = (words.SOJOURN, words.QUEUE_STD, words.UTILIZATION, words.DROPS)
 
 
-def summary(result: Result) -> str:
-    """Every metric of every law, in a table and in pictures."""
+def summary(result: Result, ids: str = "") -> str:
+    """Every metric of every law, in a table and in pictures; `ids` is what ids begin with."""
     columns = [words.fitted(result, column) for column in words.COLUMNS]
     shown = [column for column in columns if any(words.scaled(result, d, column) for d in result.discs)]
     rows = [
-        (place, disc, [_cell(column, words.cell(result, disc, column)) for column in shown])
+        (place, disc, [cell(column, words.cell(result, disc, column)) for column in shown])
         for place, disc in enumerate(result.discs)
     ]
     many = words.most_seeds(result) > 1
@@ -35,21 +31,22 @@ def summary(result: Result) -> str:
     )
     dots = " Large dots: means and their intervals. Small dots: the seeds." if many else ""
     return (
-        f'<section id="summary">\n<h2>Summary</h2>\n{_table(shown, rows)}\n'
-        f'<figure id="means">{_means(result)}\n'
+        f'<section id="{ids}summary">\n<h2>Summary</h2>\n{table(shown, rows)}\n'
+        f'<figure id="{ids}means">{_means(result, ids)}\n'
         f'<figcaption class="note">{escape(note + dots)}</figcaption></figure>\n</section>'
     )
 
 
-def _means(result: Result) -> str:
+def _means(result: Result, ids: str) -> str:
     """The pictures of the summary; none of a single run, whose dots would have nothing beside them."""
     if len(result.discs) == 1 and len(result.seeds) == 1:
         return ""
-    drawn = {kind: _panels(result, kind, Plots.summary, result.discs) for kind in INTERVALS}
-    return pictures("means", verdicts.headline(result), drawn)
+    height = _height_in(result, result.discs)
+    drawn = panels(result, Plots.summary, COMPARED, height)
+    return pictures(f"{ids}means", verdicts.headline(result), drawn)
 
 
-def differences(result: Result, baseline: str) -> str:
+def differences(result: Result, baseline: str, ids: str = "") -> str:
     """Every law against the baseline, seed by seed; nothing where there is no other law."""
     others = [disc for disc in result.discs if disc != baseline]
     if not others:
@@ -79,11 +76,12 @@ def differences(result: Result, baseline: str) -> str:
     def draw(plots: Plots, metric: str, *, ax: Axes) -> Axes:
         return plots.differences(metric, baseline=baseline, ax=ax)
 
-    picture = pictures("gaps", said, {kind: _panels(result, kind, draw, others) for kind in INTERVALS})
+    drawn = panels(result, draw, COMPARED, _height_in(result, others))
+    picture = pictures(f"{ids}gaps", said, drawn)
     return (
-        f'<section id="differences">\n<h2>Differences to {escape(name)}</h2>\n'
-        f'<p class="verdict">{escape(said)}</p>\n{_table(shown, rows)}\n'
-        f'<figure id="gaps">{picture}\n'
+        f'<section id="{ids}differences" class="differences">\n<h2>Differences to {escape(name)}</h2>\n'
+        f'<p class="verdict">{escape(said)}</p>\n{table(shown, rows)}\n'
+        f'<figure id="{ids}gaps">{picture}\n'
         f'<figcaption class="note">{escape(note)}</figcaption></figure>\n</section>'
     )
 
@@ -91,42 +89,14 @@ def differences(result: Result, baseline: str) -> str:
 def _difference(result: Result, disc: str, baseline: str, column: words.Column) -> str:
     found = words.difference_to(result, disc, baseline, column)
     if found is None:
-        return _cell(column, "")
+        return cell(column, "")
     text = words.with_half(found)
     sign = "+" if found.mean > 0 and float(text.partition(" ")[0]) != 0 else ""
     kind = "clear" if words.shown(found) else "unclear"
-    return _cell(column, sign + text.replace("-", "\u2212"), kind)
+    return cell(column, sign + text.replace("-", "\u2212"), kind)
 
 
-def _panels(result: Result, kind: str, draw: Callable[..., Axes], discs: list[str]) -> Axes:
-    """One small picture for each compared metric, side by side or above each other; gives the first."""
+def _height_in(result: Result, discs: list[str]) -> float:
+    """The height of a picture with a row for each of the discs."""
     called = words.short_names(result.discs)
-    width, across = INTERVALS[kind]
-    size = (width, intervals.height_in([called[disc] for disc in discs]) * len(COMPARED) / across)
-    _, axes = style.figure(size, len(COMPARED) // across, across, apart=0.1)
-    for place, (ax, column) in enumerate(zip(axes, COMPARED, strict=True)):
-        draw(Plots(result), column.metric, ax=ax)
-        if place % across:
-            ax.set_yticklabels([])
-    return axes[0]
-
-
-def _table(columns: list[words.Column], rows: list[tuple[int, str, list[str]]]) -> str:
-    heads = "".join(
-        f'<th scope="col">{escape(column.short)}<span class="unit">{escape(column.unit)}</span></th>'
-        for column in columns
-    )
-    body = "\n".join(
-        f'<tr><th scope="row">{chip(place)}{disc_name(disc)}</th>{"".join(cells)}</tr>'
-        for place, disc, cells in rows
-    )
-    return (
-        '<div class="scroll"><table>\n'
-        f'<thead><tr><th scope="col">law</th>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
-    )
-
-
-def _cell(column: words.Column, text: str, kind: str = "clear") -> str:
-    mean, _, half = text.partition(" ± ")
-    spread = f'<span class="half">± {escape(half)}</span>' if half else ""
-    return f'<td class="{kind}" data-name="{escape(column.long)}">{mean or "-"}{spread}</td>'
+    return intervals.height_in([called[disc] for disc in discs])

@@ -7,14 +7,15 @@ of 400, and zooming in brings out what the bins held.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from sojourn.plot import COARSE, Plots, bands, style
+from sojourn.plot import COARSE, GOODPUT, Canvas, Plots, bands, style
 from sojourn.plot.bands import Band
 from sojourn.report.columns import pack
 from sojourn.result import Result, words
@@ -25,6 +26,11 @@ FIRST, FINER, CLOSE, FARTHER = 400, 2, 1600, 5
 #: How many values the finest resolutions of a page have together, at most, without those of single flows,
 #: of which there are few: some 2 MB with the coarser ones.
 VALUES = 800_000
+#: The still pictures, for paper and for readers without scripts; the page shows 72 units an inch, so that
+#: their text is about 10 pixels high.
+STILL = Canvas(size=(7.4, 3.2), points=200)
+#: What the names of the charts of classes begin with.
+OF_CLASS = "goodput-"
 
 
 @dataclass(frozen=True)
@@ -55,8 +61,65 @@ CHARTS = (
 )
 
 
-def data(result: Result, axes: dict[str, Axes]) -> dict[str, Any]:
-    """All that the script needs; `axes` are the still pictures by the names of their charts."""
+@dataclass(frozen=True)
+class Sight:
+    """One link on the page: what was seen there, its charts, and their still pictures by their names."""
+
+    place: int
+    view: Result
+    charts: tuple[Chart, ...]
+    axes: dict[str, Axes]
+    #: What ids on the page begin with; empty where there is only one link.
+    ids: str
+    #: How many values the finest resolutions of its charts may have together.
+    values: int
+
+    def finest_s(self, chart: Chart) -> float:
+        """The shortest step at which the page has the chart, seconds."""
+        return self.steps(chart)[-1]
+
+    def steps(self, chart: Chart) -> list[float]:
+        """The steps of the chart's resolutions, seconds, coarsest first; none is finer than the samples."""
+        thinner = COARSE if chart.coarse else 1
+        points, most = FIRST // thinner, max(FIRST, self._most_points()) // thinner
+        steps = [bands.step_s(self.view, points)]
+        while points < most:
+            points = min(points * (FINER if points < CLOSE else FARTHER), most)
+            step = bands.step_s(self.view, points)
+            if step < steps[-1] * (1 - 1e-9):
+                steps.append(step)
+        return steps
+
+    def _most_points(self) -> int:
+        """How many points each line may have at its finest, so that the page stays small."""
+        columns = len(self.view.discs) * (3 if len(self.view.seeds) > 1 else 1)
+        shares = sum(1 / COARSE if chart.coarse else 1 for chart in self.charts if chart.series is not None)
+        return int(self.values / (columns * shares))
+
+
+def sights(result: Result) -> list[Sight]:
+    """The links of a result, each with its charts."""
+    found = []
+    for place, link in enumerate(result.links):
+        view = result.at(link)
+        charts = (*CHARTS, *_of_classes(view))
+        axes = {chart.name: chart.draw(Plots(view, STILL)) for chart in charts}
+        ids = f"link-{place}-" if len(result.links) > 1 else ""
+        found.append(Sight(place, view, charts, axes, ids, VALUES // len(result.links)))
+    return found
+
+
+def _of_classes(view: Result) -> Iterator[Chart]:
+    """What each class of traffic got over time."""
+    for place, name in enumerate(view.classes):
+        scale = Plots(view).goodput_unit(name)[1]
+        draw = partial(Plots.goodput, traffic_class=name)
+        yield Chart(f"{OF_CLASS}{place}", name, draw, f"{GOODPUT}{name}", scale, coarse=True)
+
+
+def data(sights: list[Sight]) -> dict[str, Any]:
+    """All that the script needs."""
+    result = sights[0].view
     plots = Plots(result)
     unit, times = plots.time_unit()
     called = words.short_names(result.discs)
@@ -70,11 +133,12 @@ def data(result: Result, axes: dict[str, Axes]) -> dict[str, Any]:
             "warmup": plots.warmup_s() * times,
             "changes": [change * times for change in plots.changes_s()],
         },
-        "charts": [_chart(result, chart, axes[chart.name]) for chart in CHARTS],
+        "charts": [_chart(sight, chart) for sight in sights for chart in sight.charts],
     }
 
 
-def _chart(result: Result, chart: Chart, ax: Axes) -> dict[str, Any]:
+def _chart(sight: Sight, chart: Chart) -> dict[str, Any]:
+    result, ax = sight.view, sight.axes[chart.name]
     plots = Plots(result)
     scale = plots.delay_unit()[1] if chart.scale is None else chart.scale
     if chart.series is None:
@@ -87,7 +151,7 @@ def _chart(result: Result, chart: Chart, ax: Axes) -> dict[str, Any]:
         unit, x_scale = plots.time_unit()
         levels = []
         sampled, flows = bands.samples(result, chart.series), _flows(result, chart)
-        for step in _steps(result, chart):
+        for step in sight.steps(chart):
             lines = [band.scaled(x_scale, scale) for band in bands.binned(sampled, step)]
             level = _level(result, lines, step * x_scale)
             level["y"] = _limits(lines, plots.warmup_s() * x_scale, ax.get_ylim())
@@ -98,7 +162,7 @@ def _chart(result: Result, chart: Chart, ax: Axes) -> dict[str, Any]:
             ]
             levels.append(level)
     return {
-        "name": chart.name,
+        "name": f"{sight.ids}{chart.name}",
         "overTime": chart.series is not None,
         "xUnit": unit,
         "unit": ax.get_ylabel().rpartition(", ")[2],
@@ -142,28 +206,3 @@ def _level(result: Result, lines: list[Band], step: float) -> dict[str, Any]:
             for band in lines
         ],
     }
-
-
-def finest_s(result: Result, chart: Chart) -> float:
-    """The shortest step at which the page has the chart, seconds."""
-    return _steps(result, chart)[-1]
-
-
-def _steps(result: Result, chart: Chart) -> list[float]:
-    """The steps of the chart's resolutions, seconds, coarsest first; none is finer than the samples."""
-    thinner = COARSE if chart.coarse else 1
-    points, most = FIRST // thinner, max(FIRST, _most_points(result)) // thinner
-    steps = [bands.step_s(result, points)]
-    while points < most:
-        points = min(points * (FINER if points < CLOSE else FARTHER), most)
-        step = bands.step_s(result, points)
-        if step < steps[-1] * (1 - 1e-9):
-            steps.append(step)
-    return steps
-
-
-def _most_points(result: Result) -> int:
-    """How many points each line may have at its finest, so that the page stays small."""
-    columns = len(result.discs) * (3 if len(result.seeds) > 1 else 1)
-    shares = sum(1 / COARSE if chart.coarse else 1 for chart in CHARTS if chart.series is not None)
-    return int(VALUES / (columns * shares))

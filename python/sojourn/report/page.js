@@ -6,6 +6,7 @@
   const whole = document.getElementById("whole");
   const theme = document.getElementById("theme");
   const night = matchMedia("(prefers-color-scheme: dark)");
+  const places = document.querySelectorAll("button.place");
   const hidden = new Set(); // places of the laws that the reader has put away
   const colour = (name) => getComputedStyle(root).getPropertyValue(`--${name}`).trim();
   const hex = (share) => Math.round(255 * share).toString(16).padStart(2, "0");
@@ -228,6 +229,12 @@
     }
   }
 
+  // Of several links one is shown; the others' charts get their size when their turn comes.
+  function look(link) {
+    document.querySelectorAll("section.link").forEach((part, i) => part.classList.toggle("shown", i === link));
+    for (const button of places) button.setAttribute("aria-selected", String(Number(button.dataset.link) === link));
+  }
+
   function repaint() {
     const dark = root.dataset.theme ? root.dataset.theme === "dark" : night.matches;
     theme.textContent = dark ? "light" : "dark";
@@ -279,6 +286,7 @@
     button.addEventListener("mouseenter", () => ((named = Number(button.dataset.law)), repaint()));
     button.addEventListener("mouseleave", () => ((named = null), repaint()));
   }
+  for (const button of places) button.addEventListener("click", () => look(Number(button.dataset.link)));
   whole.addEventListener("click", () => charts.forEach((chart) => zoom(chart, null)));
   theme.addEventListener("click", () => {
     root.dataset.theme = theme.textContent;

@@ -5,28 +5,16 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable
-from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 
-from matplotlib.axes import Axes
-
-from sojourn.plot import COARSE, Canvas, Plots, bands, style
-from sojourn.report import comparison, live, setting, verdicts
+from sojourn.plot import Canvas, Plots, style
+from sojourn.report import chapters, classes, comparison, live, setting, verdicts
 from sojourn.report.figures import svg
 from sojourn.report.parts import chip, disc_name, figure_of, told
 from sojourn.result import Result, words
 
-# The still pictures, for paper and for readers without scripts; the page shows 72 units an inch, so
-# that their text is about 10 pixels high.
-STILL = Canvas(size=(7.4, 3.2), points=200)
 NETWORK = Canvas(size=(5.9, 1.6))
-BAND_NOTE = (
-    "Here and below, the line is the mean over the seeds, the band goes from the lowest seed to the highest."
-)
-CDF_NOTE = "The share of packets that wait no longer than the time below."
-
 MEANINGS = (
     ("utilisation", "bits that the link delivered, of all that it could have delivered"),
     ("queue mean, sd", "the backlog over time, without the packet on the wire"),
@@ -40,6 +28,13 @@ MEANINGS = (
     ),
     ("goodput", "application bytes delivered, of all flows together"),
     ("Jain index", "1 when all long flows get the same goodput, 1/n when one of n gets all"),
+)
+
+CLASS_MEANINGS = (
+    ("completion", "from the start of a transfer until the receiving application has all of it"),
+    ("round trip", "as the senders measured it"),
+    ("one way", "the time that datagrams were under way, from sender to receiver"),
+    ("by class", "queue, sojourn, drops and marks of the class's own packets, out of those that it offered"),
 )
 
 # What a dark page has in place of the pictures' ink and paper.
@@ -56,24 +51,6 @@ NIGHT = {
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
 
 
-@dataclass(frozen=True)
-class Chapter:
-    """One question, its answer in a sentence, and the charts that show it."""
-
-    name: str
-    title: str
-    verdict: Callable[[Result], str]
-    charts: tuple[str, ...]
-
-
-CHAPTERS = (
-    Chapter("queue", "Queue over time", verdicts.queue, ("queue",)),
-    Chapter("delay", "Delay", verdicts.delay, ("delay", "cdf")),
-    Chapter("marks", "Drops and marks", verdicts.marks, ("drops", "marks")),
-    Chapter("use", "Use of the link", verdicts.utilization, ("utilization", "window")),
-)
-
-
 def page(result: Result, baseline: str | None = None) -> str:
     """The whole page as text. It needs no other file and no network.
 
@@ -81,16 +58,13 @@ def page(result: Result, baseline: str | None = None) -> str:
     first one where none is named.
     """
     chosen = result.baseline(baseline)
-    plots = Plots(result, STILL)
-    axes = {chart.name: chart.draw(plots) for chart in live.CHARTS}
+    sights = live.sights(result)
     body = [
         _head(result),
         _tools(result),
-        comparison.summary(result),
-        comparison.differences(result, chosen),
-        *(_chapter(result, chapter, axes) for chapter in CHAPTERS),
+        *(_at_link(sight, chosen) for sight in sights),
         _repeat(result),
-        _meanings(),
+        _meanings(result),
     ]
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -100,7 +74,7 @@ def page(result: Result, baseline: str | None = None) -> str:
         f"{baseline_mark(chosen)}\n"
         f"<title>{escape(result.title)}</title>\n<style>\n{_sheet()}</style>\n</head>\n<body>\n<main>\n"
         + "\n".join(body)
-        + f"\n</main>\n{_scripts(result, axes)}</body>\n</html>\n"
+        + f"\n</main>\n{_scripts(sights)}</body>\n</html>\n"
     )
 
 
@@ -121,8 +95,8 @@ def _sheet() -> str:
     return _file("vendor/uPlot.min.css") + "\n" + text
 
 
-def _scripts(result: Result, axes: dict[str, Axes]) -> str:
-    numbers = json.dumps(live.data(result, axes), separators=(",", ":"), allow_nan=False)
+def _scripts(sights: list[live.Sight]) -> str:
+    numbers = json.dumps(live.data(sights), separators=(",", ":"), allow_nan=False)
     numbers = numbers.replace("<", "\\u003c")  # what a user wrote ends no script
     # uPlot's own banner is an address and its version: the whole licence stands in its place.
     plotter = re.sub(r"^/\*!.*?\*/\n", "", _file("vendor/uPlot.iife.min.js"), flags=re.S)
@@ -137,15 +111,41 @@ def _file(name: str) -> str:
     return files("sojourn.report").joinpath(name).read_text(encoding="utf-8")
 
 
+def _at_link(sight: live.Sight, baseline: str) -> str:
+    """What was seen at one link; of several, each stands in a part of its own, and the bar chooses one."""
+    view, ids = sight.view, sight.ids
+    parts = [
+        comparison.summary(view, ids),
+        comparison.differences(view, baseline, ids),
+        classes.section(sight),
+        *(chapters.section(sight, chapter) for chapter in chapters.CHAPTERS),
+    ]
+    text = "\n".join(part for part in parts if part)
+    if not ids:
+        return text
+    (link,) = view.links
+    shown = " shown" if sight.place == 0 else ""
+    said = told(verdicts.headline(view))
+    return (
+        f'<section class="link{shown}" id="{ids}link">\n<h2 class="place">At {escape(link)}</h2>\n'
+        f'<p class="verdict">{said}</p>\n{text}\n</section>'
+    )
+
+
 def _head(result: Result) -> str:
     ran = " ".join(setting.sentences(result.scenario))
     network = svg(figure_of(Plots(result, NETWORK).network()), "network", f"The network. {ran}")
     return (
         f'<header>\n<p class="kind">Sojourn report</p>\n<h1>{escape(result.title)}</h1>\n'
-        f'<p class="headline">{told(verdicts.headline(result))}</p>\n{_incomplete(result)}'
+        f'<p class="headline">{told(_headline(result))}</p>\n{_incomplete(result)}'
         f'<div class="scene"><p class="setting">{told(f"{ran} {_extent(result)}")}</p>\n'
         f'<figure id="network">{network}</figure></div>\n</header>'
     )
+
+
+def _headline(result: Result) -> str:
+    """Of several links each says it in its own part."""
+    return verdicts.headline(result) if len(result.links) == 1 else verdicts.links(result)
 
 
 def _extent(result: Result) -> str:
@@ -156,9 +156,9 @@ def _extent(result: Result) -> str:
 
 def _incomplete(result: Result) -> str:
     asked = result.provenance.get("runs_asked")
-    if not isinstance(asked, int) or asked <= len(result.runs):
+    if not isinstance(asked, int) or asked <= result.run_count:
         return ""
-    return f'<p class="warning">Not whole: {len(result.runs)} of {asked} runs finished.</p>\n'
+    return f'<p class="warning">Not whole: {result.run_count} of {asked} runs finished.</p>\n'
 
 
 def _tools(result: Result) -> str:
@@ -170,53 +170,24 @@ def _tools(result: Result) -> str:
         for place, disc in enumerate(result.discs)
     )
     return (
-        f'<div class="tools" role="toolbar" aria-label="Charts">\n<div class="laws">{laws}</div>\n'
+        f'<div class="tools" role="toolbar" aria-label="Charts">\n{_links(result)}'
+        f'<div class="laws">{laws}</div>\n'
         '<span class="hint">drag to zoom, double-click for the whole run</span>'
         '<button type="button" class="plain" id="whole" hidden>whole run</button>'
         '<button type="button" class="plain" id="theme">dark</button>\n</div>'
     )
 
 
-def _chapter(result: Result, chapter: Chapter, axes: dict[str, Axes]) -> str:
-    verdict = chapter.verdict(result)
-    charts = [chart for chart in live.CHARTS if chart.name in chapter.charts]
-    figures = "\n".join(_chart(result, chart, axes[chart.name], verdict) for chart in charts)
-    return (
-        f'<section id="{chapter.name}">\n<h2>{escape(chapter.title)}</h2>\n'
-        f'<p class="verdict">{told(verdict)}</p>\n<div class="charts">\n{figures}\n</div>\n</section>'
+def _links(result: Result) -> str:
+    """Which link is shown, where there are several."""
+    if len(result.links) == 1:
+        return ""
+    buttons = "".join(
+        f'<button type="button" class="place" role="tab" data-link="{place}" '
+        f'aria-selected="{"true" if place == 0 else "false"}">{escape(link)}</button>'
+        for place, link in enumerate(result.links)
     )
-
-
-def _chart(result: Result, chart: live.Chart, ax: Axes, verdict: str) -> str:
-    """A figure: the place for the script's chart, the still picture, and what both show."""
-    still = svg(figure_of(ax), chart.name, verdict)
-    return (
-        f'<figure id="chart-{chart.name}">\n<h3>{escape(chart.title)}<span class="unit">'
-        f"{escape(ax.get_ylabel().rpartition(', ')[2])}</span></h3>\n"
-        f'<div class="chart" data-chart="{chart.name}" tabindex="0" role="img" '
-        f'aria-label="{escape(verdict)}"></div>\n<div class="still">{still}</div>\n'
-        f'<figcaption class="note">{_caption(result, chart)}</figcaption>\n</figure>'
-    )
-
-
-def _caption(result: Result, chart: live.Chart) -> str:
-    if chart.series is None:
-        return escape(CDF_NOTE)
-    unit, times = Plots(result).time_unit()
-    step = bands.step_s(result, STILL.points // (COARSE if chart.coarse else 1)) * times
-    live_or_still = f'<span class="step">{step:g}</span><span class="paper">{step:g}</span>'
-    notes = [f"Each point averages {live_or_still} {escape(unit)}."]
-    finest, sample = live.finest_s(result, chart), bands.sample_s(result)
-    if finest > sample * (1 + 1e-9):
-        fine = f"finest here {words.short_time(finest)}; series.parquet has {words.short_time(sample)}"
-        notes[0] = notes[0].removesuffix(".") + f'<span class="live-only"> ({escape(fine)})</span>.'
-    if chart is live.CHARTS[0]:
-        notes.insert(0, BAND_NOTE if words.most_seeds(result) > 1 else "One seed.")
-    if chart.name == "window" and bands.flows(result):
-        notes.append(f"Thin lines: single flows under seed {min(result.seeds)}.")
-    if chart is live.CHARTS[0] and result.scenario.get("at"):
-        notes.append("Dotted verticals: scheduled changes.")
-    return " ".join(notes)
+    return f'<div class="links" role="tablist" aria-label="Links">{buttons}</div>\n'
 
 
 def _repeat(result: Result) -> str:
@@ -300,8 +271,9 @@ def _shell(command: list[object]) -> str:
     return " \\\n    ".join(shlex.join(line) for line in lines)
 
 
-def _meanings() -> str:
-    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(meaning)}</dd>" for name, meaning in MEANINGS)
+def _meanings(result: Result) -> str:
+    meanings = MEANINGS + CLASS_MEANINGS * bool(result.classes)
+    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(meaning)}</dd>" for name, meaning in meanings)
     return f'<section id="meanings">\n<h2>What the columns mean</h2>\n<dl>{rows}</dl>\n</section>'
 
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Callable, Sequence
 from html import escape
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sojourn.plot import style
+from sojourn.plot import Canvas, Plots, style
 from sojourn.report.figures import svg
+from sojourn.result import Result, words
+
+# Intervals have no script to fit them to the page: inches, and panels beside each other.
+BARE = Canvas(legend=False)
+INTERVALS = {"wide": (14.5, 4), "middle": (8.8, 2), "narrow": (5.1, 1)}
 
 
 def pictures(name: str, spoken: str, axes: dict[str, Axes]) -> str:
@@ -18,6 +25,25 @@ def pictures(name: str, spoken: str, axes: dict[str, Axes]) -> str:
         f'<div class="{kind}">{svg(figure_of(ax), f"{name}-{kind}", spoken)}</div>'
         for kind, ax in axes.items()
     )
+
+
+def panels(
+    result: Result, draw: Callable[..., Axes], columns: Sequence[words.Column], height: float
+) -> dict[str, Axes]:
+    """Small pictures, one a metric, side by side or above each other; the first of each kind of page."""
+    found = {}
+    for kind, (width, most) in INTERVALS.items():
+        across = min(most, len(columns))
+        down = math.ceil(len(columns) / across)
+        _, axes = style.figure((width, height * down), down, across, apart=0.1)
+        for ax in axes[len(columns) :]:
+            ax.remove()
+        for place, (ax, column) in enumerate(zip(axes, columns, strict=False)):
+            draw(Plots(result, BARE), column.metric, ax=ax)
+            if place % across:
+                ax.set_yticklabels([])
+        found[kind] = axes[0]
+    return found
 
 
 def figure_of(ax: Axes) -> Figure:
@@ -43,6 +69,29 @@ def disc_name(disc: str) -> str:
     told = escape(re.sub(r",\s*", ", ", parameters))
     detail = f'<span class="parameters">{told}</span>' if told else ""
     return f'<span class="law">{escape(law)}</span>{detail}'
+
+
+def table(columns: list[words.Column], rows: list[tuple[int, str, list[str]]]) -> str:
+    """A table of laws, each with its place among them, by metrics."""
+    heads = "".join(
+        f'<th scope="col">{escape(column.short)}<span class="unit">{escape(column.unit)}</span></th>'
+        for column in columns
+    )
+    body = "\n".join(
+        f'<tr><th scope="row">{chip(place)}{disc_name(disc)}</th>{"".join(cells)}</tr>'
+        for place, disc, cells in rows
+    )
+    return (
+        '<div class="scroll"><table>\n'
+        f'<thead><tr><th scope="col">law</th>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
+    )
+
+
+def cell(column: words.Column, text: str, kind: str = "clear") -> str:
+    """Such as ``285.8 ± 1.3`` in its place; a dash where nothing is."""
+    mean, _, half = text.partition(" ± ")
+    spread = f'<span class="half">± {escape(half)}</span>' if half else ""
+    return f'<td class="{kind}" data-name="{escape(column.long)}">{mean or "-"}{spread}</td>'
 
 
 def told(sentence: str) -> str:

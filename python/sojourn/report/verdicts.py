@@ -107,6 +107,50 @@ def utilization(result: Result) -> str:
     return f"The link is kept busy {_listing(found, called, lambda one: f'{_percent(one)} of the time')}."
 
 
+def links(result: Result) -> str:
+    """Where packets wait longest, of several links."""
+    waits = {link: _ranking(result.at(link), words.SOJOURN) for link in result.links}
+    found = sorted((pair for pair in waits.items() if pair[1]), key=lambda pair: -pair[1][-1][1].mean)
+    if not found:
+        return "The runs delivered no packets after the warm-up."
+    parts = [f"{_from_to(ranking)} at {link}" for link, ranking in found[:NAMED]]
+    more = f"; at {len(found) - NAMED} other links less" if len(found) > NAMED else ""
+    return f"Packets queue at {len(result.links)} links. On average they wait {_and(parts)}{more}."
+
+
+def classes(result: Result) -> str:
+    """What each class of traffic got, and how long its transfers took."""
+    parts = []
+    for name in result.classes[:NAMED]:
+        said = [f"{name} gets {_of_class(result, name, words.GOODPUT)}"]
+        times = _of_class(result, name, words.COMPLETION)
+        if times:
+            said.append(f"its transfers take {times} on average")
+        parts.append(", and ".join(said))
+    more = len(result.classes) - NAMED
+    return "; ".join(parts) + (f"; {more} more below." if more > 0 else ".")
+
+
+def _of_class(result: Result, name: str, column: Column) -> str:
+    """Such as ``5.1 Mbit/s under pi and 5.6 Mbit/s under red``; empty where the metric does not apply."""
+    column = words.fitted(result, column, (name,))
+    found = [(disc, words.scaled(result, disc, column, name)) for disc in result.discs]
+    applies = sorted(((disc, one) for disc, one in found if one is not None), key=lambda pair: pair[1].mean)
+
+    def say(one: Estimate) -> str:
+        return f"{_plain(one)} {column.unit}"
+
+    if len(result.discs) == 1:
+        return say(applies[0][1]) if applies else ""
+    return _listing(applies, words.short_names(result.discs), say) if applies else ""
+
+
+def _from_to(ranking: Ranking) -> str:
+    """Such as ``20 ms``, or ``20 ms to 80 ms`` where the laws differ."""
+    least, most = _time(ranking[0][1]), _time(ranking[-1][1])
+    return least if least == most else f"{least} to {most}"
+
+
 def _busiest(result: Result, busy: Ranking, delay: tuple[str, Estimate]) -> str:
     """The law that keeps the link busier than every other, at which delay."""
     called = words.short_names(result.discs)
@@ -201,7 +245,10 @@ def _listing(ranking: Ranking, called: dict[str, str], say: Callable[[Estimate],
     """Such as ``149 ms under red and 220 ms under pi``; of many ``127 ms (pi) to 300 ms (tail_drop)``."""
     if len(ranking) > NAMED:
         return " to ".join(f"{say(found)} ({called[disc]})" for disc, found in (ranking[0], ranking[-1]))
-    parts = [f"{say(found)} under {called[disc]}" for disc, found in ranking]
+    return _and([f"{say(found)} under {called[disc]}" for disc, found in ranking])
+
+
+def _and(parts: list[str]) -> str:
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +25,10 @@ Metric = float | list[float | None] | None
 
 @dataclass(frozen=True)
 class Run:
-    """One run: a scenario in one plant with one disc and one seed, seen at one link."""
+    """One run: a scenario in one plant with one disc and one seed, seen at one link.
+
+    It is about all traffic of the link, or about that of one class: `traffic_class` names it.
+    """
 
     plant: str
     disc: str
@@ -37,7 +39,10 @@ class Run:
     #: Packets offered, delivered, dropped and held at the end, over the whole run.
     conservation: dict[str, int]
     #: What the run cost on this machine; not a function of scenario and seed.
+    #: Of a run that is seen at several links or class by class, the first row has it.
     cost: dict[str, float | int | None] = field(default_factory=dict, compare=False)
+    #: The class whose packets and flows it is about; None: all traffic of the link.
+    traffic_class: str | None = None
 
     def document(self, *, cost: bool) -> dict[str, Any]:
         """The run as it stands in result.json, with its cost where asked for."""
@@ -46,20 +51,23 @@ class Run:
             "disc": self.disc,
             "seed": self.seed,
             "link": self.link,
+            **({} if self.traffic_class is None else {"class": self.traffic_class}),
             "metrics": self.metrics,
             "conservation": self.conservation,
         }
-        return row | {"cost": self.cost} if cost else row
+        return row | {"cost": self.cost} if cost and self.cost else row
 
 
 @dataclass(frozen=True)
 class Result:
     """The runs of one scenario, ordered by disc (as given) and seed.
 
-    `series` has the columns time (s), plant, link, disc, seed, name, value: every sampled quantity over
-    steps of a fixed length, each at its end, null where nothing happened. `distributions` has plant,
-    link, disc, seed, name, value, cumulative (0..1). Texts in both are of the type `polars.Enum`.
-    `provenance` says where, when and by which command the result was made.
+    Each run has a row in `runs` for every link that has a disc, and where the scenario has several classes of
+    traffic, one for every class whose data cross the link; `seen` gives one row a run. `series` has the
+    columns time (s), plant, link, disc, seed, name, value: every sampled quantity over steps of a fixed
+    length, each at its end, null where nothing happened. `distributions` has plant, link, disc, seed, name,
+    value, cumulative (0..1). Texts in both are of the type `polars.Enum`. `provenance` says where, when and
+    by which command the result was made.
     """
 
     scenario: dict[str, Any]
@@ -72,12 +80,16 @@ class Result:
         """The title and a line for each disc."""
         from sojourn.result.words import QUEUE, SOJOURN, UTILIZATION, cell, fitted
 
-        lines = [f"Result: {self.title}; {len(self.runs)} run{'' if len(self.runs) == 1 else 's'}"]
-        columns = [fitted(self, column) for column in (UTILIZATION, QUEUE, SOJOURN)]
-        for disc in self.discs:
-            told = [(column, cell(self, disc, column)) for column in columns]
-            facts = (f"{column.short} {text} {column.unit}" for column, text in told if text)
-            lines.append(f"  {disc}: {', '.join(facts) or 'nothing was measured'}")
+        count = self.run_count
+        lines = [f"Result: {self.title}; {count} run{'' if count == 1 else 's'}"]
+        for link in self.links:
+            view = self.at(link)
+            columns = [fitted(view, column) for column in (UTILIZATION, QUEUE, SOJOURN)]
+            place = f"{link}, " if len(self.links) > 1 else ""
+            for disc in view.discs:
+                told = [(column, cell(view, disc, column)) for column in columns]
+                facts = (f"{column.short} {text} {column.unit}" for column, text in told if text)
+                lines.append(f"  {place}{disc}: {', '.join(facts) or 'nothing was measured'}")
         return "\n".join(lines)
 
     @property
@@ -101,6 +113,73 @@ class Result:
         [1, 3]
         """
         return sorted({run.seed for run in self.runs})
+
+    @property
+    def links(self) -> list[str]:
+        """The links that were watched: those that have a disc, in the order of the scenario.
+
+        >>> import sojourn as sj
+        >>> sc = sj.load("dumbbell", {"duration": "41 s"})
+        >>> sj.run(sc).links
+        ['bottleneck']
+        """
+        return list(dict.fromkeys(run.link for run in self.runs))
+
+    @property
+    def classes(self) -> list[str]:
+        """The classes of traffic, in the order of the scenario; none where it has only one.
+
+        >>> import sojourn as sj
+        >>> sj.run(sj.load("transports/cubic_newreno", {"duration": "2 s", "warmup": "1 s"})).classes
+        ['bulk', 'bulk2']
+        """
+        names = (run.traffic_class for run in self.runs)
+        return list(dict.fromkeys(name for name in names if name is not None))
+
+    @property
+    def run_count(self) -> int:
+        """How many runs there were, each seen at every link.
+
+        >>> import sojourn as sj
+        >>> sj.run(sj.load("dumbbell", {"duration": "41 s"}), seeds=[1, 2]).run_count
+        2
+        """
+        return len({(run.plant, run.disc, run.seed) for run in self.runs})
+
+    def seen(self, link: str | None = None, traffic_class: str | None = None) -> tuple[Run, ...]:
+        """One row a run: of all traffic at a link (the first one where none is named), or of one class.
+
+        A run in which the class's data do not cross the link has none.
+
+        >>> import sojourn as sj
+        >>> result = sj.run(sj.load("transports/cubic_newreno", {"duration": "2 s", "warmup": "1 s"}))
+        >>> [run.traffic_class for run in result.seen(traffic_class="bulk2")]
+        ['bulk2']
+        """
+        if link is None:
+            link = next(iter(self.links), None)
+        return tuple(run for run in self.runs if run.link == link and run.traffic_class == traffic_class)
+
+    def at(self, link: str) -> Result:
+        """What was seen at one link alone, of all traffic and class by class.
+
+        Raises `InputError` when no link of that name was watched.
+
+        >>> import sojourn as sj
+        >>> sc = sj.load("dumbbell", {"duration": "41 s"})
+        >>> sj.run(sc).at("bottleneck").plot.queue().get_ylabel()
+        'queue, packets'
+        """
+        if self.links == [link]:
+            return self
+        if link not in self.links:
+            raise InputError(f'link: "{link}" was not watched; legal: {" or ".join(self.links)}')
+        return replace(
+            self,
+            runs=tuple(run for run in self.runs if run.link == link),
+            series=self.series.filter(pl.col("link") == link),
+            distributions=self.distributions.filter(pl.col("link") == link),
+        )
 
     def baseline(self, named: str | None = None) -> str:
         """The disc that the others are compared with: the one that is named, else the first.
@@ -132,8 +211,12 @@ class Result:
         """
         return str(self.scenario.get("title") or "Untitled scenario")
 
-    def values(self, disc: str, metric: str) -> dict[int, float]:
+    def values(
+        self, disc: str, metric: str, link: str | None = None, traffic_class: str | None = None
+    ) -> dict[int, float]:
         """The metric of every seed in which it applies: seed -> value, in the metric's own unit.
+
+        It is that of all traffic at `link`, the first one where none is named, or of one class there.
 
         >>> import sojourn as sj
         >>> sc = sj.load("dumbbell", {"duration": "41 s"})
@@ -141,16 +224,17 @@ class Result:
         >>> {seed: round(value, 2) for seed, value in used.items()}
         {1: 1.0, 2: 1.0}
         """
-        found = {run.seed: run.metrics.get(metric) for run in self.runs if run.disc == disc}
+        rows = self.seen(link, traffic_class)
+        found = {run.seed: run.metrics.get(metric) for run in rows if run.disc == disc}
         return {seed: float(value) for seed, value in found.items() if isinstance(value, int | float)}
 
     def summary(self) -> pl.DataFrame:
         """Mean and 95 % interval (Student's t) of every metric over the seeds.
 
-        One row for each plant, disc, link and metric: `n` seeds, `mean`, `ci95_low`, `ci95_high` in
-        the metric's own unit; the interval is null for one seed. An entry of a list is named
-        ``settling_s[0]``, and is left out unless every seed has it: the mean of those that settled
-        would flatter the law. Metrics that are null in every run are left out.
+        One row for each plant, disc, link, class and metric: `n` seeds, `mean`, `ci95_low`, `ci95_high` in
+        the metric's own unit; the interval is null for one seed, and the class for all traffic together. An
+        entry of a list is named ``settling_s[0]``, and is left out unless every seed has it: the mean of
+        those that settled would flatter the law. Metrics that are null in every run are left out.
 
         >>> import sojourn as sj
         >>> sc = sj.load("dumbbell", {"duration": "41 s"})
@@ -163,6 +247,7 @@ class Result:
                 "plant": pl.String,
                 "disc": pl.String,
                 "link": pl.String,
+                "class": pl.String,
                 "metric": pl.String,
                 "n": pl.Int64,
                 "mean": pl.Float64,
@@ -238,6 +323,8 @@ class Result:
     def plot(self) -> Plots:
         """Pictures of this result: ``result.plot.queue()`` gives a Matplotlib axes.
 
+        Of several links they show the first; ``result.at("r2-r3").plot.queue()`` another one.
+
         >>> import sojourn as sj
         >>> sc = sj.load("dumbbell", {"duration": "41 s"})
         >>> sj.run(sc).plot.queue().get_xlabel()
@@ -245,7 +332,7 @@ class Result:
         """
         from sojourn.plot import Plots
 
-        return Plots(self)
+        return Plots(self.at(self.links[0]) if len(self.links) > 1 else self)
 
     def report(self, path: str | Path, *, baseline: str | None = None) -> Path:
         """Write the report: one HTML page that needs nothing else. Returns its path.
@@ -265,23 +352,25 @@ class Result:
 
 
 def _summary_rows(runs: tuple[Run, ...]) -> list[dict[str, Any]]:
-    groups: dict[tuple[str, str, str], dict[str, list[float]]] = {}
-    seeds = Counter((run.plant, run.disc, run.link) for run in runs)
+    groups: dict[tuple[str, str, str, str | None], list[Run]] = {}
     for run in runs:
-        columns = groups.setdefault((run.plant, run.disc, run.link), {})
-        for name, value in _scalars(run.metrics):
-            columns.setdefault(name, []).append(value)
-    rows = []
-    for (plant, disc, link), columns in groups.items():
+        groups.setdefault((run.plant, run.disc, run.link, run.traffic_class), []).append(run)
+    rows: list[dict[str, Any]] = []
+    for (plant, disc, link, traffic_class), group in groups.items():
+        columns: dict[str, list[float]] = {}
+        for run in group:
+            for name, value in _scalars(run.metrics):
+                columns.setdefault(name, []).append(value)
+        place: dict[str, Any] = {"plant": plant, "disc": disc, "link": link}
+        if traffic_class is not None:
+            place["class"] = traffic_class
         for name, values in columns.items():
-            if "[" in name and len(values) < seeds[plant, disc, link]:
+            if "[" in name and len(values) < len(group):
                 continue
             found = estimate(values)
             rows.append(
-                {
-                    "plant": plant,
-                    "disc": disc,
-                    "link": link,
+                place
+                | {
                     "metric": name,
                     "n": found.n,
                     "mean": found.mean,

@@ -25,7 +25,7 @@ _LISTS = ("settling_s", "overshoot_packets")
 _MOST = 1e18
 _LAST_SEED = 2**64 - 1
 
-# What tells runs apart.
+# What tells runs apart; in result.json those of one class have its name, too.
 _PLACE = ("plant", "disc", "seed", "link")
 _KINDS: dict[str, Any] = {
     "seed": pl.UInt64,
@@ -56,10 +56,15 @@ def check_result(path: Path, document: dict[str, Any]) -> None:
     for place, run in enumerate(document["runs"]):
         at = f"runs[{place}]"
         _check_run(path, run, at)
-        earlier = seen.setdefault(tuple(run[key] for key in _PLACE), place)
+        earlier = seen.setdefault((*(run[key] for key in _PLACE), run.get("class")), place)
         if earlier != place:
             told = f"{run['disc']}, seed {run['seed']}"
             raise InputError(f"{path}: {at}: {told} is runs[{earlier}] too; legal: each disc and seed once")
+    for place, run in enumerate(document["runs"]):
+        whole = (*(run[key] for key in _PLACE), None)
+        if whole not in seen:
+            told = f"{run['disc']}, seed {run['seed']}, class {run['class']}"
+            raise InputError(f"{path}: runs[{place}]: {told}: its link has no row; {AS_WRITTEN}")
     names = list(dict.fromkeys(name for run in document["runs"] for name in run["metrics"]))
     needed = dict.fromkeys([*(column.metric for column in COLUMNS), *names])
     for place, run in enumerate(document["runs"]):
@@ -116,7 +121,8 @@ def check_agreement(path: Path, table: pl.DataFrame, runs: tuple[Run, ...], name
     """Raise `InputError` unless the table is about these runs, and has these names for each of them."""
     rows = set(table.select(*_PLACE, "name").unique().iter_rows())
     found = {row[:-1] for row in rows}
-    known = {(run.plant, run.disc, run.seed, run.link): run for run in runs}
+    links = (run for run in runs if run.traffic_class is None)
+    known = {(run.plant, run.disc, run.seed, run.link): run for run in links}
     for place in sorted(found - known.keys()):
         raise InputError(f"{path}: {_run_told(place)} is no run of result.json; {AS_WRITTEN}")
     for place, run in known.items():
@@ -143,7 +149,7 @@ def _check_scenario(path: Path, document: dict[str, Any]) -> None:
         _need(path, scenario, key, rule, at="scenario.")
     for key, inner, rule in (
         ("flows", "count", (_is_count, "a whole number")),
-        ("flows", "access", _AN_OBJECT),
+        ("flows", "access", (lambda value: value is None or isinstance(value, dict), "an object, or null")),
         ("at", "time", time),
         ("at", "set", _AN_OBJECT),
     ):
@@ -157,6 +163,9 @@ def _check_run(path: Path, run: Any, at: str) -> None:
     _need(path, {at: run}, at, _AN_OBJECT)
     for key, rule in _PLACES.items():
         _need(path, run, key, rule, at=f"{at}.")
+    # Rows of all traffic have none, or null.
+    if run.get("class") is not None:
+        _need(path, run, "class", _NAME, at=f"{at}.")
     _need(path, run, "metrics", _AN_OBJECT, at=f"{at}.")
     for name in run["metrics"]:
         _need(path, run["metrics"], name, _LISTED if name in _LISTS else _SINGLE, at=f"{at}.metrics.")

@@ -128,6 +128,7 @@ def _provenance(result: Result) -> dict[str, Any]:
     cost = [
         {"plant": run.plant, "disc": run.disc, "seed": run.seed, "link": run.link, **run.cost}
         for run in result.runs
+        if run.cost
     ]
     return {"schema": SCHEMA, **result.provenance, "cost": cost}
 
@@ -168,7 +169,8 @@ def _runs(document: dict[str, Any], provenance: dict[str, Any]) -> tuple[Run, ..
                 link=row["link"],
                 metrics=row["metrics"],
                 conservation=row.get("conservation", {}),
-                cost=costs.get(key, {}),
+                traffic_class=row.get("class"),
+                cost=costs.get(key, {}) if row.get("class") is None else {},
             )
         )
     return tuple(runs)

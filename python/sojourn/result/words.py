@@ -15,7 +15,7 @@ TIMES = (("s", 1.0), ("ms", 1e3), ("µs", 1e6), ("ns", 1e9))
 #: Units of rate, highest first: name, and how many make a bit/s.
 RATES = (("Gbit/s", 1e-9), ("Mbit/s", 1e-6), ("kbit/s", 1e-3), ("bit/s", 1.0))
 #: The units that a column may be shown in.
-_CHOICES = {"ms": TIMES[1:], "Mbit/s": RATES}
+_CHOICES = {"s": TIMES, "ms": TIMES[1:], "Mbit/s": RATES}
 
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 
@@ -52,24 +52,70 @@ DROPS = Column("drop_ratio", "drops", "%", 100)
 MARKS = Column("mark_ratio", "marks", "%", 100, most=100)
 GOODPUT = Column("goodput_bps", "goodput", "Mbit/s", 1e-6)
 JAIN = Column("jain_index", "Jain index", "", most=1)
+COMPLETION = Column("fct_mean_s", "completion mean", "s")
+COMPLETION_P95 = Column("fct_p95_s", "completion p95", "s")
+ROUND_TRIP = Column("rtt_p95_s", "round trip p95", "ms", 1e3)
+ONE_WAY = Column("one_way_p95_s", "one way p95", "ms", 1e3)
 
 #: What a summary shows, in this order.
-COLUMNS = (UTILIZATION, QUEUE, QUEUE_STD, SOJOURN, SOJOURN_P95, DROPS, MARKS, GOODPUT, JAIN)
+COLUMNS = (
+    UTILIZATION,
+    QUEUE,
+    QUEUE_STD,
+    SOJOURN,
+    SOJOURN_P95,
+    DROPS,
+    MARKS,
+    GOODPUT,
+    JAIN,
+    COMPLETION,
+    COMPLETION_P95,
+)
+#: What is told of classes of traffic; the shares of the packets are of those that the class offered.
+CLASS_COLUMNS = (
+    GOODPUT,
+    JAIN,
+    COMPLETION,
+    COMPLETION_P95,
+    ROUND_TRIP,
+    ONE_WAY,
+    QUEUE,
+    SOJOURN,
+    SOJOURN_P95,
+    DROPS,
+    MARKS,
+)
+#: The metrics of a short table of classes.
+CLASS_BRIEF = ("goodput_bps", "fct_mean_s", "fct_p95_s", "one_way_p95_s", "sojourn_p95_s", "drop_ratio")
 
 
-def fitted(result: Result, column: Column) -> Column:
+def fitted(result: Result, column: Column, classes: Sequence[str | None] = (None,)) -> Column:
     """The column in the unit in which its largest mean is at least 1: nanoseconds are not 0.000 ms.
 
-    Every quantile of the delay has the unit of its mean, so that they can be compared at sight.
+    Every quantile of a time has the unit of its mean, so that they can be compared at sight. `classes` are
+    those whose means count; None is all traffic together.
     """
     choices = _CHOICES.get(column.unit)
     if choices is None:
         return column
-    basis = SOJOURN if column.metric.startswith("sojourn_") else column
-    means = [scaled(result, disc, replace(basis, scale=1.0)) for disc in result.discs]
+    basis = next((mean for mean in (SOJOURN, COMPLETION) if _kind(mean) == _kind(column)), column)
+    plain = replace(basis, scale=1.0)
+    means = [scaled(result, disc, plain, one) for disc in result.discs for one in classes]
     largest = max((abs(found.mean) for found in means if found is not None), default=0.0)
     unit, scale = unit_for(largest, choices) if largest > 0 else (column.unit, column.scale)
     return replace(column, unit=unit, scale=scale)
+
+
+def _kind(column: Column) -> str:
+    """What its metric's name begins with, such as ``sojourn``."""
+    return column.metric.partition("_")[0]
+
+
+def class_columns(result: Result) -> list[Column]:
+    """What is told of the classes of traffic: the columns that apply to any, in units that fit them."""
+    columns = [fitted(result, column, result.classes) for column in CLASS_COLUMNS]
+    pairs = [(disc, one) for disc in result.discs for one in result.classes]
+    return [column for column in columns if any(scaled(result, disc, column, one) for disc, one in pairs)]
 
 
 def unit_for(largest: float, choices: Sequence[tuple[str, float]]) -> tuple[str, float]:
@@ -111,7 +157,7 @@ def short_names(discs: Sequence[str]) -> dict[str, str]:
 
 
 def _seeds_by_disc(result: Result) -> list[int]:
-    return [sum(run.disc == disc for run in result.runs) for disc in result.discs]
+    return [len({run.seed for run in result.runs if run.disc == disc}) for disc in result.discs]
 
 
 def _settings(text: str) -> list[str]:
@@ -119,16 +165,17 @@ def _settings(text: str) -> list[str]:
     return re.split(r",(?![^\[]*\])", text)
 
 
-def scaled(result: Result, disc: str, column: Column) -> Estimate | None:
+def scaled(result: Result, disc: str, column: Column, traffic_class: str | None = None) -> Estimate | None:
     """Mean and interval over the seeds in the column's unit; None where the metric does not apply."""
-    values = [value * column.scale for value in result.values(disc, column.metric).values()]
+    found = result.values(disc, column.metric, traffic_class=traffic_class)
+    values = [value * column.scale for value in found.values()]
     return estimate(values) if values else None
 
 
-def column_of(result: Result, metric: str) -> Column:
+def column_of(result: Result, metric: str, classes: Sequence[str | None] = (None,)) -> Column:
     """How the summary shows a metric; one that it does not show has its own name and no other unit."""
-    known = next((column for column in COLUMNS if column.metric == metric), None)
-    return Column(metric, metric, "", least=None) if known is None else fitted(result, known)
+    known = next((column for column in (*COLUMNS, *CLASS_COLUMNS) if column.metric == metric), None)
+    return Column(metric, metric, "", least=None) if known is None else fitted(result, known, classes)
 
 
 def most_seeds(result: Result) -> int:
@@ -159,9 +206,9 @@ def shown(found: Estimate | None) -> bool:
     return found.low > 0 or found.high < 0
 
 
-def cell(result: Result, disc: str, column: Column) -> str:
+def cell(result: Result, disc: str, column: Column, traffic_class: str | None = None) -> str:
     """Such as ``285.8 ± 1.3``; empty where the metric does not apply."""
-    found = scaled(result, disc, column)
+    found = scaled(result, disc, column, traffic_class)
     return "" if found is None else with_half(found)
 
 

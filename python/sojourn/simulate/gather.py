@@ -49,58 +49,70 @@ def gather(scenario: dict[str, Any], finished: Sequence[Finished], origin: Origi
     """One result of all finished runs, in their order."""
     return Result(
         scenario=scenario,
-        runs=tuple(_record(one) for one in finished),
+        runs=tuple(record for one in finished for record in _records(one)),
         series=_table(finished, _series, SERIES_COLUMNS),
         distributions=_table(finished, _distributions, DISTRIBUTION_COLUMNS),
         provenance=_provenance(origin),
     )
 
 
-def _record(one: Finished) -> Run:
-    count = one.run.conservation
-    if count["offered"] != count["delivered"] + count["dropped"] + count["held"]:
-        raise RunFailed(f"{one.disc}, seed {one.seed}: packets went missing: {count}", None)
-    cpu_s = one.run.cpu_s
-    cost: dict[str, float | int | None] = {
-        "events": one.run.events,
-        "cpu_s": cpu_s,
-        "packets_per_cpu_s": count["delivered"] / cpu_s if cpu_s > 0 else None,
+def _records(one: Finished) -> Iterator[Run]:
+    """The run as seen at each link: all traffic together, then class by class where there are several."""
+    cost = _cost(one.run)
+    for link in one.run.links:
+        for row in json.loads(link.rows_json):
+            count = row["conservation"]
+            if count["offered"] != count["delivered"] + count["dropped"] + count["held"]:
+                raise RunFailed(f"{one.disc}, seed {one.seed}: packets went missing: {count}", None)
+            yield Run(
+                plant=one.plant,
+                disc=one.disc,
+                seed=one.seed,
+                link=link.link,
+                traffic_class=row["class"],
+                metrics=row["metrics"],
+                conservation=count,
+                cost=cost,
+            )
+            # A run costs what it costs once.
+            cost = {}
+
+
+def _cost(run: _core.Run) -> dict[str, float | int | None]:
+    """What the run cost; its packets are those of its first link."""
+    packets = json.loads(run.links[0].rows_json)[0]["conservation"]["delivered"]
+    return {
+        "events": run.events,
+        "cpu_s": run.cpu_s,
+        "packets_per_cpu_s": packets / run.cpu_s if run.cpu_s > 0 else None,
     }
-    return Run(
-        plant=one.plant,
-        disc=one.disc,
-        seed=one.seed,
-        link=one.run.link,
-        metrics=json.loads(one.run.metrics_json),
-        conservation=dict(count),
-        cost=cost,
-    )
 
 
 #: Numbers by their name, in columns.
 Parts: TypeAlias = Iterator[tuple[str, pl.DataFrame]]
 
 
-def _series(run: _core.Run) -> Parts:
-    columns = run.series
+def _series(link: _core.LinkRun) -> Parts:
+    columns = link.series
     time = columns.pop("time_s")
     for name, values in columns.items():
         yield name, pl.DataFrame({"time": time, "value": values}).with_columns(pl.col("value").fill_nan(None))
 
 
-def _distributions(run: _core.Run) -> Parts:
-    for name, (values, cumulative) in run.distributions.items():
+def _distributions(link: _core.LinkRun) -> Parts:
+    for name, (values, cumulative) in link.distributions.items():
         yield name, pl.DataFrame({"value": values, "cumulative": cumulative})
 
 
 def _table(
-    finished: Sequence[Finished], parts: Callable[[_core.Run], Parts], columns: Sequence[str]
+    finished: Sequence[Finished], parts: Callable[[_core.LinkRun], Parts], columns: Sequence[str]
 ) -> pl.DataFrame:
     """The numbers of all runs in one table, each with the names of where it belongs."""
     rows = [
-        ({"plant": one.plant, "link": one.run.link, "disc": one.disc, "name": name}, one.seed, numbers)
+        ({"plant": one.plant, "link": link.link, "disc": one.disc, "name": name}, one.seed, numbers)
         for one in finished
-        for name, numbers in parts(one.run)
+        for link in one.run.links
+        for name, numbers in parts(link)
     ]
     kinds = {text: pl.Enum(list(dict.fromkeys(texts[text] for texts, _, _ in rows))) for text in TEXTS}
     return pl.concat(

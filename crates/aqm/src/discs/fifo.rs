@@ -7,19 +7,23 @@
 //! those at the head.
 
 use crate::disc::{Cause, Counts, Disc, Limit, Packet, Sink};
-use crate::law::{Arrival, Backlog, Departure, Gauges, Law, Observation, Overflow, Verdict};
+use crate::law::{Arrival, Backlog, Departure, Gauges, Given, Law, Observation, Overflow, Verdict};
 use crate::site::Site;
-use sojourn_units::{Prob, Rate, Span, Stream, Time};
+use sojourn_units::{Fault, Prob, Rate, Span, Stream, Time, Value};
 use std::collections::VecDeque;
 
 /// A first-in-first-out disc under the law `L`.
 #[derive(Clone)]
 pub struct Fifo<P, L> {
     law: L,
+    /// The law's parameters.
+    given: Vec<(String, Value)>,
     limit: Limit,
     overflow: Overflow,
     wants_victim: bool,
     site: Site,
+    /// The last rate above 0.
+    last_rate: Rate,
     draws: Stream,
     held: VecDeque<(Time, P)>,
     bytes: u64,
@@ -43,8 +47,25 @@ impl<P: Packet, L: Law> Fifo<P, L> {
     /// An empty queue; `draws` is its own stream of random numbers.
     pub fn new(law: L, limit: Limit, site: Site, draws: Stream) -> Fifo<P, L> {
         let (overflow, wants_victim) = (law.overflow(), law.wants_victim());
-        let (held, counts, window) = (VecDeque::new(), Counts::default(), Window::default());
-        Fifo { law, limit, overflow, wants_victim, site, draws, held, bytes: 0, counts, window }
+        Fifo {
+            law,
+            given: Vec::new(),
+            limit,
+            overflow,
+            wants_victim,
+            site,
+            last_rate: site.rate,
+            draws,
+            held: VecDeque::new(),
+            bytes: 0,
+            counts: Counts::default(),
+            window: Window::default(),
+        }
+    }
+
+    /// The same, with the parameters that its law was built with: those that it keeps when others are set.
+    pub fn given(self, given: &Given) -> Fifo<P, L> {
+        Fifo { given: given.to_vec(), ..self }
     }
 
     fn uniforms(&mut self) -> [f64; 2] {
@@ -210,7 +231,23 @@ impl<P: Packet + Send, L: Law> Disc<P> for Fifo<P, L> {
 
     fn link_changed(&mut self, now: Time, rate: Rate) {
         self.site.rate = rate;
+        if rate > Rate::ZERO {
+            self.last_rate = rate;
+        }
         self.law.on_link_change(now, rate);
+    }
+
+    fn retune(&mut self, now: Time, set: &Given) -> Result<(), Fault> {
+        let mut given = self.given.clone();
+        for (key, value) in set {
+            match given.iter_mut().find(|(known, _)| known == key) {
+                Some((_, old)) => old.clone_from(value),
+                None => given.push((key.clone(), value.clone())),
+            }
+        }
+        self.law.retune(now, &given, &Site { rate: self.last_rate, ..self.site })?;
+        self.given = given;
+        Ok(())
     }
 
     fn backlog(&self) -> Backlog {

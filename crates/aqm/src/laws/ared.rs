@@ -25,8 +25,9 @@
 //! the last step.
 
 use crate::catalogue::Entry;
-use crate::law::{Arrival, Gauges, Law, Observation, Verdict};
+use crate::law::{Arrival, Gauges, Given, Law, Observation, Verdict};
 use crate::laws::red::{self, Red};
+use crate::parts::ticks::moved;
 use crate::site::Site;
 use sojourn_units::param::Described;
 use sojourn_units::{Amount, Fault, Page, Prob, Rate, Span, Time, math};
@@ -209,6 +210,16 @@ impl Law for Ared {
         if self.own_weight {
             self.red.set_weight(automatic_weight(&self.site));
         }
+    }
+
+    fn retune(&mut self, now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
+        let mut fresh = Ared::new(&Params::from_values(given)?, site)?;
+        // What it has learnt is max_p; the parameter is where that began.
+        fresh.red.set_max_p(self.red.max_p());
+        let as_before = (fresh.interval, fresh.steps) == (self.interval, self.steps);
+        let due = if as_before { self.due } else { moved(self.due, self.interval, fresh.interval).max(now) };
+        *self = Ared { red: fresh.red.after(&self.red), due, ..fresh };
+        Ok(())
     }
 
     fn next_update(&self) -> Option<Time> {

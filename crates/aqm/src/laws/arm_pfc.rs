@@ -35,7 +35,7 @@
 //! While the link stands still p and the model stay as they are.
 
 use crate::catalogue::Entry;
-use crate::law::{Controller, Gauges, Observation};
+use crate::law::{Controller, Gauges, Given, Observation};
 use crate::parts::identification::Identification;
 use crate::parts::load::{Load, Path, Schedule, are_flows, is_capacity, is_rtt, unknown};
 use crate::parts::missed;
@@ -266,6 +266,13 @@ impl Controller for ArmPfc {
         }
     }
 
+    fn retune(&mut self, given: &Given, site: &Site) -> Result<(), Fault> {
+        let fresh = ArmPfc::new(&Params::from_values(given)?, site)?;
+        let old = std::mem::replace(self, fresh);
+        self.go_on_from(old);
+        Ok(())
+    }
+
     fn target_packets(&self) -> Option<f64> {
         Some(self.target)
     }
@@ -378,8 +385,47 @@ impl ArmPfc {
     /// Who has learnt nothing yet but the model at the start.
     fn pupil(&self) -> Identification {
         let scale = [(self.target * LEARNT_TARGET).max(1.0), LEARNT_P];
-        let forgetting = 1.0 - 1.0 / self.memory as f64;
-        Identification::new(&self.model, LEARNT_DOUBT, scale, forgetting)
+        Identification::new(&self.model, LEARNT_DOUBT, scale, forgetting(self.memory))
+    }
+
+    /// Takes over what another controller has seen and learnt, and its model where that follows the load.
+    fn go_on_from(&mut self, old: ArmPfc) {
+        // The last backlogs, about the new target.
+        let risen = self.target - old.target;
+        self.y = old.y.map(|y| y - risen);
+        self.applied = old.applied;
+        let same_pace = self.period == old.period;
+        if let (Some(fresh), Some(pupil)) = (&mut self.learnt, old.learnt)
+            && same_pace
+        {
+            *fresh = pupil.forgetting(forgetting(self.memory));
+            if risen != 0.0 {
+                fresh.gap();
+            }
+        }
+        match (&mut self.design.schedule, old.design.schedule) {
+            (Some(schedule), Some(learnt)) => {
+                schedule.load = learnt.load;
+                self.design.plant = old.design.plant;
+                self.modelled = old.modelled;
+                self.model = if same_pace {
+                    old.model
+                } else {
+                    Model::sampled(&self.design.plant, self.period.seconds())
+                };
+            }
+            _ if same_pace && self.model == old.model && self.design.plant == old.design.plant => {
+                self.modelled = old.modelled;
+            }
+            // Another model: at rest under the p in force.
+            _ => {
+                let p = self.applied.front().copied().unwrap_or_default();
+                self.modelled = [self.model.gain() * (p - self.design.plant.p); 2];
+            }
+        }
+        let delay = self.design.delay;
+        self.applied.resize(delay + 2, self.applied.back().copied().unwrap_or_default());
+        self.predict();
     }
 
     /// Sets d; the coincidence points keep their distance to it.
@@ -414,6 +460,11 @@ impl Design {
         let delay = params.delay.unwrap_or_else(|| delay_of(&plant)) as usize;
         Ok(Design { plant, delay, schedule: scheduled.then_some(Schedule { load, path }) })
     }
+}
+
+/// lambda.
+fn forgetting(memory: u64) -> f64 {
+    1.0 - 1.0 / memory as f64
 }
 
 fn adapt(params: &Params) -> Adapt {

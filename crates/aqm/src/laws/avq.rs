@@ -25,7 +25,7 @@
 //! all of them for ever.
 
 use crate::catalogue::Entry;
-use crate::law::{Arrival, Gauges, Law, Verdict};
+use crate::law::{Arrival, Gauges, Given, Law, Verdict};
 use crate::parts::buffer;
 use crate::site::Site;
 use sojourn_units::param::Described;
@@ -131,6 +131,13 @@ impl Law for Avq {
         self.virtual_capacity =
             if self.capacity > 0.0 { self.virtual_capacity * (capacity / self.capacity) } else { capacity };
         self.capacity = capacity;
+    }
+
+    fn retune(&mut self, _now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
+        let fresh = Avq::new(&Params::from_values(given)?, site)?;
+        let Avq { capacity, stopped, virtual_capacity, virtual_queue, last, .. } = *self;
+        *self = Avq { capacity, stopped, virtual_capacity, virtual_queue, last, ..fresh };
+        Ok(())
     }
 
     fn derived(&self, out: &mut dyn Gauges) {

@@ -19,7 +19,7 @@
 //! nothing of p.
 
 use crate::catalogue::Entry;
-use crate::law::{Arrival, Gauges, Law, Verdict};
+use crate::law::{Arrival, Gauges, Given, Law, Verdict};
 use crate::site::Site;
 use sojourn_units::param::Described;
 use sojourn_units::{Amount, Fault, Page, Prob, Rate, Span, Time};
@@ -136,6 +136,13 @@ impl Law for Blue {
 
     fn on_link_change(&mut self, _now: Time, rate: Rate) {
         self.stands = rate == Rate::ZERO;
+    }
+
+    fn retune(&mut self, _now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
+        let fresh = Blue::new(&Params::from_values(given)?, site)?;
+        let Blue { p, changed, idle_since, stands, .. } = *self;
+        *self = Blue { p, changed, idle_since, stands, ..fresh };
+        Ok(())
     }
 
     fn gauges(&self, out: &mut dyn Gauges) {

@@ -17,7 +17,7 @@
 //! is kept for any flow.
 
 use crate::catalogue::Entry;
-use crate::law::{Arrival, Gauges, Law, Verdict};
+use crate::law::{Arrival, Gauges, Given, Law, Verdict};
 use crate::laws::red::{self, Red};
 use crate::site::Site;
 use sojourn_units::param::Described;
@@ -110,6 +110,11 @@ impl Law for Choke {
 
     fn on_link_change(&mut self, now: Time, rate: Rate) {
         self.red.on_link_change(now, rate);
+    }
+
+    fn retune(&mut self, _now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
+        self.red = Choke::new(&Params::from_values(given)?, site)?.red.after(&self.red);
+        Ok(())
     }
 
     fn wants_victim(&self) -> bool {

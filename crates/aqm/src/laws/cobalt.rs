@@ -24,7 +24,7 @@
 //! rule for its re-entry. (4) and (5) happen at most once in a freeze time.
 
 use crate::catalogue::Entry;
-use crate::law::{Arrival, Departure, Gauges, Law, Verdict};
+use crate::law::{Arrival, Departure, Gauges, Given, Law, Verdict};
 use crate::site::Site;
 use sojourn_units::param::Described;
 use sojourn_units::{Amount, Bytes, Fault, Page, Prob, Span, Time};
@@ -168,6 +168,14 @@ impl Law for Cobalt {
 
     fn on_overflow(&mut self, now: Time) {
         self.blue.overflowed(now);
+    }
+
+    fn retune(&mut self, _now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
+        let fresh = Cobalt::new(&Params::from_values(given)?, site)?;
+        let Cobalt { dropping, drop_next, pace, .. } = *self;
+        let Blue { p, changed, empty, .. } = self.blue;
+        *self = Cobalt { dropping, drop_next, pace, blue: Blue { p, changed, empty, ..fresh.blue }, ..fresh };
+        Ok(())
     }
 
     fn target_packets(&self) -> Option<f64> {

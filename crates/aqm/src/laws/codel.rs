@@ -26,7 +26,7 @@
 //! next packet.
 
 use crate::catalogue::Entry;
-use crate::law::{Departure, Gauges, Law, Verdict};
+use crate::law::{Departure, Gauges, Given, Law, Verdict};
 use crate::site::Site;
 use sojourn_units::param::Described;
 use sojourn_units::{Amount, Bytes, Fault, Page, Span, Time};
@@ -156,6 +156,15 @@ impl Law for Codel {
         self.first_above = None;
         self.is_condemned(now, false);
         self.pulled = Pulled::Nothing;
+    }
+
+    fn retune(&mut self, _now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
+        let fresh = Codel::new(&Params::from_values(given)?, site)?;
+        let Codel { first_above, dropping, drop_next, count, lastcount, pulled, .. } = *self;
+        let seen = if fresh.adaptive && self.adaptive { self.maxpacket } else { fresh.maxpacket };
+        *self =
+            Codel { maxpacket: seen, first_above, dropping, drop_next, count, lastcount, pulled, ..fresh };
+        Ok(())
     }
 
     fn target_packets(&self) -> Option<f64> {

@@ -33,7 +33,7 @@
 //! still, p is kept.
 
 use crate::catalogue::Entry;
-use crate::law::{Controller, Gauges, Observation};
+use crate::law::{Controller, Gauges, Given, Observation};
 pub use crate::parts::load::Adapt;
 use crate::parts::load::{Load, Path, are_flows, is_capacity, is_rtt, unknown};
 use crate::parts::missed;
@@ -240,6 +240,16 @@ impl Controller for Cpc {
         self.path.follow(rate);
     }
 
+    fn retune(&mut self, given: &Given, site: &Site) -> Result<(), Fault> {
+        let fresh = Cpc::new(&Params::from_values(given)?, site)?;
+        let Cpc { load, admitted, integral, excess, p, .. } = *self;
+        *self = Cpc { load, admitted, integral, excess, p, ..fresh };
+        if self.adapts {
+            self.redesign();
+        }
+        Ok(())
+    }
+
     fn target_packets(&self) -> Option<f64> {
         Some(self.target)
     }
@@ -273,6 +283,10 @@ impl Cpc {
         if seen.backlog_packets > 0.0 {
             self.load.observe(self.p, seen.elapsed);
         }
+        self.redesign();
+    }
+
+    fn redesign(&mut self) {
         self.network = self.path.under(self.load);
         self.design = design(self.network, self.form);
     }

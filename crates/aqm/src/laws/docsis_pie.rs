@@ -27,7 +27,7 @@
 //! inactive. A modem cannot mark packets, so ECN-capable ones are dropped.
 
 use crate::catalogue::Entry;
-use crate::law::{Arrival, Gauges, Law, Observation, Verdict};
+use crate::law::{Arrival, Gauges, Given, Law, Observation, Verdict};
 use crate::parts::load::is_capacity;
 use crate::parts::pie::{DECAY, PROB_LOW, SAFE_BELOW, SAFE_PACKETS, capped, forced, step, tuning};
 use crate::parts::ticks::Ticks;
@@ -161,6 +161,13 @@ impl Law for DocsisPie {
         if self.follows_link && rate.bits_per_second() > 0.0 {
             self.rate = rate.bits_per_second() / 8.0;
         }
+    }
+
+    fn retune(&mut self, _now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
+        let fresh = DocsisPie::new(&Params::from_values(given)?, site)?;
+        let DocsisPie { ticks, p, old, burst_reset, door, before, .. } = *self;
+        *self = DocsisPie { ticks, p, old, burst_reset, door, before, ..fresh };
+        Ok(())
     }
 
     fn next_update(&self) -> Option<Time> {

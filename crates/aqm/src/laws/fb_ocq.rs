@@ -35,7 +35,7 @@
 //! ```
 
 use crate::catalogue::Entry;
-use crate::law::{Controller, Gauges, Observation};
+use crate::law::{Controller, Gauges, Given, Observation};
 use crate::sampled::Sampled;
 use crate::site::Site;
 use sojourn_optim::ocq::{Problem, Queue};
@@ -273,6 +273,12 @@ impl Controller for FbOcq {
 
     fn on_link_change(&mut self, rate: Rate) {
         self.state.follow(rate);
+    }
+
+    fn retune(&mut self, given: &Given, site: &Site) -> Result<(), Fault> {
+        let fresh = FbOcq::new(&Params::from_values(given)?, site)?;
+        *self = FbOcq { state: self.state, ..fresh };
+        Ok(())
     }
 
     fn target_packets(&self) -> Option<f64> {

@@ -6,10 +6,10 @@
 //! leave next, so the sender hears of it a whole buffer's delay earlier.
 
 use crate::catalogue::Entry;
-use crate::law::{Law, Overflow};
+use crate::law::{Given, Law, Overflow};
 use crate::site::Site;
 use sojourn_units::param::Described;
-use sojourn_units::{Fault, Page};
+use sojourn_units::{Fault, Page, Time};
 
 /// What the catalogue tells of it.
 pub const ENTRY: Entry = Entry {
@@ -44,6 +44,10 @@ impl HeadDrop {
 }
 
 impl Law for HeadDrop {
+    fn retune(&mut self, _now: Time, given: &Given, _site: &Site) -> Result<(), Fault> {
+        Params::from_values(given).map(drop)
+    }
+
     fn overflow(&self) -> Overflow {
         Overflow::Head
     }

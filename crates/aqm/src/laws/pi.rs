@@ -22,7 +22,7 @@
 //! While the link stands still p is kept.
 
 use crate::catalogue::Entry;
-use crate::law::{Controller, Gauges, Observation};
+use crate::law::{Controller, Gauges, Given, Observation};
 use crate::parts::load::{Load, Path};
 use crate::parts::missed;
 use crate::sampled::Sampled;
@@ -139,6 +139,14 @@ impl Controller for Pi {
 
     fn reset(&mut self) {
         (self.p, self.error) = (0.0, -self.target);
+    }
+
+    fn retune(&mut self, given: &Given, site: &Site) -> Result<(), Fault> {
+        let fresh = Pi::new(&Params::from_values(given)?, site)?;
+        // The last backlog, about the new target: it is no jump of the queue.
+        let error = self.error + (self.target - fresh.target);
+        *self = Pi { p: self.p, error, ..fresh };
+        Ok(())
     }
 
     fn target_packets(&self) -> Option<f64> {

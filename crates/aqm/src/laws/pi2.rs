@@ -23,7 +23,7 @@
 //! scalable ones that are not are marked.
 
 use crate::catalogue::Entry;
-use crate::law::{Arrival, Gauges, Law, Observation, Verdict};
+use crate::law::{Arrival, Gauges, Given, Law, Observation, Verdict};
 use crate::parts::pie::step;
 use crate::parts::ticks::Ticks;
 use crate::site::Site;
@@ -132,6 +132,13 @@ impl Law for Pi2 {
             Ecn::Ect0 | Ecn::NotEct if squared => Verdict::Drop,
             _ => Verdict::Pass,
         }
+    }
+
+    fn retune(&mut self, now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
+        let fresh = Pi2::new(&Params::from_values(given)?, site)?;
+        self.ticks.retime(now, fresh.period);
+        *self = Pi2 { ticks: self.ticks, base: self.base, old: self.old, ..fresh };
+        Ok(())
     }
 
     fn next_update(&self) -> Option<Time> {

@@ -34,7 +34,7 @@
 //! were missed are gone through.
 
 use crate::catalogue::Entry;
-use crate::law::{Controller, Gauges, Observation};
+use crate::law::{Controller, Gauges, Given, Observation};
 use crate::parts::load::{Load, Path, Schedule, are_flows, is_capacity, is_rtt, unknown};
 use crate::parts::missed;
 use crate::parts::prediction::Plant;
@@ -187,6 +187,15 @@ impl Controller for PiPd {
         if let Some(schedule) = &mut self.now.schedule {
             schedule.path.follow(rate);
         }
+    }
+
+    fn retune(&mut self, given: &Given, site: &Site) -> Result<(), Fault> {
+        let fresh = PiPd::new(&Params::from_values(given)?, site)?;
+        let State { p, backlog, growth, schedule, .. } = self.now;
+        let schedule = fresh.now.schedule.map(|fresh| fresh.after(schedule));
+        *self = PiPd { now: State { schedule, p, backlog, growth, ..fresh.now }, ..fresh };
+        self.follow(0.0);
+        Ok(())
     }
 
     fn target_packets(&self) -> Option<f64> {

@@ -41,7 +41,7 @@
 //! stands still. After a stall the periods that were missed are gone through.
 
 use crate::catalogue::Entry;
-use crate::law::{Controller, Gauges, Observation};
+use crate::law::{Controller, Gauges, Given, Observation};
 pub use crate::parts::load::Adapt;
 use crate::parts::load::{Load, Path, Schedule, are_flows, is_capacity, is_rtt, unknown};
 use crate::parts::missed;
@@ -244,6 +244,19 @@ impl Controller for Pid {
         if let Some(schedule) = &mut self.now.schedule {
             schedule.path.follow(rate);
         }
+    }
+
+    fn retune(&mut self, given: &Given, site: &Site) -> Result<(), Fault> {
+        let fresh = Pid::new(&Params::from_values(given)?, site)?;
+        let State { p, sum, errors, schedule, .. } = self.now;
+        // The last backlogs, about the new target; the sum takes up what that moves K_P e.
+        let risen = fresh.target - self.target;
+        let schedule = fresh.now.schedule.map(|fresh| fresh.after(schedule));
+        let errors = errors.map(|error| error - risen);
+        *self = Pid { now: State { schedule, p, errors, ..fresh.now }, ..fresh };
+        self.follow(0.0);
+        self.now.sum = Prob::clamped(sum + self.now.gains.p * risen).get();
+        Ok(())
     }
 
     fn target_packets(&self) -> Option<f64> {

@@ -38,7 +38,7 @@
 //! literally stands in docs/deviations/pie.md.
 
 use crate::catalogue::Entry;
-use crate::law::{Arrival, Departure, Gauges, Law, Observation, Verdict};
+use crate::law::{Arrival, Departure, Gauges, Given, Law, Observation, Verdict};
 use crate::parts::pie::{DECAY, PROB_LOW, SAFE_BELOW, SAFE_PACKETS, capped, forced, step, tuning};
 use crate::parts::ticks::Ticks;
 use crate::site::Site;
@@ -232,6 +232,18 @@ impl Law for Pie {
 
     fn on_overflow(&mut self, _now: Time) {
         self.sum = 0.0;
+    }
+
+    fn retune(&mut self, now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
+        let params = Params::from_values(given)?;
+        let fresh = Pie::new(&params, site)?;
+        self.ticks.retime(now, params.period);
+        let Pie { ticks, p, sum, delay, old, updated, drain, .. } = *self;
+        // Without a threshold nothing would wake it.
+        let active = self.active || !params.activity;
+        let burst_allowance = self.burst_allowance.min(params.max_burst);
+        *self = Pie { ticks, active, p, sum, delay, old, burst_allowance, updated, drain, ..fresh };
+        Ok(())
     }
 
     fn next_update(&self) -> Option<Time> {

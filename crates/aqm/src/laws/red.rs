@@ -22,7 +22,7 @@
 //! of the curve, and when the buffer is full, every packet is dropped.
 
 use crate::catalogue::Entry;
-use crate::law::{Arrival, Gauges, Law, Verdict};
+use crate::law::{Arrival, Gauges, Given, Law, Verdict};
 use crate::site::Site;
 use sojourn_units::param::Described;
 use sojourn_units::{Amount, Fault, Page, Prob, Rate, Time, math};
@@ -150,6 +150,11 @@ impl Law for Red {
         self.capacity = rate.packets_per_second(self.packet);
     }
 
+    fn retune(&mut self, _now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
+        *self = Red::new(&Params::from_values(given)?, site)?.after(self);
+        Ok(())
+    }
+
     fn derived(&self, out: &mut dyn Gauges) {
         out.gauge("min", "packets", self.curve.min);
         out.gauge("max", "packets", self.curve.max);
@@ -163,6 +168,12 @@ impl Law for Red {
 
 // What RED is made of, also for the laws that are made of RED.
 impl Red {
+    /// This one with the average, the count and the link's rate of another.
+    pub(crate) fn after(self, old: &Red) -> Red {
+        let Red { capacity, average, p, count, in_band, idle_since, .. } = *old;
+        Red { capacity, average, p, count, in_band, idle_since, ..self }
+    }
+
     /// Takes the backlog that a packet finds into the average, equations (1) and (2).
     pub(crate) fn observe(&mut self, arrival: &Arrival) {
         let backlog = if self.byte_mode {

@@ -25,7 +25,7 @@
 //! While the link stands still the price is kept.
 
 use crate::catalogue::Entry;
-use crate::law::{Controller, Gauges, Observation};
+use crate::law::{Controller, Gauges, Given, Observation};
 use crate::parts::missed;
 use crate::sampled::Sampled;
 use crate::site::Site;
@@ -156,6 +156,15 @@ impl Controller for Rem {
 
     fn on_link_change(&mut self, rate: Rate) {
         self.capacity = rate.packets_per_second(self.packet);
+    }
+
+    fn retune(&mut self, given: &Given, site: &Site) -> Result<(), Fault> {
+        let fresh = Rem::new(&Params::from_values(given)?, site)?;
+        let Rem { capacity, price, .. } = *self;
+        // The last backlog, about the new target.
+        let error = self.error + (self.target - fresh.target);
+        *self = Rem { capacity, price, error, ..fresh };
+        Ok(())
     }
 
     fn target_packets(&self) -> Option<f64> {

@@ -26,11 +26,11 @@
 //! the drop.
 
 use crate::catalogue::Entry;
-use crate::law::{Arrival, FlowId, Gauges, Law, Verdict};
+use crate::law::{Arrival, FlowId, Gauges, Given, Law, Verdict};
 use crate::parts::buffer;
 use crate::site::Site;
 use sojourn_units::param::Described;
-use sojourn_units::{Amount, Fault, Page, Prob};
+use sojourn_units::{Amount, Fault, Page, Prob, Time};
 
 /// What the catalogue tells of it.
 pub const ENTRY: Entry = Entry {
@@ -119,6 +119,16 @@ impl Law for Sred {
         let hit = self.compare(arrival.flow, arrival.u[1]);
         self.p = self.p_zap(f64::from(arrival.backlog.packets), hit);
         if arrival.u[0] < self.p { arrival.signalled() } else { Verdict::Pass }
+    }
+
+    fn retune(&mut self, _now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
+        let fresh = Sred::new(&Params::from_values(given)?, site)?;
+        // A longer list is filled first, as at the start; a shorter one loses its end.
+        self.zombies.resize(fresh.zombies.len(), FlowId::default());
+        let zombies = std::mem::take(&mut self.zombies);
+        let seen = self.seen.min(zombies.len());
+        *self = Sred { zombies, seen, hits: self.hits, p: self.p, ..fresh };
+        Ok(())
     }
 
     fn derived(&self, out: &mut dyn Gauges) {

@@ -5,10 +5,10 @@
 //! waits for all of it. It has no state: the disc's limit does the work.
 
 use crate::catalogue::Entry;
-use crate::law::Law;
+use crate::law::{Given, Law};
 use crate::site::Site;
 use sojourn_units::param::Described;
-use sojourn_units::{Fault, Page};
+use sojourn_units::{Fault, Page, Time};
 
 /// What the catalogue tells of it.
 pub const ENTRY: Entry = Entry {
@@ -41,4 +41,8 @@ impl TailDrop {
     }
 }
 
-impl Law for TailDrop {}
+impl Law for TailDrop {
+    fn retune(&mut self, _now: Time, given: &Given, _site: &Site) -> Result<(), Fault> {
+        Params::from_values(given).map(drop)
+    }
+}

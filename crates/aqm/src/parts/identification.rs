@@ -52,6 +52,11 @@ impl Identification {
         }
     }
 
+    /// The same with another lambda of (3).
+    pub fn forgetting(self, forgetting: f64) -> Identification {
+        Identification { forgetting, ..self }
+    }
+
     /// Takes in the output y(k) and the input u(k-d-1) that reaches it.
     pub fn learn(&mut self, y: f64, u: f64) {
         let Some([last_y, last_u]) = self.last.replace([y, u]) else { return };

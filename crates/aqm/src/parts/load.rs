@@ -94,6 +94,13 @@ impl Path {
     }
 }
 
+impl Schedule {
+    /// This one with the load that another has learnt, where there was one.
+    pub(crate) fn after(self, old: Option<Schedule>) -> Schedule {
+        Schedule { load: old.map_or(self.load, |old| old.load), ..self }
+    }
+}
+
 impl Load {
     /// The load of so many flows on a path; where they are unknown, windows of ten packets.
     pub fn new(flows: Option<f64>, path: &Path) -> Load {

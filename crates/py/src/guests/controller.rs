@@ -3,11 +3,13 @@
 //! lock.
 
 use super::attributes::{is_truth_value, period_of, target_of, wrong_answer};
+use super::parameters::given_to;
 use super::{Failure, Guest, Observation};
 use pyo3::intern;
 use pyo3::prelude::*;
 use sojourn_aqm as aqm;
-use sojourn_units::{Prob, Span, Time};
+use sojourn_aqm::Given;
+use sojourn_units::{Fault, Prob, Span, Time};
 
 /// One run's own copy of a controller, with its period and its target read once.
 pub(super) struct PythonController {
@@ -41,6 +43,19 @@ impl aqm::Controller for PythonController {
         self.guest.ask("reset", Time::ZERO, |py| {
             self.guest.object.bind(py).call_method0(intern!(py, "reset")).map(drop)
         });
+    }
+
+    /// What the object does not take ends the run, as any failure of it.
+    fn retune(&mut self, given: &Given, _site: &aqm::Site) -> Result<(), Fault> {
+        let read = self.guest.ask("retune", self.guest.asked.get(), |py| {
+            let object = self.guest.object.bind(py);
+            given_to(object, given, self.guest.asked.get())?;
+            Ok((period_of(object)?, target_of(object)?))
+        });
+        if let Some((period, target)) = read {
+            (self.period, self.target) = (period, target);
+        }
+        Ok(())
     }
 
     fn target_packets(&self) -> Option<f64> {

@@ -8,12 +8,14 @@ use super::attributes::{
     SHORTEST, is_truth_value, overflow_of, period_of, refuse_period, target_of, wants_victim, wrong_answer,
 };
 use super::controller::probability;
+use super::parameters::given_to;
 use super::{Arrival, Departure, Failure, Guest, Observation, Verdict};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_aqm as aqm;
-use sojourn_aqm::{Gauges, Overflow};
-use sojourn_units::{Rate, Span, Time};
+use sojourn_aqm::parts::ticks::moved;
+use sojourn_aqm::{Gauges, Given, Overflow};
+use sojourn_units::{Fault, Rate, Span, Time};
 
 /// One run's own copy of a law, with what is said of it once.
 pub(super) struct PythonLaw {
@@ -129,6 +131,23 @@ impl aqm::Law for PythonLaw {
         let told = (now.seconds(), rate.bits_per_second());
         self.guest
             .ask("on_link_change", now, |py| nothing("on_link_change", &method.bind(py).call1(told)?, now));
+    }
+
+    /// What the object does not take ends the run, as any failure of it.
+    fn retune(&mut self, now: Time, given: &Given, _site: &aqm::Site) -> Result<(), Fault> {
+        let updated = self.methods.on_update.is_some();
+        let read = self.guest.ask("retune", now, |py| {
+            let object = self.guest.object.bind(py);
+            given_to(object, given, now)?;
+            Ok((if updated { period_of(object)? } else { Span::ZERO }, target_of(object)?))
+        });
+        let Some((period, target)) = read else { return Ok(()) };
+        if period != self.period {
+            self.due = self.due.map(|due| moved(due, self.period, period).max(now));
+            self.period = period;
+        }
+        self.target = target;
+        Ok(())
     }
 
     fn overflow(&self) -> Overflow {

@@ -15,6 +15,7 @@ mod attributes;
 mod congestion;
 mod controller;
 mod law;
+mod parameters;
 mod told;
 
 pub(crate) use congestion::{check_cc, choice};

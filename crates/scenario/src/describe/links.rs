@@ -181,7 +181,8 @@ impl Scenario {
 /// Those keys of a table that are not told elsewhere, in a few words.
 pub(super) fn extra(table: &Json, is_extra: impl Fn(&str) -> bool) -> String {
     let Json::Object(keys) = table else { return String::new() };
-    let rest = keys.iter().filter(|(key, value)| !value.is_null() && is_extra(key));
+    let usual = |key: &str, value: &Json| value.is_null() || (key, value) == ("framing", &Json::from("ip"));
+    let rest = keys.iter().filter(|(key, value)| !usual(key, value) && is_extra(key));
     rest.map(|(key, value)| format!(", {key} {}", brief(value))).collect()
 }
 

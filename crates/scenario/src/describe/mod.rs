@@ -152,8 +152,7 @@ impl Scenario {
         if self.at.is_empty() {
             return "none".into();
         }
-        let lines: Vec<String> =
-            self.at.iter().map(|change| format!("at {}: {}", change.time, change.set)).collect();
+        let lines: Vec<String> = self.at.iter().map(ToString::to_string).collect();
         lines.join("\n")
     }
 }
@@ -203,10 +202,9 @@ fn buffer_in_words(buffer: Option<Limit>) -> String {
 
 fn group_in_words(group: &Flows) -> String {
     let stop = group.stop.map_or(String::new(), |stop| format!(", stop at {stop}"));
-    let what = if let Some(rate) = group.app.rate() {
-        format!("{} of {rate} over UDP, packets of {}", group.app.name(), group.segment)
-    } else {
-        format!("{}, segments of {}", tcp_in_words(group), group.segment)
+    let what = match group.app.datagrams() {
+        Some(datagrams) => datagrams.told(),
+        None => format!("{}, segments of {}", tcp_in_words(group), group.segment),
     };
     let ecn = if group.ecn { "ECN" } else { "no ECN" };
     format!("{} x {what}, {ecn}, start {}{stop}", group.count, group.start)

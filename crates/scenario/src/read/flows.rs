@@ -1,6 +1,7 @@
 //! Groups of flows.
 
 use super::links::Draft;
+use super::udp::packet_of;
 use super::{Entry, FASTEST_ACCESS, Reader, SLOWEST, Section};
 use crate::app::{App, AppName};
 use crate::keys::{Name, Names, Preset, ProfileName, SHORT};
@@ -9,13 +10,14 @@ use crate::tcp::{Given, Tcp, ecn_with};
 use crate::times::{Spread, Start};
 use crate::topology::Route;
 use crate::tree::{Node, Tree};
+use crate::udp::KEYS;
 use sojourn_tcp::Profile;
 use sojourn_tcp::cc::Choice;
 use sojourn_units::{Bytes, Rate, Span, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The links that a flow has to itself; None: its hosts are at the nodes.
-struct Hosts(Option<Access>);
+pub(super) struct Hosts(pub(super) Option<Access>);
 
 impl Reader {
     /// The groups of flows; told where there are none.
@@ -75,7 +77,7 @@ impl Reader {
         network: Option<&Draft<'_>>,
         duration: Option<Span>,
     ) -> Option<Flows> {
-        let segment = group.get::<Bytes>("segment");
+        let segment = packet_of(group).map(|bytes| Bytes::new(bytes.round() as u64));
         let routes = network.and_then(|network| self.routes(group, network));
         let hosts = network.and_then(|network| self.access(group, network, routes.as_ref()?, segment));
         let start = self.start(group, duration);
@@ -90,7 +92,7 @@ impl Reader {
             self.refuse(group, "stop", &what);
         }
         let app = self.app(group, hosts.as_ref());
-        let tcp = self.tcp(group, app, segment);
+        let tcp = self.tcp(group, app.as_ref(), segment);
         let Tcp { cc, profile, ecn, given, .. } = tcp?;
         let reads = if group.given("reads") {
             Some(self.rate(group, "reads", segment?.get() as f64, FASTEST_ACCESS)?)
@@ -119,40 +121,23 @@ impl Reader {
     /// What a group sends. A key that means nothing for it is refused.
     fn app(&mut self, group: &Section<'_>, hosts: Option<&Hosts>) -> Option<App> {
         let AppName(name) = group.get("app")?;
-        let with_rate: fn(Rate) -> App = match name {
-            "cbr" => App::Cbr,
-            "poisson" => App::Poisson,
-            _ => {
-                if group.given("rate") {
-                    self.refuse(group, "rate", "is not for app = \"bulk\": TCP finds its own; legal: app = \"cbr\" or \"poisson\" with it");
-                    return None;
-                }
-                return Some(App::Bulk);
-            }
-        };
+        for (key, apps) in KEYS.iter().filter(|(key, apps)| group.given(key) && !apps.contains(&name)) {
+            let apps: Vec<String> = apps.iter().map(|app| format!("\"{app}\"")).collect();
+            let what = format!("is not for app = \"{name}\"; legal: with app = {}", apps.join(", "));
+            self.refuse(group, key, &what);
+        }
+        if name == "bulk" {
+            return Some(App::Bulk);
+        }
         for key in TCP_KEYS.iter().chain(SHORT).filter(|key| group.given(key)) {
             let what = format!("is not for app = \"{name}\", which is not TCP; legal: leave it out");
             self.refuse(group, key, &what);
         }
-        if !group.given("rate") {
-            let what = format!("app = \"{name}\" needs a rate; legal: rate = \"1 Mbit/s\", for example");
-            self.refuse(group, "rate", &what);
-            return None;
-        }
-        let segment = group.get::<Bytes>("segment")?.get() as f64;
-        let rate = self.rate(group, "rate", segment, FASTEST_ACCESS)?;
-        if let Hosts(Some(Access { rate: access, .. })) = hosts?
-            && rate.bits_per_second() > access.bits_per_second()
-        {
-            let what = format!("{rate} is more than its access link carries; legal: at most {access}");
-            self.refuse(group, "rate", &what);
-            return None;
-        }
-        Some(with_rate(rate))
+        self.datagrams(group, name, hosts).map(App::Datagrams)
     }
 
     /// How a group's TCP is set up. Knobs that contradict each other are refused.
-    fn tcp(&mut self, group: &Section<'_>, app: Option<App>, segment: Option<Bytes>) -> Option<Tcp> {
+    fn tcp(&mut self, group: &Section<'_>, app: Option<&App>, segment: Option<Bytes>) -> Option<Tcp> {
         let nothing = Node { place: group.place.clone(), tree: Tree::Table(Vec::new()) };
         let node = if group.given("tcp") { group.node("tcp")? } else { &nothing };
         let knobs = self.section("flows.tcp", &group.path_of("tcp"), node)?;

@@ -35,7 +35,7 @@ fn an_unknown_key_is_told_with_the_nearest() {
         8,
         "bufer = \"300 packets\"",
         &[
-            "f.toml:8: bottleneck.bufer: unknown key; did you mean \"buffer\"? (legal: rate, delay, buffer, disc, back)",
+            "f.toml:8: bottleneck.bufer: unknown key; did you mean \"buffer\"? (legal: rate, trace, delay, buffer, disc, framing, impairments, back)",
         ],
     );
     told(
@@ -53,7 +53,7 @@ fn an_unknown_key_is_told_with_the_nearest() {
         27,
         "set = { bottleneck.rat = \"6 Mbit/s\" }",
         &["f.toml:27: at[0].set.bottleneck.rat: unknown key; did you mean \"bottleneck.rate\"? \
-         (legal: bottleneck.rate, bottleneck.delay)"],
+         (legal: bottleneck.rate, bottleneck.delay, bottleneck.disc.KEY)"],
     );
 }
 
@@ -201,7 +201,7 @@ fn keys_of_tcp_and_of_udp_do_not_mix() {
         12,
         "rate = \"1 Mbit/s\"",
         &[
-            "f.toml:12: flows[0].rate: is not for app = \"bulk\": TCP finds its own; legal: app = \"cbr\" or \"poisson\" with it",
+            "f.toml:12: flows[0].rate: is not for app = \"bulk\"; legal: with app = \"cbr\", \"poisson\", \"on_off\", \"lrd\"",
         ],
     );
     let udp = LEAST.replace("[[flows]]", "[[flows]]\napp = \"cbr\"\ncc = \"reno\"");
@@ -223,13 +223,68 @@ fn datagrams_fit_their_access_link() {
     );
 }
 
+/// Each line of a group of datagrams, and what is told of it.
+#[test]
+fn datagrams_are_of_a_size_and_a_time_that_can_be() {
+    for (line, said) in [
+        (
+            "app = \"on_off\"; rate = \"1 Mbit/s\"; on = \"0 s\"",
+            "on: \"0 s\" is out of range; legal: more than 0 on average",
+        ),
+        (
+            "app = \"on_off\"; rate = \"1 Mbit/s\"; on = \"5\"",
+            "on: \"5\" needs a unit: ns, us, ms, s, min, h",
+        ),
+        (
+            "app = \"on_off\"; rate = \"10 bit/s\"; on = \"1 ms\"",
+            "rate: a source fills a datagram in 1200 s, in periods of 1 ms on average; legal: in at most 1000 of them",
+        ),
+        (
+            "app = \"cbr\"; rate = \"1 Mbit/s\"; on = \"1 s\"",
+            "on: is not for app = \"cbr\"; legal: with app = \"on_off\", \"lrd\"",
+        ),
+        (
+            "app = \"lrd\"; rate = \"1 Mbit/s\"; on = { exponential = \"1 s\" }",
+            "on: exponential of mean 1 s is no mean; legal: a time above 0, such as \"500 ms\": the periods of lrd are \
+             Pareto distributed",
+        ),
+        (
+            "app = \"lrd\"; rate = \"1 Mbit/s\"; hurst = 1.0",
+            "hurst: 1.0 is out of range; legal: 0.55 to 0.95",
+        ),
+        ("app = \"lrd\"; rate = \"1 Mbit/s\"; sources = 0", "sources: 0 is out of range; legal: 1 to 10000"),
+        ("app = \"ping\"; size = \"20 B\"", "size: 20 B is out of range; legal: 28 B to 65535 B on average"),
+        (
+            "app = \"ping\"; size = \"2 packets\"",
+            "size: 2 packets is no size of a datagram of app = \"ping\"; legal: bytes, such as \"200 B\"",
+        ),
+        ("app = \"ping\"; every = \"0 s\"", "every: \"0 s\" is out of range; legal: 1 us to 1 h"),
+        (
+            "app = \"voip\"; segment = \"200 B\"",
+            "segment: is not for app = \"voip\"; legal: with app = \"bulk\", \"cbr\", \"poisson\", \"on_off\", \"lrd\"",
+        ),
+        (
+            "app = \"cbr\"; rate = \"1 Mbit/s\"; size = \"200 B\"; segment = \"200 B\"",
+            "segment: is given beside size; legal: one of the two",
+        ),
+        (
+            "app = \"voip\"; access = { rate = \"64 kbit/s\" }",
+            "app: 80 kbit/s is more than its access link carries; legal: at most 64 kbit/s",
+        ),
+    ] {
+        let text = LEAST.replace("[[flows]]", &format!("[[flows]]\n{}", line.replace("; ", "\n")));
+        let told = parse(&text).unwrap_err().to_string();
+        assert_eq!(told.split_once("flows[0].").unwrap().1, said, "{line}");
+    }
+}
+
 #[test]
 fn unknown_words_are_told_with_the_list() {
     told(
         12,
         "app = \"bluk\"",
         &[
-            "f.toml:12: flows[0].app: \"bluk\" is no known application; did you mean \"bulk\"? (legal: bulk, cbr, poisson)",
+            "f.toml:12: flows[0].app: \"bluk\" is no known application; did you mean \"bulk\"? (legal: bulk, cbr, poisson, on_off, lrd, voip, ping)",
         ],
     );
     told(
@@ -453,7 +508,7 @@ fn overrides_are_told_as_they_were_written() {
     told_of_set(
         "bottleneck.bufer",
         "1 s",
-        "--set bottleneck.bufer: unknown key; did you mean \"buffer\"? (legal: rate, delay, buffer, disc, back)",
+        "--set bottleneck.bufer: unknown key; did you mean \"buffer\"? (legal: rate, trace, delay, buffer, disc, framing, impairments, back)",
     );
     told_of_set(
         "bottleneck.disc",
@@ -465,7 +520,7 @@ fn overrides_are_told_as_they_were_written() {
         "at[0].set.bottleneck.dely",
         "1 s",
         "--set at[0].set.bottleneck.dely: unknown key; did you mean \"bottleneck.delay\"? \
-         (legal: bottleneck.rate, bottleneck.delay)",
+         (legal: bottleneck.rate, bottleneck.delay, bottleneck.disc.KEY)",
     );
 }
 

@@ -3,7 +3,7 @@
 use crate::common::{LEAST, WHOLE, access, bottleneck, disc, parse, parse_with};
 use sojourn_aqm::Limit;
 use sojourn_scenario::{
-    App, Change, DiscSpec, Key, Preset, Scenario, Setting, Spread, Start, explain, schema,
+    App, Change, DiscSpec, Key, Preset, Scenario, Setting, Source, Spread, Start, explain, schema,
 };
 use sojourn_tcp::Profile;
 use sojourn_tcp::knobs::KNOBS;
@@ -40,7 +40,7 @@ fn every_key_is_read() {
     assert_eq!(bottleneck.buffer, Some(Limit::Packets(300)));
     assert_eq!(disc(&scenario).to_string(), "pi:target=100 packets,a=1.822e-5,b=1.816e-5");
     let flows = &scenario.flows[0];
-    assert_eq!((flows.count, flows.app, flows.cc.to_string().as_str()), (50, App::Bulk, "newreno"));
+    assert_eq!((flows.count, &flows.app, flows.cc.to_string().as_str()), (50, &App::Bulk, "newreno"));
     assert_eq!((flows.ecn, flows.segment), (true, Bytes::new(1000)));
     let (first, last) = (Span::from_millis(38), Span::from_millis(42));
     assert_eq!((access(flows).rate, access(flows).delay), (mbit(10.0), Spread { from: first, to: last }));
@@ -53,7 +53,9 @@ fn every_key_is_read() {
         ..Profile::named("ns2").unwrap()
     };
     assert_eq!(flows.profile, expected);
-    assert_eq!(scenario.at, [Change { time: Span::from_secs(40), set: Setting::BottleneckRate(mbit(6.0)) }]);
+    let set = Setting::Rate(vec![0, 1], mbit(6.0));
+    let name = "bottleneck".into();
+    assert_eq!(scenario.at, [Change { time: Span::from_secs(40), every: None, until: None, name, set }]);
 }
 
 #[test]
@@ -144,7 +146,7 @@ fn every_default_is_as_documented() {
     assert_eq!(disc(&scenario), &DiscSpec::parse("tail_drop").unwrap());
     assert!(scenario.at.is_empty());
     let flows = &scenario.flows[0];
-    assert_eq!((flows.count, flows.app, flows.cc.to_string().as_str()), (1, App::Bulk, "newreno"));
+    assert_eq!((flows.count, &flows.app, flows.cc.to_string().as_str()), (1, &App::Bulk, "newreno"));
     assert_eq!(flows.profile, Profile::default());
     assert_eq!((flows.ecn, flows.segment, flows.stop), (false, Bytes::new(1500), None));
     assert_eq!((access(flows).rate, access(flows).delay), (mbit(100.0), Spread::constant(Span::ZERO)));
@@ -196,15 +198,14 @@ fn changes_are_sorted_and_keep_the_files_order_at_one_time() {
          [[at]]\ntime = \"20 s\"\nset = {{ \"bottleneck.delay\" = \"1 ms\", \"bottleneck.rate\" = \"2 Mbit/s\" }}\n\
          [[at]]\ntime = \"20 s\"\nset = {{ \"bottleneck.rate\" = \"3 Mbit/s\" }}\n"
     );
-    let said: Vec<String> =
-        parse(&text).unwrap().at.iter().map(|change| format!("{} {}", change.time, change.set)).collect();
+    let said: Vec<String> = parse(&text).unwrap().at.iter().map(ToString::to_string).collect();
     assert_eq!(
         said,
         [
-            "20 s bottleneck.delay = 1 ms",
-            "20 s bottleneck.rate = 2 Mbit/s",
-            "20 s bottleneck.rate = 3 Mbit/s",
-            "30 s bottleneck.rate = 1 Mbit/s",
+            "at 20 s: bottleneck.rate = 2 Mbit/s",
+            "at 20 s: bottleneck.delay = 1 ms",
+            "at 20 s: bottleneck.rate = 3 Mbit/s",
+            "at 30 s: bottleneck.rate = 1 Mbit/s",
         ]
     );
 }
@@ -222,7 +223,7 @@ fn overrides_reach_every_key() {
     let set = parse_with("bottleneck.disc.target", "50 packets").unwrap();
     assert_eq!(disc(&set).to_string(), "pi:target=50 packets,a=1.822e-5,b=1.816e-5");
     let at = parse_with("at[0].set.bottleneck.rate", "5 Mbit/s").unwrap().at;
-    assert_eq!(at, [Change { time: Span::from_secs(40), set: Setting::BottleneckRate(mbit(5.0)) }]);
+    assert_eq!(at[0].set, Setting::Rate(vec![0, 1], mbit(5.0)));
     let both = parse_with("at[0].set.bottleneck.delay", "5 ms").unwrap().at;
     assert_eq!(both.len(), 2);
     let text =
@@ -339,20 +340,31 @@ fn every_key_is_explained_and_in_the_schema() {
         assert!(!key.about.is_empty(), "{}", key.path());
         let property = property_of(&schema, key);
         assert_eq!(property["description"].as_str().unwrap().split(';').next(), key.about.split(';').next());
-        let required = table_of(&schema, key.table)["required"].as_array().unwrap();
-        assert_eq!(required.iter().any(|name| name == key.name), key.preset == Preset::Required);
+        if key.table == "at.set" {
+            continue;
+        }
+        let table = table_of(&schema, key.table);
+        let required = table["required"].as_array().unwrap();
+        // One of two keys must be given.
+        let either = table["oneOf"].as_array().is_some_and(|ways| ways[0]["required"][0] == key.name);
+        assert_eq!(either || required.iter().any(|name| name == key.name), key.preset == Preset::Required);
     }
     assert_eq!(schema["properties"]["flows"]["items"]["properties"]["count"]["maximum"], 1_000_000);
     assert_eq!(schema["properties"]["warmup"]["default"], "0 s");
-    let set = table_of(&schema, "at.set");
-    let nested = &set["properties"]["bottleneck"]["properties"]["rate"];
-    assert_eq!(*nested, set["properties"]["bottleneck.rate"]);
+    let set = table_of(&schema, "at.set")["patternProperties"].as_object().unwrap();
+    let nested = &set["^[A-Za-z0-9_-]+$"]["properties"];
+    assert_eq!(nested["rate"], set[r"^[A-Za-z0-9_-]+(\.back)?\.rate$"]);
 }
 
 fn property_of<'a>(schema: &'a serde_json::Value, key: &Key) -> &'a serde_json::Value {
     let table = table_of(schema, key.table);
     assert_eq!(table["additionalProperties"], false, "{}", key.table);
-    &table["properties"][key.name]
+    let patterns = table["patternProperties"].as_object();
+    let ending = key.name.split('.').nth(1).unwrap_or_default();
+    // Keys that hold names stand under patterns.
+    patterns
+        .and_then(|all| all.iter().find(|(pattern, _)| pattern.contains(&format!(r"\.{ending}"))))
+        .map_or(&table["properties"][key.name], |(_, property)| property)
 }
 
 fn table_of<'a>(schema: &'a serde_json::Value, table: &str) -> &'a serde_json::Value {
@@ -360,6 +372,32 @@ fn table_of<'a>(schema: &'a serde_json::Value, table: &str) -> &'a serde_json::V
         let inner = &at["properties"][step];
         if inner["type"] == "array" { &inner["items"] } else { inner }
     })
+}
+
+/// Every source of datagrams with all its keys, and with none that it can do without, is what its JSON says.
+#[test]
+fn datagrams_read_back_from_json() {
+    for lines in [
+        "app = \"cbr\"; rate = \"1 Mbit/s\"; size = { table = [[\"100 B\", 0.5], [\"1 kB\", 0.5]] }",
+        "app = \"poisson\"; rate = \"100 packets/s\"; size = { lognormal = \"500 B\", sigma = 1.5 }",
+        "app = \"on_off\"; rate = \"20 kB/s\"; segment = \"210 B\"",
+        "app = \"on_off\"; rate = \"20 kB/s\"; on = { pareto = \"500 ms\", shape = 1.5 }; off = \"1 s\"",
+        "app = \"lrd\"; rate = \"1 Mbit/s\"",
+        "app = \"lrd\"; rate = \"1 Mbit/s\"; hurst = 0.7; sources = 10; on = \"100 ms\"; off = \"1 s\"; size = \"99 B\"",
+        "app = \"voip\"",
+        "app = \"voip\"; spurts = true; ecn = true",
+        "app = \"ping\"",
+        "app = \"ping\"; every = \"1 s\"; size = \"1000 B\"",
+    ] {
+        let scenario =
+            parse(&LEAST.replace("[[flows]]", &format!("[[flows]]\n{}", lines.replace("; ", "\n")))).unwrap();
+        assert_eq!(parse(&as_toml(&scenario)).unwrap(), scenario, "{lines}");
+    }
+    let ping = parse(&LEAST.replace("[[flows]]", "[[flows]]\napp = \"ping\"")).unwrap();
+    assert_eq!(ping.site(0).packet, 84.0);
+    assert!(
+        ping.describe().contains("1 x ping of one datagram each 200 ms, which comes back, packets of 84 B")
+    );
 }
 
 /// UDP groups: the rate is that of whole packets; what speaks of TCP is null; laws are not told of them.
@@ -370,7 +408,8 @@ fn datagrams_have_a_rate_and_nothing_of_tcp() {
         "[[flows]]\napp = \"poisson\"\nrate = \"100 packets/s\"\nsegment = \"1000 B\"\n",
     );
     let scenario = parse(&text).unwrap();
-    assert_eq!(scenario.flows[0].app, App::Poisson(mbit(0.8)));
+    let datagrams = scenario.flows[0].app.datagrams().unwrap();
+    assert_eq!((&datagrams.source, datagrams.mean_size()), (&Source::Poisson(mbit(0.8)), 1000.0));
     let site = scenario.site(0);
     assert_eq!((site.flows, site.base_rtt), (None, None));
     let json = scenario.to_json();

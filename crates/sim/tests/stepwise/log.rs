@@ -10,8 +10,13 @@ use std::fmt::Debug;
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Log {
     pub(crate) links: Told<Happened>,
+    /// Flows of packets that wires lost, by link.
+    pub(crate) lost: BTreeMap<u32, Vec<(Time, u32)>>,
     pub(crate) received: Told<u64>,
-    pub(crate) rtts: Vec<(Time, Span)>,
+    pub(crate) sent: Told<()>,
+    /// The delays of datagrams.
+    pub(crate) datagrams: Told<Span>,
+    pub(crate) rtts: Vec<(Time, u32, Span)>,
     /// None where the flow stops.
     pub(crate) windows: Told<Option<Window>>,
     /// What was told in the wrong order, first of all.
@@ -24,18 +29,23 @@ type Told<T> = BTreeMap<u32, Vec<(Time, T)>>;
 #[derive(Debug, PartialEq)]
 pub(crate) enum Happened {
     Held(Backlog),
-    Offered,
-    Delivered(Span),
-    Dropped(Cause),
-    Marked,
+    /// Of which flow, here and below.
+    Offered(u32),
+    Delivered(u32, Span),
+    Dropped(u32, Cause),
+    Marked(u32),
 }
 
 impl Log {
     /// Leaves out what was told ahead of the end, and puts what concerns several flows in order.
     pub(crate) fn in_time(&mut self, end: Time) {
         cut(&mut self.received, end);
+        cut(&mut self.sent, end);
+        cut(&mut self.datagrams, end);
+        cut(&mut self.lost, end);
+        self.lost.values_mut().for_each(|lost| lost.sort());
         cut(&mut self.windows, end);
-        self.rtts.retain(|(at, _)| *at <= end);
+        self.rtts.retain(|(at, ..)| *at <= end);
         self.rtts.sort();
     }
 
@@ -43,7 +53,10 @@ impl Log {
     pub(crate) fn first_difference(&self, other: &Log) -> Option<String> {
         let mut found = Vec::new();
         compare("link", (&self.links, &other.links), &mut found);
+        compare("lost by the wire of link", (&self.lost, &other.lost), &mut found);
         compare("received by flow", (&self.received, &other.received), &mut found);
+        compare("sent by flow", (&self.sent, &other.sent), &mut found);
+        compare("datagram of flow", (&self.datagrams, &other.datagrams), &mut found);
         compare("window of flow", (&self.windows, &other.windows), &mut found);
         let rtts = (self.rtts != other.rtts).then(|| "the round-trip times".into());
         found.into_iter().min().map(|(_, what)| what).or(rtts)
@@ -91,17 +104,20 @@ impl Probe for Log {
     fn backlog(&mut self, now: Time, link: u32, backlog: Backlog) {
         self.add(now, link, Happened::Held(backlog));
     }
-    fn offered(&mut self, now: Time, link: u32) {
-        self.add(now, link, Happened::Offered);
+    fn offered(&mut self, now: Time, link: u32, flow: u32) {
+        self.add(now, link, Happened::Offered(flow));
     }
-    fn delivered(&mut self, now: Time, link: u32, sojourn: Span) {
-        self.add(now, link, Happened::Delivered(sojourn));
+    fn delivered(&mut self, now: Time, link: u32, flow: u32, sojourn: Span) {
+        self.add(now, link, Happened::Delivered(flow, sojourn));
     }
-    fn dropped(&mut self, now: Time, link: u32, cause: Cause) {
-        self.add(now, link, Happened::Dropped(cause));
+    fn dropped(&mut self, now: Time, link: u32, flow: u32, cause: Cause) {
+        self.add(now, link, Happened::Dropped(flow, cause));
     }
-    fn marked(&mut self, now: Time, link: u32) {
-        self.add(now, link, Happened::Marked);
+    fn marked(&mut self, now: Time, link: u32, flow: u32) {
+        self.add(now, link, Happened::Marked(flow));
+    }
+    fn lost(&mut self, at: Time, link: u32, flow: u32) {
+        self.lost.entry(link).or_default().push((at, flow));
     }
     fn received(&mut self, at: Time, flow: u32, bytes: u64) {
         add(&mut self.received, &mut self.wrong, (at, flow, bytes));
@@ -109,8 +125,14 @@ impl Probe for Log {
     fn read(&mut self, since: Time, at: Time, flow: u32, by: &dyn Fn(Time) -> u64) {
         add(&mut self.received, &mut self.wrong, (at, flow, by(at) - by(since)));
     }
-    fn rtt(&mut self, at: Time, rtt: Span) {
-        self.rtts.push((at, rtt));
+    fn sent(&mut self, at: Time, flow: u32) {
+        add(&mut self.sent, &mut self.wrong, (at, flow, ()));
+    }
+    fn datagram(&mut self, at: Time, flow: u32, delay: Span) {
+        add(&mut self.datagrams, &mut self.wrong, (at, flow, delay));
+    }
+    fn rtt(&mut self, at: Time, flow: u32, rtt: Span) {
+        self.rtts.push((at, flow, rtt));
     }
     fn window(&mut self, at: Time, flow: u32, window: Window) {
         if let Some((stop, None)) = self.windows.get(&flow).and_then(|told| told.last()) {

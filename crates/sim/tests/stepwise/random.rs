@@ -4,13 +4,17 @@
 //! `RANDOM_NETWORKS=5000` draws so many of each kind, and `RANDOM_FROM=123` begins with that one.
 
 use crate::log::Log;
+use sojourn_aqm::catalogue::Entry;
 use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::{Law, Limit, Site, catalogue};
-use sojourn_sim::network::{Change, Datagrams, FlowPlan, LinkChange, LinkPlan, Network, SourcePlan, Spacing};
-use sojourn_sim::{Packet, Simulation};
+use sojourn_scenario::links::{self, Coding, Framing, Impairments, Lte, Recording, Satellite};
+use sojourn_sim::network::{
+    Change, Datagrams, FlowPlan, LinkChange, LinkPlan, Network, OnOffSum, SourcePlan, Spacing,
+};
+use sojourn_sim::{Deliveries, Packet, Simulation, Wire};
 use sojourn_tcp::{Config, LimitedTransmit, Pipe, Profile};
-use sojourn_units::{Rate, Span, Stream, Time};
+use sojourn_units::{Draw, Prob, Rate, Span, Stream, Time, TimeDraw, Value};
 
 /// What kind of networks are drawn.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +25,8 @@ struct Kind {
     access: bool,
     /// Links so fast that a packet may take no time.
     instant: bool,
+    /// Links with framing, with deliveries, and with wires that do something to packets.
+    impaired: bool,
 }
 
 struct Draws(Stream);
@@ -68,13 +74,94 @@ fn instant(draws: &mut Draws, kind: Kind, share: f64) -> Time {
     Time::ZERO + Span::from_seconds(seconds)
 }
 
-fn link(draws: &mut Draws, kind: Kind, managed: bool) -> LinkPlan {
-    let (rate, delay) = (rate(draws, kind), delay(draws, kind));
-    LinkPlan { rate, delay, disc: managed.then(|| Box::new(disc(draws, rate)) as Box<_>) }
+fn link(draws: &mut Draws, kind: Kind) -> LinkPlan {
+    let plan = LinkPlan::plain(rate(draws, kind), delay(draws, kind));
+    if kind.impaired { impaired(draws, kind, plan) } else { plan }
+}
+
+/// A link, and its law where it has one.
+fn shared_link(draws: &mut Draws, kind: Kind) -> (LinkPlan, Option<&'static Entry>) {
+    let plan = link(draws, kind);
+    if draws.chance(0.3) {
+        return (plan, None);
+    }
+    let (disc, entry) = disc(draws, plan.rate);
+    (LinkPlan { disc: Some(Box::new(disc)), ..plan }, entry)
+}
+
+/// A link that also has some of what a link can have.
+fn impaired(draws: &mut Draws, kind: Kind, plan: LinkPlan) -> LinkPlan {
+    let seed = draws.below(1 << 30);
+    let framing = draws.pick(&[
+        Framing::IP,
+        Framing { overhead: 38, least: 84, coding: Coding::None },
+        Framing { overhead: 10, least: 0, coding: Coding::Cells },
+        Framing { overhead: 22, least: 0, coding: Coding::Blocks },
+    ]);
+    let deliveries = draws.chance(0.3).then(|| Deliveries::new(&trace(draws, kind), seed, "link").into());
+    let impairments = draws.chance(0.5).then(|| Wire::new(&impairments(draws, kind), seed, "link").into());
+    LinkPlan { framing, deliveries, impairments, ..plan }
+}
+
+fn trace(draws: &mut Draws, kind: Kind) -> links::Deliveries {
+    let mean = rate(draws, Kind { instant: false, ..kind });
+    match draws.below(3) {
+        0 => {
+            let mut stamp = draws.below(3);
+            let stamps = (0..=draws.below(50)).map(|_| {
+                stamp += draws.pick(&[0, 0, 1, 1, 1, 2, 30]);
+                format!("{stamp}\n")
+            });
+            let text = stamps.collect::<String>() + &format!("{}\n", stamp + 1);
+            links::Deliveries::Recorded(Recording::parse("x", text.as_bytes()).unwrap())
+        }
+        1 => links::Deliveries::Lte(Lte {
+            mean,
+            volatility: draws.between(0.1, 2.0),
+            outage: Span::from_millis(draws.below(300)),
+        }),
+        _ => links::Deliveries::Satellite(Satellite {
+            mean,
+            interval: Span::from_millis(draws.pick(&[100, 500, 2000])),
+            gap: Span::from_millis(draws.below(50)),
+            spread: draws.between(0.0, 1.0),
+            frame: Span::from_millis(draws.pick(&[1, 2, 10])),
+        }),
+    }
+}
+
+/// A short time, drawn or always the same.
+fn times(draws: &mut Draws, kind: Kind) -> TimeDraw {
+    let longest = delay(draws, kind).max(Span::from_nanos(3)).seconds();
+    let draw = match draws.below(4) {
+        0 => Draw::constant(longest),
+        1 => Draw::uniform(0.0, longest),
+        2 => Draw::exponential(longest),
+        _ => Draw::pareto(longest, 1.2),
+    };
+    TimeDraw::of_seconds(draw.unwrap())
+}
+
+fn impairments(draws: &mut Draws, kind: Kind) -> Impairments {
+    let mut maybe =
+        |most| if draws.chance(0.4) { Prob::clamped(draws.between(0.0, most)) } else { Prob::ZERO };
+    let [loss, corrupt, bleach, duplicate] = [0.05, 0.05, 1.0, 0.2].map(&mut maybe);
+    let bursts = draws.chance(0.3).then(|| links::Bursts {
+        enter: Prob::clamped(draws.between(0.0, 0.02)),
+        leave: Prob::clamped(draws.between(0.1, 1.0)),
+        good: Prob::clamped(draws.pick(&[0.0, 0.01])),
+        bad: Prob::clamped(draws.pick(&[1.0, 0.5])),
+    });
+    let reorder = draws.chance(0.4).then(|| links::Reorder {
+        probability: Prob::clamped(draws.pick(&[0.01, 0.2, 1.0])),
+        late: times(draws, kind),
+    });
+    let jitter = draws.chance(0.6).then(|| times(draws, kind));
+    Impairments { loss, bursts, corrupt, bleach, jitter, reorder, duplicate }
 }
 
 /// A small queue under any law.
-fn disc(draws: &mut Draws, rate: Rate) -> Fifo<Packet, Box<dyn Law>> {
+fn disc(draws: &mut Draws, rate: Rate) -> (Fifo<Packet, Box<dyn Law>>, Option<&'static Entry>) {
     let packets = draws.below(60) as u32 + 2;
     let limit =
         draws.pick(&[Limit::Packets(packets), Limit::Bytes(u64::from(packets) * 1000), Limit::Packets(100)]);
@@ -85,26 +172,50 @@ fn disc(draws: &mut Draws, rate: Rate) -> Fifo<Packet, Box<dyn Law>> {
         flows: Some(3.0),
         base_rtt: Some(Span::from_millis(60)),
     };
-    let entry = draws.pick(catalogue::LAWS);
+    let entry = &catalogue::LAWS[draws.below(catalogue::LAWS.len() as u64) as usize];
     // Not every law goes everywhere.
-    let law = (entry.build)(&[], &site).unwrap_or_else(|_| Box::new(TailDrop));
-    Fifo::new(law, limit, site, Stream::named(draws.below(1 << 30), "disc"))
+    let built = (entry.build)(&[], &site).ok();
+    let entry = built.is_some().then_some(entry);
+    let law = built.unwrap_or_else(|| Box::new(TailDrop));
+    (Fifo::new(law, limit, site, Stream::named(draws.below(1 << 30), "disc")), entry)
 }
 
 fn source(draws: &mut Draws, kind: Kind) -> SourcePlan {
     if draws.chance(0.3) {
-        return SourcePlan::Datagrams(Datagrams {
-            rate: if kind.round { draws.pick(&[50.0, 100.0, 200.0]) } else { draws.between(5.0, 400.0) },
-            spacing: draws.pick(&[Spacing::Even, Spacing::Poisson]),
-            mean_len: if kind.round { 1000.0 } else { draws.between(40.0, 1500.0) },
-            exponential: !kind.round && draws.chance(0.5),
-            ecn: draws.chance(0.5),
-        });
+        return SourcePlan::Datagrams(datagrams(draws, kind));
     }
     let mss = if kind.round { 960 } else { draws.below(1400) as u32 + 60 };
     let cc = draws.pick(&["reno", "newreno", "cubic"]).into();
     let reads = draws.chance(0.3).then(|| rate(draws, kind));
     SourcePlan::Bulk(Config { profile: profile(draws), cc, mss, ecn: draws.chance(0.5), reads }.into())
+}
+
+fn datagrams(draws: &mut Draws, kind: Kind) -> Datagrams {
+    let period = |draws: &mut Draws| {
+        let mean = if kind.round { 0.1 } else { draws.between(0.01, 0.5) };
+        match draws.below(3) {
+            0 => Draw::constant(mean),
+            1 => Draw::exponential(mean),
+            _ => Draw::pareto(mean, 1.4),
+        }
+    };
+    let len = if kind.round { 1000.0 } else { draws.between(40.0, 1500.0) };
+    let size = if kind.round || draws.chance(0.5) { Draw::constant(len) } else { Draw::exponential(len) };
+    let spacing = match draws.below(5) {
+        0 => Spacing::Even,
+        1 => Spacing::Poisson,
+        2 => Spacing::OnOff { on: period(draws).unwrap(), off: period(draws).unwrap() },
+        3 => Spacing::Lrd(OnOffSum { sources: draws.below(9) as u32 + 1, hurst: 0.8, on: 0.1, off: 0.1 }),
+        _ => Spacing::Voice { spurts: draws.chance(0.5) },
+    };
+    Datagrams {
+        name: format!("datagrams {}", draws.below(1 << 30)),
+        rate: if kind.round { draws.pick(&[50.0, 100.0, 200.0]) } else { draws.between(5.0, 400.0) },
+        spacing,
+        size: size.unwrap(),
+        ecn: draws.chance(0.5),
+        echo: draws.chance(0.4),
+    }
 }
 
 fn profile(draws: &mut Draws) -> Profile {
@@ -135,11 +246,11 @@ fn route(draws: &mut Draws, kind: Kind, shared: u64, links: &mut Vec<LinkPlan>) 
         if access {
             // Of an ordinary rate, so that no flow goes round and round in no time.
             route.push(links.len() as u32);
-            links.push(link(draws, Kind { instant: false, ..kind }, false));
+            links.push(link(draws, Kind { instant: false, ..kind }));
         }
         if draws.chance(0.5) {
             route.push(links.len() as u32);
-            links.push(link(draws, kind, false));
+            links.push(link(draws, kind));
         }
         if place < hops {
             route.push(draws.below(shared) as u32);
@@ -166,20 +277,39 @@ fn flow(draws: &mut Draws, kind: Kind, shared: u64, links: &mut Vec<LinkPlan>) -
 fn change(draws: &mut Draws, kind: Kind, shared: u64, links: u64) -> Change {
     let link = if draws.chance(0.8) { draws.below(shared) } else { draws.below(links) };
     let (rate, delay) = (LinkChange::Rate(rate(draws, kind)), LinkChange::Delay(delay(draws, kind)));
-    Change { time: instant(draws, kind, 1.0), link: link as u32, what: draws.pick(&[rate, delay]) }
+    let what = if draws.chance(0.5) { rate } else { delay };
+    let every = again_after(draws, kind);
+    let later = instant(draws, kind, 1.0);
+    let until = draws.pick(&[Time::NEVER, END, later]);
+    Change { time: instant(draws, kind, 1.0), every, until, link: link as u32, what }
+}
+
+/// The law's own parameters, or another period where it has one, once or again and again.
+fn retune(draws: &mut Draws, kind: Kind, (link, entry): (u32, &Entry)) -> Change {
+    let period = (entry.page.fields)().into_iter().find(|field| field.key == "period");
+    let shorter = Value::Text(format!("{} ms", draws.pick(&[1, 4, 10, 20])));
+    let given = period.filter(|_| draws.chance(0.8)).map(|field| (field.key.into(), shorter));
+    let what = LinkChange::Law(given.into_iter().collect());
+    let every = again_after(draws, kind);
+    Change { time: instant(draws, kind, 1.0), every, until: Time::NEVER, link, what }
+}
+
+/// How long until a change happens again, where it does.
+fn again_after(draws: &mut Draws, kind: Kind) -> Option<Span> {
+    let every = if kind.round { draws.pick(&[10.0, 100.0]) } else { draws.between(5.0, 500.0) };
+    draws.chance(0.4).then(|| Span::from_seconds(every / 1000.0))
 }
 
 fn network(seed: u64, kind: Kind) -> Network {
     let draws = &mut Draws(Stream::named(seed, &format!("{kind:?}")));
     let shared = draws.below(5) + 1;
-    let mut links = Vec::new();
-    for _ in 0..shared {
-        let managed = draws.chance(0.7);
-        links.push(link(draws, kind, managed));
-    }
+    let (mut links, laws): (Vec<_>, Vec<_>) = (0..shared).map(|_| shared_link(draws, kind)).unzip();
     let flows = (0..=draws.below(6)).map(|_| flow(draws, kind, shared, &mut links)).collect();
     let mut changes: Vec<Change> =
         (0..draws.below(12)).map(|_| change(draws, kind, shared, links.len() as u64)).collect();
+    for managed in laws.iter().enumerate().filter_map(|(link, law)| law.map(|law| (link as u32, law))) {
+        changes.extend((0..draws.below(4)).map(|_| retune(draws, kind, managed)));
+    }
     changes.sort_by_key(|change| change.time);
     Network { links, flows, changes }
 }
@@ -232,27 +362,42 @@ fn check(kind: Kind) {
 
 #[test]
 fn any_times_behind_access_links() {
-    check(Kind { round: false, access: true, instant: false });
+    check(Kind { round: false, access: true, instant: false, impaired: false });
 }
 
 #[test]
 fn any_times_at_shared_links() {
-    check(Kind { round: false, access: false, instant: false });
+    check(Kind { round: false, access: false, instant: false, impaired: false });
 }
 
 #[test]
 fn the_same_times_behind_access_links() {
-    check(Kind { round: true, access: true, instant: false });
+    check(Kind { round: true, access: true, instant: false, impaired: false });
 }
 
 #[test]
 fn the_same_times_at_shared_links() {
-    check(Kind { round: true, access: false, instant: false });
+    check(Kind { round: true, access: false, instant: false, impaired: false });
 }
 
 #[test]
 fn links_that_take_no_time() {
-    check(Kind { round: false, access: true, instant: true });
+    check(Kind { round: false, access: true, instant: true, impaired: false });
+}
+
+#[test]
+fn impaired_links_behind_access_links() {
+    check(Kind { round: false, access: true, instant: false, impaired: true });
+}
+
+#[test]
+fn impaired_links_and_the_same_times() {
+    check(Kind { round: true, access: false, instant: false, impaired: true });
+}
+
+#[test]
+fn impaired_links_that_take_no_time() {
+    check(Kind { round: true, access: true, instant: true, impaired: true });
 }
 
 /// The end of every run.

@@ -10,7 +10,7 @@ mod shares;
 
 use sojourn_aqm::{Arrival, Law, Verdict};
 use sojourn_scenario::Scenario;
-use sojourn_sim::{Metric, Outcome, Run};
+use sojourn_sim::{LinkOutcome, Metric, Run};
 use std::sync::{Arc, Mutex};
 
 fn scenario(text: &str, overrides: &[(&str, &str)]) -> Scenario {
@@ -19,17 +19,17 @@ fn scenario(text: &str, overrides: &[(&str, &str)]) -> Scenario {
     Scenario::parse(text.as_bytes(), "test", &overrides).unwrap_or_else(|faults| panic!("{faults}"))
 }
 
-fn run(text: &str, overrides: &[(&str, &str)], seed: u64) -> Outcome {
+fn run(text: &str, overrides: &[(&str, &str)], seed: u64) -> LinkOutcome {
     finish(Run::new(&scenario(text, overrides), seed).unwrap())
 }
 
-fn finish(mut run: Run) -> Outcome {
+fn finish(mut run: Run) -> LinkOutcome {
     while run.advance() {}
-    run.finish()
+    run.finish().links.remove(0)
 }
 
-fn number(outcome: &Outcome, name: &str) -> f64 {
-    match outcome.metrics.iter().find(|(key, _)| *key == name).map(|(_, metric)| metric) {
+fn number(outcome: &LinkOutcome, name: &str) -> f64 {
+    match outcome.all.metrics.iter().find(|(key, _)| *key == name).map(|(_, metric)| metric) {
         Some(Metric::Number(value)) => *value,
         other => panic!("{name} is {other:?}"),
     }

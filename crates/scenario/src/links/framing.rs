@@ -1,0 +1,336 @@
+//! What a packet costs on the wire.
+//!
+//! A link's rate is that of its wire, and so is its utilization: a full link has one. Buffers and laws count IP packets.
+
+use super::table::{self, Entries};
+use sojourn_units::param::{Kind, Quantity};
+use sojourn_units::{Bytes, Page, Value, did_you_mean};
+use std::fmt;
+
+/// What a packet costs on the wire: so many bytes more, so many at the least, and then a code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Framing {
+    /// Headers, trailers and gaps of a packet, bytes.
+    pub overhead: u32,
+    /// The least that a packet takes with them, bytes.
+    pub least: u32,
+    /// What that is put into.
+    pub coding: Coding,
+}
+
+/// What frames are put into.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Coding {
+    /// Nothing.
+    #[default]
+    None,
+    /// ATM cells: 53 bytes carry 48, and the last one is filled up (ITU-T I.361, I.363.5).
+    Cells,
+    /// PTM: 65 bytes carry 64 (IEEE 802.3, 61.3.3; ITU-T G.992.3, annex N).
+    Blocks,
+}
+
+impl Framing {
+    /// The IP packet alone.
+    pub const IP: Framing = Framing { overhead: 0, least: 0, coding: Coding::None };
+    /// Mahimahi's: the packet as a TUN device hands it over, with four bytes before it.
+    pub const TUN: Framing = Framing { overhead: 4, ..Framing::IP };
+
+    /// The bytes that a packet of `len` bytes takes on the wire.
+    pub fn on_wire(&self, len: u32) -> u32 {
+        let frame = len.saturating_add(self.overhead).max(self.least);
+        match self.coding {
+            Coding::None => frame,
+            Coding::Cells => frame.div_ceil(CELL_PAYLOAD).saturating_mul(CELL),
+            Coding::Blocks => frame.saturating_add(frame.div_ceil(BLOCK)),
+        }
+    }
+
+    /// Its name, where it has one.
+    fn name(&self) -> Option<&'static str> {
+        NAMED.iter().find(|(_, framing)| framing == self).map(|(page, _)| page.stem)
+    }
+
+    /// All that have a name.
+    pub fn pages() -> impl Iterator<Item = &'static Page> {
+        NAMED.iter().map(|(page, _)| page)
+    }
+}
+
+/// Bytes of a cell, and of what it carries.
+const CELL: u32 = 53;
+const CELL_PAYLOAD: u32 = 48;
+/// Bytes of a PTM codeword without its first.
+const BLOCK: u32 = 64;
+/// Bytes of `overhead` and of `least`.
+const MOST: u64 = 1000;
+
+/// Ethernet's header and its check sequence (IEEE 802.3, 3.1.1).
+const FRAME: u32 = 14 + FCS;
+const FCS: u32 = 4;
+/// Preamble with the start of the frame, and the gap behind it (IEEE 802.3, 3.1.1 and 4.4.2).
+const SPACE: u32 = 8 + 12;
+/// The least Ethernet frame.
+const LEAST_FRAME: u32 = 64;
+/// PPPoE's header and PPP's protocol number (RFC 2516, section 4).
+const PPPOE: u32 = 6 + PPP;
+const PPP: u32 = 2;
+/// The trailer of AAL5 (ITU-T I.363.5).
+const AAL5: u32 = 8;
+/// What stands before a routed packet, and before a bridged frame (RFC 2684, sections 5 and 6).
+const SNAP: u32 = 8;
+const SNAP_BRIDGED: u32 = SNAP + PAD;
+const PAD: u32 = 2;
+/// What stands before PPP in AAL5 (RFC 2364, section 6).
+const LLC_NLPID: u32 = 4;
+/// A PTM frame's first and last byte, and its check sequence (IEEE 802.3, 61.3.3).
+const PTM: u32 = 1 + 1 + 2;
+
+/// One row of the table of names.
+macro_rules! named {
+    ($stem:literal, $overhead:expr, $least:expr, $coding:ident, $summary:literal, $source:literal) => {
+        (
+            Page {
+                stem: $stem,
+                summary: $summary,
+                idea: "",
+                equation: "",
+                source: $source,
+                fields: Vec::new,
+            },
+            Framing { overhead: $overhead, least: $least, coding: Coding::$coding },
+        )
+    };
+}
+
+/// The framings that have a name.
+static NAMED: &[(Page, Framing)] = &[
+    named!("ip", 0, 0, None, "the IP packet alone", "RFC 791"),
+    named!(
+        "ethernet",
+        FRAME + SPACE,
+        LEAST_FRAME + SPACE,
+        None,
+        "header, check sequence, preamble and gap; 84 B at the least",
+        "IEEE 802.3, clauses 3 and 4"
+    ),
+    named!("pppoe", PPPOE + FRAME + SPACE, LEAST_FRAME + SPACE, None, "PPPoE on Ethernet", "RFC 2516"),
+    named!(
+        "docsis",
+        FRAME,
+        LEAST_FRAME,
+        None,
+        "a cable modem's frames, as its operator counts",
+        "tc-cake(8)"
+    ),
+    named!("ptm", FRAME + PTM, 0, Blocks, "VDSL2: Ethernet frames in PTM", "IEEE 802.3, 61.3; ITU-T G.993.2"),
+    named!("pppoe_ptm", PPPOE + FRAME + PTM, 0, Blocks, "VDSL2: PPPoE in PTM", "RFC 2516; IEEE 802.3, 61.3"),
+    named!("ipoa_vcmux", AAL5, 0, Cells, "ADSL: IP in ATM cells, VC-multiplexed", "RFC 2684, section 6"),
+    named!("ipoa_llc", SNAP + AAL5, 0, Cells, "ADSL: IP in ATM cells, LLC/SNAP", "RFC 2684, section 5"),
+    named!(
+        "pppoa_vcmux",
+        PPP + AAL5,
+        0,
+        Cells,
+        "ADSL: PPP in ATM cells, VC-multiplexed",
+        "RFC 2364, section 5"
+    ),
+    named!(
+        "pppoa_llc",
+        LLC_NLPID + PPP + AAL5,
+        0,
+        Cells,
+        "ADSL: PPP in ATM cells, LLC",
+        "RFC 2364, section 6"
+    ),
+    named!(
+        "bridged_vcmux",
+        PAD + FRAME - FCS + AAL5,
+        0,
+        Cells,
+        "ADSL: Ethernet in ATM cells without its check sequence, VC-multiplexed",
+        "RFC 2684, section 6"
+    ),
+    named!(
+        "bridged_llc",
+        SNAP_BRIDGED + FRAME - FCS + AAL5,
+        0,
+        Cells,
+        "ADSL: Ethernet in ATM cells without its check sequence, LLC/SNAP",
+        "RFC 2684, section 5"
+    ),
+    named!(
+        "pppoe_vcmux",
+        PPPOE + PAD + FRAME - FCS + AAL5,
+        0,
+        Cells,
+        "ADSL: PPPoE in ATM cells, VC-multiplexed",
+        "RFC 2516; RFC 2684, section 6"
+    ),
+    named!(
+        "pppoe_llc",
+        PPPOE + SNAP_BRIDGED + FRAME - FCS + AAL5,
+        0,
+        Cells,
+        "ADSL: PPPoE in ATM cells, LLC/SNAP",
+        "RFC 2516; RFC 2684, section 5"
+    ),
+    named!("tun", 4, 0, None, "four bytes before the packet, as Mahimahi counts", "mm-link(1)"),
+];
+
+impl Quantity for Framing {
+    fn kind() -> Kind {
+        Kind::Form("\"ethernet\"")
+    }
+
+    fn read(value: &Value) -> Result<Framing, String> {
+        let names = || NAMED.iter().map(|(page, _)| page.stem);
+        let legal = || format!("legal: {}, or {NUMBERS}", names().collect::<Vec<_>>().join(", "));
+        match value {
+            Value::Text(name) => {
+                let found = NAMED.iter().find(|(page, _)| page.stem == name);
+                found.map(|(_, framing)| *framing).ok_or_else(|| {
+                    format!("\"{name}\" is no known framing{} ({})", did_you_mean(name, names()), legal())
+                })
+            }
+            Value::Table(entries) => of_numbers(entries),
+            other => Err(format!("{other} is no framing; {}", legal())),
+        }
+    }
+
+    fn write(&self) -> Value {
+        if let Some(name) = self.name() {
+            return Value::Text(name.into());
+        }
+        let bytes = |count: u32| Bytes::new(count.into()).write();
+        let mut entries = vec![("overhead".into(), bytes(self.overhead))];
+        if self.least > 0 {
+            entries.push(("least".into(), bytes(self.least)));
+        }
+        match self.coding {
+            Coding::None => {}
+            Coding::Cells => entries.push(("cells".into(), Value::Flag(true))),
+            Coding::Blocks => entries.push(("blocks".into(), Value::Flag(true))),
+        }
+        Value::Table(entries)
+    }
+}
+
+fn of_numbers(entries: &[(String, Value)]) -> Result<Framing, String> {
+    let entries = Entries::of(entries, &["overhead", "least", "cells", "blocks"])?;
+    let bytes = |name: &str| {
+        let size = entries.get::<Bytes>(name)?.unwrap_or_default();
+        let legal = size.get() <= MOST;
+        table::within(legal, name, &size, "at most 1000 B").map(|()| size.get() as u32)
+    };
+    let flag = |name: &str| Ok::<bool, String>(entries.get(name)?.unwrap_or(false));
+    let coding = match (flag("cells")?, flag("blocks")?) {
+        (false, false) => Coding::None,
+        (true, false) => Coding::Cells,
+        (false, true) => Coding::Blocks,
+        (true, true) => return Err("cells and blocks are both true; legal: one of them".into()),
+    };
+    Ok(Framing { overhead: bytes("overhead")?, least: bytes("least")?, coding })
+}
+
+impl fmt::Display for Framing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.write() {
+            Value::Text(name) => f.write_str(&name),
+            other => other.fmt(f),
+        }
+    }
+}
+
+/// How a framing is given by numbers.
+const NUMBERS: &str = "{ overhead = \"44 B\", least = \"84 B\", cells = true }";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(name: &str) -> Framing {
+        Framing::read(&Value::Text(name.into())).unwrap()
+    }
+
+    /// The table of keywords in tc-cake(8), which nobody of us wrote: overhead, least, cells (53) or blocks (65).
+    #[test]
+    fn the_names_mean_what_they_mean_elsewhere() {
+        for (name, overhead, least, coding) in [
+            ("ethernet", 38, 84, 0),
+            ("docsis", 18, 64, 0),
+            ("pppoe_ptm", 30, 0, 65),
+            ("ptm", 22, 0, 65),
+            ("pppoa_vcmux", 10, 0, 53),
+            ("pppoa_llc", 14, 0, 53),
+            ("pppoe_vcmux", 32, 0, 53),
+            ("pppoe_llc", 40, 0, 53),
+            ("bridged_vcmux", 24, 0, 53),
+            ("bridged_llc", 32, 0, 53),
+            ("ipoa_vcmux", 8, 0, 53),
+            ("ipoa_llc", 16, 0, 53),
+        ] {
+            let coding = match coding {
+                53 => Coding::Cells,
+                65 => Coding::Blocks,
+                _ => Coding::None,
+            };
+            assert_eq!(named(name), Framing { overhead, least, coding }, "{name}");
+        }
+    }
+
+    /// Gigabit Ethernet carries 1 488 095 least frames and 81 274 of 1500 B a second.
+    #[test]
+    fn ethernet_carries_the_frames_that_everybody_counts() {
+        let rate = |len| (1e9 / 8.0 / f64::from(named("ethernet").on_wire(len))) as u32;
+        assert_eq!((rate(40), rate(46), rate(1500)), (1_488_095, 1_488_095, 81_274));
+    }
+
+    /// A TCP ACK of 40 B fits a cell with VC-mux PPP no more than with LLC: 40 + 8 = 48 is one cell, 50 are two.
+    #[test]
+    fn a_cell_is_filled_up() {
+        assert_eq!(named("ipoa_vcmux").on_wire(40), 53);
+        assert_eq!(named("pppoa_vcmux").on_wire(40), 2 * 53);
+        assert_eq!(named("pppoa_vcmux").on_wire(1478), 31 * 53);
+        assert_eq!(named("pppoa_vcmux").on_wire(1479), 32 * 53);
+    }
+
+    #[test]
+    fn a_65th_byte_stands_before_64() {
+        assert_eq!(named("ptm").on_wire(42), 65);
+        assert_eq!(named("ptm").on_wire(43), 67);
+        assert_eq!(named("ptm").on_wire(1500), 1522 + 24);
+    }
+
+    #[test]
+    fn framings_are_read_as_they_are_written() {
+        for (_, framing) in NAMED {
+            assert_eq!(Framing::read(&framing.write()), Ok(*framing));
+        }
+        for coding in [Coding::None, Coding::Cells, Coding::Blocks] {
+            let framing = Framing { overhead: 44, least: 84, coding };
+            assert_eq!(Framing::read(&framing.write()), Ok(framing));
+        }
+    }
+
+    #[test]
+    fn a_refusal_says_what_is_legal() {
+        let table = |key: &str, value: Value| Value::Table(vec![(key.into(), value)]);
+        for (value, hint) in [
+            (Value::Text("ethrenet".into()), "did you mean \"ethernet\"? (legal: ip, ethernet"),
+            (Value::Whole(44), "44 is no framing; legal: ip"),
+            (
+                table("overhead", Value::Text("2 kB".into())),
+                "overhead: 2000 B is out of range; legal: at most 1000 B",
+            ),
+            (table("least", Value::Whole(3)), "least: \"3\" needs a unit"),
+            (table("atm", Value::Flag(true)), "\"atm\" is unknown"),
+        ] {
+            let said = Framing::read(&value).unwrap_err();
+            assert!(said.contains(hint), "{said}");
+        }
+        let both =
+            Value::Table(vec![("cells".into(), Value::Flag(true)), ("blocks".into(), Value::Flag(true))]);
+        assert!(Framing::read(&both).is_err());
+    }
+}

@@ -1,0 +1,254 @@
+//! What a wire does to packets after they have been sent.
+//!
+//! What each means is told where the plant does it.
+
+use super::table::{Entries, within};
+use sojourn_units::param::{Kind, Quantity};
+use sojourn_units::{Draw, Prob, TimeDraw, Value};
+
+/// What a wire does to packets; by default nothing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Impairments {
+    /// The probability that a packet is lost, each by itself.
+    pub loss: Prob,
+    /// Losses that come together.
+    pub bursts: Option<Bursts>,
+    /// The probability that a packet arrives damaged: its receiver throws it away.
+    pub corrupt: Prob,
+    /// The probability that an ECN-capable packet loses its ECN bits.
+    pub bleach: Prob,
+    /// How much longer than the link's delay a packet takes; in order all the same.
+    pub jitter: Option<TimeDraw>,
+    /// Packets that are held back, so that others overtake them.
+    pub reorder: Option<Reorder>,
+    /// The probability that a packet arrives twice.
+    pub duplicate: Prob,
+}
+
+/// Losses that come together: the chain of Gilbert and Elliott, a step a packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bursts {
+    /// The probability that it turns from good to bad.
+    pub enter: Prob,
+    /// The probability that it turns from bad to good.
+    pub leave: Prob,
+    /// The probability that a packet is lost while it is good.
+    pub good: Prob,
+    /// The probability that a packet is lost while it is bad.
+    pub bad: Prob,
+}
+
+/// Packets that are held back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reorder {
+    /// The probability that a packet is.
+    pub probability: Prob,
+    /// For how long.
+    pub late: TimeDraw,
+}
+
+impl Impairments {
+    /// Whether it does nothing.
+    pub fn is_none(&self) -> bool {
+        *self == Impairments::default()
+    }
+}
+
+/// One time alone is the longest: the draw is uniform up to there.
+fn up_to(draw: TimeDraw) -> TimeDraw {
+    let longest = draw.seconds().as_constant();
+    let uniform = longest.and_then(|longest| Draw::uniform(0.0, longest).ok());
+    uniform.map_or(draw, TimeDraw::of_seconds)
+}
+
+impl Bursts {
+    /// The share of packets that meet the bad state, in the long run.
+    pub fn share_bad(&self) -> f64 {
+        self.enter.get() / (self.enter.get() + self.leave.get())
+    }
+
+    /// The share of packets that are lost, in the long run.
+    pub fn mean_loss(&self) -> f64 {
+        let bad = self.share_bad();
+        (1.0 - bad) * self.good.get() + bad * self.bad.get()
+    }
+}
+
+const KEYS: &[&str] = &["loss", "bursts", "corrupt", "bleach", "jitter", "reorder", "duplicate"];
+
+impl Quantity for Impairments {
+    fn kind() -> Kind {
+        Kind::Form("{ loss = 0.01 }")
+    }
+
+    fn read(value: &Value) -> Result<Impairments, String> {
+        let Value::Table(entries) = value else {
+            return Err(format!(
+                "{value} is no table; legal: {{ loss = 0.01 }}, with any of {}",
+                KEYS.join(", ")
+            ));
+        };
+        let entries = Entries::of(entries, KEYS)?;
+        let inner = |name: &str, what: String| format!("{name}.{what}");
+        Ok(Impairments {
+            loss: entries.get("loss")?.unwrap_or_default(),
+            bursts: entries
+                .value("bursts")
+                .map(Bursts::read)
+                .transpose()
+                .map_err(|what| inner("bursts", what))?,
+            corrupt: entries.get("corrupt")?.unwrap_or_default(),
+            bleach: entries.get("bleach")?.unwrap_or_default(),
+            jitter: entries.get("jitter")?.map(up_to),
+            reorder: entries
+                .value("reorder")
+                .map(Reorder::read)
+                .transpose()
+                .map_err(|what| inner("reorder", what))?,
+            duplicate: entries.get("duplicate")?.unwrap_or_default(),
+        })
+    }
+
+    fn write(&self) -> Value {
+        let mut entries = Vec::new();
+        let mut add = |name: &str, given: bool, value: Value| {
+            if given {
+                entries.push((name.into(), value));
+            }
+        };
+        let is_given = |probability: Prob| probability > Prob::ZERO;
+        add("loss", is_given(self.loss), self.loss.write());
+        add("bursts", self.bursts.is_some(), self.bursts.map_or(Value::Absent, |bursts| bursts.write()));
+        add("corrupt", is_given(self.corrupt), self.corrupt.write());
+        add("bleach", is_given(self.bleach), self.bleach.write());
+        add("jitter", self.jitter.is_some(), self.jitter.as_ref().map_or(Value::Absent, TimeDraw::write));
+        add("reorder", self.reorder.is_some(), self.reorder.as_ref().map_or(Value::Absent, Reorder::write));
+        add("duplicate", is_given(self.duplicate), self.duplicate.write());
+        Value::Table(entries)
+    }
+}
+
+impl Quantity for Bursts {
+    fn kind() -> Kind {
+        Kind::Table
+    }
+
+    fn read(value: &Value) -> Result<Bursts, String> {
+        let Value::Table(entries) = value else {
+            return Err(format!("{value} is no table; legal: {{ enter = 0.002, leave = 0.2 }}"));
+        };
+        let entries = Entries::of(entries, &["enter", "leave", "good", "bad"])?;
+        let bursts = Bursts {
+            enter: entries.required("enter", "the probability of a burst's start, a packet: 0.002")?,
+            leave: entries.required("leave", "the probability of a burst's end, a packet: 0.2")?,
+            good: entries.get("good")?.unwrap_or(Prob::ZERO),
+            bad: entries.get("bad")?.unwrap_or(Prob::ONE),
+        };
+        within(bursts.leave > Prob::ZERO, "leave", &bursts.leave, "more than 0, or no burst ends")?;
+        Ok(bursts)
+    }
+
+    fn write(&self) -> Value {
+        let entry = |name: &str, value: Prob| (name.to_string(), value.write());
+        let mut entries = vec![entry("enter", self.enter), entry("leave", self.leave)];
+        entries.extend((self.good != Prob::ZERO).then(|| entry("good", self.good)));
+        entries.extend((self.bad != Prob::ONE).then(|| entry("bad", self.bad)));
+        Value::Table(entries)
+    }
+}
+
+impl Quantity for Reorder {
+    fn kind() -> Kind {
+        Kind::Table
+    }
+
+    fn read(value: &Value) -> Result<Reorder, String> {
+        let Value::Table(entries) = value else {
+            return Err(format!("{value} is no table; legal: {{ probability = 0.01, late = \"5 ms\" }}"));
+        };
+        let entries = Entries::of(entries, &["probability", "late"])?;
+        let probability = entries.required("probability", "0 to 1")?;
+        let late: TimeDraw =
+            entries.required("late", "how much later a packet arrives that is held back: \"5 ms\"")?;
+        within(late.seconds().mean() > 0.0, "late", &late, "more than 0")?;
+        Ok(Reorder { probability, late })
+    }
+
+    fn write(&self) -> Value {
+        let (probability, late) = (self.probability.write(), self.late.write());
+        Value::Table(vec![("probability".into(), probability), ("late".into(), late)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table<const N: usize>(entries: [(&str, Value); N]) -> Value {
+        Value::Table(entries.map(|(key, value)| (key.into(), value)).into())
+    }
+
+    #[test]
+    fn impairments_are_read_as_they_are_written() {
+        let all = Impairments {
+            loss: Prob::clamped(0.01),
+            bursts: Some(Bursts {
+                enter: Prob::clamped(0.002),
+                leave: Prob::clamped(0.2),
+                good: Prob::clamped(0.001),
+                bad: Prob::clamped(0.7),
+            }),
+            corrupt: Prob::clamped(0.02),
+            bleach: Prob::ONE,
+            jitter: Some(TimeDraw::of_seconds(Draw::exponential(0.002).unwrap())),
+            reorder: Some(Reorder {
+                probability: Prob::clamped(0.1),
+                late: TimeDraw::of_seconds(Draw::constant(0.005).unwrap()),
+            }),
+            duplicate: Prob::clamped(0.003),
+        };
+        let fewer = Impairments { jitter: None, bursts: None, ..all.clone() };
+        assert!(Impairments::default().is_none() && !all.is_none());
+        for impairments in [all, Impairments::default(), fewer] {
+            assert_eq!(Impairments::read(&impairments.write()), Ok(impairments));
+        }
+    }
+
+    #[test]
+    fn a_jitter_of_one_time_is_uniform_up_to_there() {
+        let read = |value: Value| Impairments::read(&table([("jitter", value)])).unwrap();
+        let ends = ["0 s", "2 ms"].map(|end| Value::Text(end.into()));
+        assert_eq!(read(Value::Text("2 ms".into())), read(table([("uniform", Value::List(ends.into()))])));
+    }
+
+    #[test]
+    fn a_burst_loses_everything_and_between_two_nothing_is_lost() {
+        let bursts = table([("enter", Value::Number(0.01)), ("leave", Value::Number(0.24))]);
+        let bursts = Bursts::read(&bursts).unwrap();
+        assert_eq!((bursts.good, bursts.bad), (Prob::ZERO, Prob::ONE));
+        assert!((bursts.mean_loss() - 0.04).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_refusal_says_what_is_legal() {
+        for (value, hint) in [
+            (Value::Number(0.1), "0.1 is no table; legal: { loss = 0.01 }"),
+            (table([("los", Value::Number(0.1))]), "\"los\" is unknown; did you mean \"loss\"?"),
+            (table([("loss", Value::Number(1.1))]), "loss: "),
+            (table([("jitter", Value::Whole(2))]), "jitter: \"2\" needs a unit"),
+            (table([("bursts", table([("enter", Value::Number(0.1))]))]), "bursts.leave is missing"),
+            (
+                table([("bursts", table([("enter", Value::Number(0.1)), ("leave", Value::Number(0.0))]))]),
+                "bursts.leave: 0 is out of range; legal: more than 0",
+            ),
+            (table([("reorder", Value::Number(0.1))]), "reorder.0.1 is no table"),
+            (
+                table([("reorder", table([("late", Value::Text("1 ms".into()))]))]),
+                "reorder.probability is missing",
+            ),
+        ] {
+            let said = Impairments::read(&value).unwrap_err();
+            assert!(said.contains(hint), "{said}");
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Datagrams: what sends without asking the network.
+
+use crate::json::of_value;
+use serde_json::{Value as Json, json};
+use sojourn_units::param::Quantity;
+use sojourn_units::{Page, Rate, SizeDraw, Span, TimeDraw};
+use std::ops::RangeInclusive;
+
+/// What a flow over UDP sends.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Datagrams {
+    /// When.
+    pub source: Source,
+    /// Sizes of whole IP packets, in bytes.
+    pub size: SizeDraw,
+}
+
+/// When datagrams are sent.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// In even steps, at this rate on the wire.
+    Cbr(Rate),
+    /// At random, at this mean rate on the wire.
+    Poisson(Rate),
+    /// In even steps in on-periods, with pauses between them.
+    OnOff(OnOff),
+    /// By many on/off sources whose sum is long-range dependent.
+    Lrd(Lrd),
+    /// A frame of speech each.
+    Voip {
+        /// Whether in talk spurts only.
+        spurts: bool,
+    },
+    /// One such time after the other, and the receiver sends it back.
+    Ping(Span),
+}
+
+/// A source that is on and off in turn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OnOff {
+    /// On the wire, while it is on.
+    pub rate: Rate,
+    /// How long it is on.
+    pub on: TimeDraw,
+    /// How long it is off.
+    pub off: TimeDraw,
+}
+
+/// The sum of many on/off sources with Pareto periods.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lrd {
+    /// On the wire, the mean of all together.
+    pub rate: Rate,
+    /// The Hurst parameter.
+    pub hurst: f64,
+    /// How many.
+    pub sources: u32,
+    /// The mean on-period.
+    pub on: Span,
+    /// The mean pause.
+    pub off: Span,
+}
+
+impl Datagrams {
+    /// Mean size of the packets, bytes.
+    pub fn mean_size(&self) -> f64 {
+        // Never in packets: the reader has seen to it.
+        self.size.bytes(1.0).mean()
+    }
+
+    /// Its name in files.
+    pub fn name(&self) -> &'static str {
+        match self.source {
+            Source::Cbr(_) => "cbr",
+            Source::Poisson(_) => "poisson",
+            Source::OnOff(_) => "on_off",
+            Source::Lrd(_) => "lrd",
+            Source::Voip { .. } => "voip",
+            Source::Ping(_) => "ping",
+        }
+    }
+
+    /// The rate that it was given; for speech and pings the one that follows. Of an on/off source while it is on.
+    pub fn rate(&self) -> Rate {
+        let each = |gap: Span| Rate::from_bits_per_second(8.0 * self.mean_size() / gap.seconds());
+        match &self.source {
+            Source::Cbr(rate)
+            | Source::Poisson(rate)
+            | Source::OnOff(OnOff { rate, .. })
+            | Source::Lrd(Lrd { rate, .. }) => *rate,
+            Source::Voip { .. } => each(VOICE_FRAME),
+            Source::Ping(every) => each(*every),
+        }
+    }
+
+    /// In words.
+    pub(crate) fn told(&self) -> String {
+        let (name, rate) = (self.name(), self.rate());
+        let rate = match &self.source {
+            Source::Cbr(_) | Source::Poisson(_) | Source::Voip { spurts: false } => {
+                format!("{rate} over UDP")
+            }
+            Source::OnOff(OnOff { on, off, .. }) => format!("{rate} over UDP while on (on {on}, off {off})"),
+            Source::Lrd(Lrd { hurst, sources, on, off, .. }) => {
+                format!("{rate} over UDP on average ({sources} sources, H = {hurst}, on {on}, off {off})")
+            }
+            Source::Voip { spurts: true } => format!("{rate} over UDP in talk spurts"),
+            Source::Ping(every) => format!("one datagram each {every}, which comes back"),
+        };
+        format!("{name} of {rate}, packets of {}", self.size)
+    }
+
+    /// Its keys beside `app`, with their values as a file would have them.
+    pub(crate) fn to_json(&self) -> Vec<(&'static str, Json)> {
+        let rate = |rate: &Rate| ("rate", rate.to_string().into());
+        let mut keys = match &self.source {
+            Source::Cbr(per_second) | Source::Poisson(per_second) => vec![rate(per_second)],
+            Source::OnOff(of) => {
+                vec![rate(&of.rate), ("on", of_value(&of.on.write())), ("off", of_value(&of.off.write()))]
+            }
+            Source::Lrd(of) => vec![
+                rate(&of.rate),
+                ("hurst", of.hurst.into()),
+                ("sources", of.sources.into()),
+                ("on", of.on.to_string().into()),
+                ("off", of.off.to_string().into()),
+            ],
+            Source::Voip { spurts } => return vec![("spurts", json!(spurts))],
+            Source::Ping(every) => vec![("every", every.to_string().into())],
+        };
+        let is_segment = |size: &f64| SEGMENT.contains(&(*size as u64)) && size.fract() == 0.0;
+        let whole = self.size.bytes(1.0).as_constant().is_some_and(|size| is_segment(&size));
+        let is_ping = matches!(self.source, Source::Ping(_));
+        keys.push((if whole && !is_ping { "segment" } else { "size" }, of_value(&self.size.write())));
+        keys
+    }
+}
+
+/// Which applications have which of the keys that not all applications have.
+pub(crate) const KEYS: &[(&str, &[&str])] = &[
+    ("rate", &["cbr", "poisson", "on_off", "lrd"]),
+    ("size", &["cbr", "poisson", "on_off", "lrd", "ping"]),
+    ("segment", &["bulk", "cbr", "poisson", "on_off", "lrd"]),
+    ("on", &["on_off", "lrd"]),
+    ("off", &["on_off", "lrd"]),
+    ("hurst", &["lrd"]),
+    ("sources", &["lrd"]),
+    ("spurts", &["voip"]),
+    ("every", &["ping"]),
+];
+
+/// What `segment` may be, bytes.
+pub(crate) const SEGMENT: RangeInclusive<u64> = 100..=65535;
+/// A frame of speech: RFC 3551, section 4.5.14 and table 1.
+pub const VOICE_FRAME: Span = Span::from_millis(20);
+/// Its packet: 64 kbit/s for that time, and 40 B of headers of RTP, UDP and IP.
+pub(crate) const VOICE_PACKET: f64 = 200.0;
+/// The packet of a ping that says nothing else: 56 B and the headers, as `ping` has it.
+pub(crate) const PING_PACKET: f64 = 84.0;
+/// The mean on-period and the mean pause, where nothing is said of them: those of ns-2's sources (The ns Manual,
+/// chapter "Applications and transport agent API").
+pub(crate) const PERIOD: Span = Span::from_millis(500);
+
+pub(crate) const CBR: Page = Page {
+    stem: "cbr",
+    summary: "UDP datagrams in even steps; does not respond to congestion",
+    idea: "A constant bit rate, as of a video or voice stream without adaptation. The first datagram leaves at the \
+           flow's start. `rate` counts whole IP packets, `segment` is their size, headers (28 B) included, or `size` \
+           a distribution of sizes; the steps stay even, and `rate` is then the mean. With `ecn` they are \
+           ECN-capable, and marks change nothing.",
+    equation: "gap = 8 segment / rate",
+    source: "RFC 8085, section 3.1: traffic that does not respond",
+    fields: Vec::new,
+};
+
+pub(crate) const POISSON: Page = Page {
+    stem: "poisson",
+    summary: "UDP datagrams at random times; does not respond to congestion",
+    idea: "Gaps are independent and exponential, so arrivals look the same at every moment: the traffic of queueing \
+           theory. `rate` is the mean, of whole IP packets; `segment` is their size, headers (28 B) included, or \
+           `size` a distribution of sizes, which makes any M/G/1 queue. With `ecn` they are ECN-capable, and marks \
+           change nothing.",
+    equation: "P(gap > t) = exp(-t / m),   m = 8 segment / rate",
+    source: "L. Kleinrock, Queueing Systems I, 1975, section 2.4",
+    fields: Vec::new,
+};
+
+pub(crate) const ON_OFF: Page = Page {
+    stem: "on_off",
+    summary: "UDP datagrams in even steps while it is on, none while it is off",
+    idea: "Bursts with pauses. While it is on, the source makes data at `rate`, and sends a datagram when it is full; \
+           what an on-period leaves of one is carried into the next, so the mean rate is exact. It begins with an \
+           on-period at its start. `on` and `off` are times or distributions: exponential ones make bursts of one \
+           time scale, Pareto ones with a shape below 2 bursts of all time scales.",
+    equation: "mean rate = rate on / (on + off);   exponential: Var A(t) -> 2 rate^2 p (1 - p) t / (1/on + 1/off),  \
+               p = on / (on + off)",
+    source: "D. Anick, D. Mitra, M. M. Sondhi, Stochastic Theory of a Data-Handling System with Multiple Sources, Bell \
+             System Technical Journal 61, 1982; defaults: The ns Manual, traffic generators",
+    fields: Vec::new,
+};
+
+pub(crate) const LRD: Page = Page {
+    stem: "lrd",
+    summary: "UDP datagrams of many on/off sources, bursty on all time scales (long-range dependent)",
+    idea: "The sum of `sources` on/off sources whose periods are Pareto distributed with tail index 3 - 2H, means `on` \
+           and `off`; each sends at rate (on + off) / (on sources) while it is on. Their periods have no finite \
+           variance, and the sum keeps its bursts however long it is averaged: its variance over a time t falls as \
+           t^(2H - 2), for other traffic as 1/t. That holds for times well above the mean periods. The sources are met \
+           at work: the flow is stationary from its start.",
+    equation: "H = (3 - a) / 2,   P(period > x) ~ x^-a",
+    source: "W. Willinger, M. S. Taqqu, R. Sherman, D. V. Wilson, Self-Similarity Through High-Variability, IEEE/ACM \
+             Transactions on Networking 5, 1997",
+    fields: Vec::new,
+};
+
+pub(crate) const VOIP: Page = Page {
+    stem: "voip",
+    summary: "a voice call's one direction: G.711 in packets of 200 B each 20 ms, over UDP",
+    idea: "160 B of speech and 40 B of headers (RTP, UDP, IP) each 20 ms, 80 kbit/s on the wire. The first packet leaves \
+           when its 20 ms have been spoken. With `spurts` the speaker pauses: talk spurts and pauses are exponential with \
+           means of 1.004 s and 1.587 s, and a frame that a spurt fills in part is sent whole. What counts is how \
+           long packets are under way, and how many are lost.",
+    equation: "",
+    source: "ITU-T G.711; RFC 3551, section 4.5.14; ITU-T P.59, table 1",
+    fields: Vec::new,
+};
+
+pub(crate) const PING: Page = Page {
+    stem: "ping",
+    summary: "a small datagram each 200 ms that the receiver sends back: the round-trip time that a flow would meet",
+    idea: "The receiver returns each datagram at once, of the same size; the sender measures the time from one to the \
+           other, which is the class's round-trip time. What does not come back is lost and measures nothing. One of 84 \
+           B each 200 ms is too little to change what it measures.",
+    equation: "",
+    source: "RFC 862",
+    fields: Vec::new,
+};

@@ -1,0 +1,3 @@
+//! What flows send.
+
+pub(crate) mod datagrams;

@@ -1,0 +1,51 @@
+//! Opportunities as they were recorded, over and over.
+
+use sojourn_scenario::links::Recording;
+use sojourn_units::Time;
+
+/// The opportunities of a recording; where it ends it begins again, from its last stamp on.
+#[derive(Clone, Debug)]
+pub(super) struct Recorded {
+    recording: Recording,
+    /// The place of the next stamp.
+    place: usize,
+    /// When the recording began this time, ms.
+    base: u64,
+}
+
+impl Recorded {
+    pub(super) fn new(recording: &Recording) -> Recorded {
+        Recorded { recording: recording.clone(), place: 0, base: 0 }
+    }
+
+    /// The next time, and how many stamps there are.
+    pub(super) fn next(&mut self) -> (Time, u32) {
+        let stamps = self.recording.stamps();
+        let stamp = stamps[self.place];
+        let alike = stamps[self.place..].iter().take_while(|other| **other == stamp).count();
+        let time = Time::from_nanos((self.base + u64::from(stamp)).saturating_mul(NANOS_PER_MILLI));
+        self.place += alike;
+        if self.place == stamps.len() {
+            (self.place, self.base) = (0, self.base + u64::from(self.recording.period()));
+        }
+        (time, alike as u32)
+    }
+}
+
+const NANOS_PER_MILLI: u64 = 1_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_wraps_round_at_its_last_stamp() {
+        let recording = Recording::parse("x", b"0\n2\n2\n7\n").unwrap();
+        let mut recorded = Recorded::new(&recording);
+        let told: Vec<(u64, u32)> = (0..7)
+            .map(|_| recorded.next())
+            .map(|(time, count)| (time.nanos() / NANOS_PER_MILLI, count))
+            .collect();
+        assert_eq!(told, [(0, 1), (2, 2), (7, 1), (7, 1), (9, 2), (14, 1), (14, 1)]);
+    }
+}

@@ -1,0 +1,200 @@
+//! What a wire does to packets after they have been sent.
+//!
+//! A packet has cost its link queue and capacity by then. A [`Wire`] is those of these that a link has, always in this
+//! order:
+//!
+//! 1. [`loss`]: each packet by itself
+//! 2. [`bursts`]: losses that come together
+//! 3. [`corrupt`]: damaged; goes on to its end, where its receiver throws it away
+//! 4. [`bleach`]: comes without its ECN bits
+//! 5. [`jitter`]: comes later, in order
+//! 6. [`reorder`]: held back, so that others overtake it
+//! 7. [`duplicate`]: comes twice at once, as it is by then
+//!
+//! Each draws from the stream `"LINK/loss"`, `"LINK/bursts"` and so on, for every packet, also one that is lost
+//! already: what one does to a packet follows from the packet's number on its link alone, and adding one changes
+//! nothing of another.
+
+pub(crate) mod bleach;
+pub(crate) mod bursts;
+pub(crate) mod corrupt;
+pub(crate) mod duplicate;
+pub(crate) mod jitter;
+pub(crate) mod loss;
+pub(crate) mod reorder;
+
+use bleach::Bleach;
+use bursts::Bursts;
+use corrupt::Corrupt;
+use duplicate::Duplicate;
+use jitter::Jitter;
+use loss::Loss;
+use reorder::Reorder;
+use sojourn_scenario::links::Impairments;
+use sojourn_units::{Prob, Span, Stream, Time};
+
+/// The impairments of one direction of a link.
+#[derive(Clone, Debug)]
+pub struct Wire {
+    loss: Option<Loss>,
+    bursts: Option<Bursts>,
+    corrupt: Option<Corrupt>,
+    bleach: Option<Bleach>,
+    jitter: Option<Jitter>,
+    reorder: Option<Reorder>,
+    duplicate: Option<Duplicate>,
+}
+
+/// What becomes of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fate {
+    /// When it comes to the far end, or would.
+    pub at: Time,
+    /// Whether it is lost; nothing else matters then.
+    pub lost: bool,
+    /// Whether its receiver will throw it away.
+    pub corrupt: bool,
+    /// Whether it has lost its ECN bits.
+    pub bleached: bool,
+    /// Whether it comes twice.
+    pub twice: bool,
+}
+
+impl Wire {
+    /// The wire of the link called `link` under this seed.
+    pub fn new(plan: &Impairments, seed: u64, link: &str) -> Wire {
+        let draws = |name: &str| Stream::named(seed, &format!("{link}/{name}"));
+        let given = |probability: Prob| (probability > Prob::ZERO).then_some(probability);
+        Wire {
+            loss: given(plan.loss).map(|probability| Loss::new(probability, draws("loss"))),
+            bursts: plan.bursts.map(|plan| Bursts::new(plan, draws("bursts"))),
+            corrupt: given(plan.corrupt).map(|probability| Corrupt::new(probability, draws("corrupt"))),
+            bleach: given(plan.bleach).map(|probability| Bleach::new(probability, draws("bleach"))),
+            jitter: plan.jitter.clone().map(|longer| Jitter::new(longer, draws("jitter"))),
+            reorder: plan.reorder.clone().map(|plan| Reorder::new(plan, draws("reorder"))),
+            duplicate: given(plan.duplicate)
+                .map(|probability| Duplicate::new(probability, draws("duplicate"))),
+        }
+    }
+
+    /// Whether packets may come in another order than they were sent.
+    pub(crate) fn reorders(&self) -> bool {
+        self.reorder.is_some()
+    }
+
+    /// What becomes of the next packet, which without this would come to the far end at `at`; never before the last.
+    pub fn carry(&mut self, at: Time) -> Fate {
+        let lost = self.loss.as_mut().is_some_and(Loss::loses);
+        let lost = self.bursts.as_mut().is_some_and(Bursts::loses) || lost;
+        let corrupt = self.corrupt.as_mut().is_some_and(Corrupt::damages);
+        let bleached = self.bleach.as_mut().is_some_and(Bleach::bleaches);
+        let at = self.jitter.as_mut().map_or(at, |jitter| jitter.delay(at));
+        let at = self.reorder.as_mut().map_or(at, |reorder| reorder.hold_back(at));
+        let twice = self.duplicate.as_mut().is_some_and(Duplicate::doubles);
+        Fate { at, lost, corrupt, bleached, twice }
+    }
+}
+
+/// No wire keeps a packet for longer, whatever a heavy tail may draw.
+fn shorter_than_an_hour(time: Span) -> Span {
+    time.min(Span::from_secs(3600))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_scenario::links;
+    use sojourn_units::{Draw, TimeDraw};
+
+    fn times(draw: Result<Draw, String>) -> TimeDraw {
+        TimeDraw::of_seconds(draw.unwrap())
+    }
+
+    fn all() -> Impairments {
+        Impairments {
+            loss: Prob::clamped(0.1),
+            bursts: Some(links::Bursts {
+                enter: Prob::clamped(0.05),
+                leave: Prob::clamped(0.4),
+                good: Prob::clamped(0.02),
+                bad: Prob::clamped(0.8),
+            }),
+            corrupt: Prob::clamped(0.2),
+            bleach: Prob::clamped(0.3),
+            jitter: Some(times(Draw::uniform(0.0, 0.003))),
+            reorder: Some(links::Reorder {
+                probability: Prob::clamped(0.1),
+                late: times(Draw::constant(0.007)),
+            }),
+            duplicate: Prob::clamped(0.15),
+        }
+    }
+
+    fn fates(plan: &Impairments, seed: u64) -> Vec<Fate> {
+        let mut wire = Wire::new(plan, seed, "link");
+        (0..2000).map(|number| wire.carry(Time::from_nanos(number * 1_000_000))).collect()
+    }
+
+    /// What one does to the packets is the same with all the others there and without.
+    #[test]
+    fn adding_one_changes_nothing_of_another() {
+        let (all, none) = (all(), Impairments::default);
+        let together = fates(&all, 7);
+        let alone = |plan: Impairments| fates(&plan, 7);
+        let same = |one: &[Fate], of: fn(&Fate) -> bool| {
+            one.iter().zip(&together).all(|(one, all)| of(one) == of(all))
+        };
+        assert!(same(&alone(Impairments { corrupt: all.corrupt, ..none() }), |fate| fate.corrupt));
+        assert!(same(&alone(Impairments { bleach: all.bleach, ..none() }), |fate| fate.bleached));
+        assert!(same(&alone(Impairments { duplicate: all.duplicate, ..none() }), |fate| fate.twice));
+        let losses = [Impairments { loss: all.loss, ..none() }, Impairments { bursts: all.bursts, ..none() }]
+            .map(alone);
+        let either = losses[0].iter().zip(&losses[1]).map(|(one, other)| one.lost || other.lost);
+        assert!(either.eq(together.iter().map(|fate| fate.lost)));
+        let times = [
+            alone(Impairments { jitter: all.jitter.clone(), ..none() }),
+            alone(Impairments { reorder: all.reorder.clone(), ..none() }),
+        ];
+        for (number, fate) in together.iter().enumerate() {
+            let sent = Time::from_nanos(number as u64 * 1_000_000);
+            let [jitter, late] = [&times[0], &times[1]].map(|fates| fates[number].at.since(sent));
+            assert_eq!(fate.at, sent + jitter + late);
+        }
+    }
+
+    #[test]
+    fn a_wire_is_its_plan_its_seed_and_its_name() {
+        assert_eq!(fates(&all(), 7), fates(&all(), 7));
+        assert_ne!(fates(&all(), 7), fates(&all(), 8));
+        let other: Vec<Fate> = {
+            let mut wire = Wire::new(&all(), 7, "other");
+            (0..2000).map(|number| wire.carry(Time::from_nanos(number * 1_000_000))).collect()
+        };
+        assert_ne!(fates(&all(), 7), other);
+    }
+
+    #[test]
+    fn nothing_happens_on_a_wire_without_any() {
+        let mut wire = Wire::new(&Impairments::default(), 1, "link");
+        let at = Time::from_nanos(5);
+        let fate = Fate { at, lost: false, corrupt: false, bleached: false, twice: false };
+        assert_eq!(wire.carry(at), fate);
+        assert!(!wire.reorders());
+    }
+}
+
+/// Counts against what is expected of them.
+#[cfg(test)]
+pub(crate) mod theory {
+    /// Asserts that of `n` independent trials with probability `p` about as many came out as should: within four
+    /// standard deviations, which one run in sixteen thousand is not.
+    pub(crate) fn assert_binomial(count: usize, n: usize, p: f64) {
+        assert_mean(count as f64 / n as f64, p, (p * (1.0 - p)).sqrt(), n);
+    }
+
+    /// Asserts that the mean of `n` independent draws with this standard deviation is within four of its own.
+    pub(crate) fn assert_mean(mean: f64, expected: f64, deviation: f64, n: usize) {
+        let allowed = 4.0 * deviation / (n as f64).sqrt();
+        assert!((mean - expected).abs() <= allowed, "{mean}, expected {expected} within {allowed}");
+    }
+}

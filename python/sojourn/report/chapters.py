@@ -1,0 +1,81 @@
+"""What was seen at a link: a question a chapter, its answer in a sentence, and the charts that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+
+from sojourn.plot import COARSE, Plots, bands
+from sojourn.report import live, verdicts
+from sojourn.report.figures import svg
+from sojourn.report.parts import figure_of, told
+from sojourn.result import Result, words
+
+BAND_NOTE = (
+    "Here and below, the line is the mean over the seeds, the band goes from the lowest seed to the highest."
+)
+CDF_NOTE = "The share of packets that wait no longer than the time below."
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One question, its answer in a sentence, and the charts that show it."""
+
+    name: str
+    title: str
+    verdict: Callable[[Result], str]
+    charts: tuple[str, ...]
+
+
+CHAPTERS = (
+    Chapter("queue", "Queue over time", verdicts.queue, ("queue",)),
+    Chapter("delay", "Delay", verdicts.delay, ("delay", "cdf")),
+    Chapter("marks", "Drops and marks", verdicts.marks, ("drops", "marks")),
+    Chapter("use", "Use of the link", verdicts.utilization, ("utilization", "window")),
+)
+
+
+def section(sight: live.Sight, chapter: Chapter) -> str:
+    """A chapter with its charts."""
+    verdict = chapter.verdict(sight.view)
+    charts = [chart for chart in sight.charts if chart.name in chapter.charts]
+    figures = "\n".join(figure(sight, chart, verdict) for chart in charts)
+    return (
+        f'<section id="{sight.ids}{chapter.name}">\n<h2>{escape(chapter.title)}</h2>\n'
+        f'<p class="verdict">{told(verdict)}</p>\n<div class="charts">\n{figures}\n</div>\n</section>'
+    )
+
+
+def figure(sight: live.Sight, chart: live.Chart, verdict: str) -> str:
+    """The place for the script's chart, the still picture, and what both show."""
+    ax, name = sight.axes[chart.name], f"{sight.ids}{chart.name}"
+    still = svg(figure_of(ax), name, verdict)
+    return (
+        f'<figure id="{sight.ids}chart-{chart.name}">\n<h3>{escape(chart.title)}<span class="unit">'
+        f"{escape(ax.get_ylabel().rpartition(', ')[2])}</span></h3>\n"
+        f'<div class="chart" data-chart="{name}" tabindex="0" role="img" '
+        f'aria-label="{escape(verdict)}"></div>\n<div class="still">{still}</div>\n'
+        f'<figcaption class="note">{_caption(sight, chart)}</figcaption>\n</figure>'
+    )
+
+
+def _caption(sight: live.Sight, chart: live.Chart) -> str:
+    result = sight.view
+    if chart.series is None:
+        return escape(CDF_NOTE)
+    unit, times = Plots(result).time_unit()
+    step = bands.step_s(result, live.STILL.points // (COARSE if chart.coarse else 1)) * times
+    live_or_still = f'<span class="step">{step:g}</span><span class="paper">{step:g}</span>'
+    notes = [f"Each point averages {live_or_still} {escape(unit)}."]
+    finest, sample = sight.finest_s(chart), bands.sample_s(result)
+    if finest > sample * (1 + 1e-9):
+        fine = f"finest here {words.short_time(finest)}; series.parquet has {words.short_time(sample)}"
+        notes[0] = notes[0].removesuffix(".") + f'<span class="live-only"> ({escape(fine)})</span>.'
+    if chart is live.CHARTS[0]:
+        notes.insert(0, BAND_NOTE if words.most_seeds(result) > 1 else "One seed.")
+    if chart.name == "window" and bands.flows(result):
+        notes.append(f"Thin lines: single flows under seed {min(result.seeds)}.")
+    if chart is live.CHARTS[0] and result.scenario.get("at"):
+        notes.append("Dotted verticals: scheduled changes.")
+    return " ".join(notes)
