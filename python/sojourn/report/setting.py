@@ -10,6 +10,7 @@ from typing import Any
 TOLD = 6
 #: What is told of a link, or of a class, in words of its own.
 LINK_KEYS = ("name", "from", "to", "rate", "delay", "buffer", "disc", "back", "one_way")
+USUAL = (("framing", "ip"),)
 WAY_KEYS = ("name", "from", "to", "route", "back")
 TCP_KEYS = ("cc", "profile", "tcp", "sack", "timestamps", "reads", "initial_window", "delayed_ack", "min_rto")
 CLASS_KEYS = (
@@ -110,18 +111,22 @@ def _group(group: dict[str, Any]) -> str:
     details += [f"{key} = {_value(value)}" for key, value in (group.get("tcp") or {}).items()]
     if group.get("reads"):
         details.append(f"read at {group['reads']}")
-    told = CLASS_KEYS if is_tcp else (*CLASS_KEYS, "size")
-    details += _others(group, told)
+    # Datagrams have sizes where TCP has segments.
+    details += _others(group, CLASS_KEYS if is_tcp else (*CLASS_KEYS, "size"))
     details.append("with ECN" if group.get("ecn") else "without ECN")
-    if packet := group.get("segment") or (None if is_tcp else group.get("size")):
-        details.append(f"packets of {_brief(packet)}")
+    if size := group.get("segment") or (None if is_tcp else group.get("size")):
+        details.append(f"packets of {_brief(size)}")
     kind = "long" if app == "bulk" else app
     return f"{count} {kind} {'flow' if count == 1 else 'flows'} ({', '.join(details)})"
 
 
 def _others(table: dict[str, Any], told: Collection[str]) -> list[str]:
     """The keys that have no words of their own, as they stand."""
-    rest = ((key, value) for key, value in table.items() if key not in told and value not in (None, False))
+    rest = (
+        (key, value)
+        for key, value in table.items()
+        if key not in told and value not in (None, False) and (key, value) not in USUAL
+    )
     return [key if value is True else f"{key.replace('_', ' ')} {_brief(value)}" for key, value in rest]
 
 
