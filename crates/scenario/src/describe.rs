@@ -1,8 +1,10 @@
 //! A scenario in words, for people who want to see what would run.
 
+use crate::links::{Framing, Medium};
 use crate::scenario::{Flows, Scenario};
 use sojourn_aqm::{Gauges, Limit, catalogue};
 use sojourn_units::Value;
+use sojourn_units::param::Quantity;
 use sojourn_units::spec::plain;
 use std::fmt::Write;
 
@@ -88,6 +90,7 @@ impl Scenario {
             } else {
                 facts.push(("link", format!("{}: {line}", link.name)));
             }
+            facts.extend(medium_in_words(&link.medium).map(|words| ("wire", words)));
             facts.push(("buffer", buffer_in_words(link.buffer)));
             let own = own.filter(|_| !link.is_fixed);
             facts.push((
@@ -195,6 +198,16 @@ fn sources(group: &Flows) -> String {
 /// Such as `1 source` and `50 sources`.
 fn counted(count: u32, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// What lies between the ends of a link, where that is more than a rate; the value of each key.
+fn medium_in_words(medium: &Medium) -> Option<String> {
+    let Medium { framing, deliveries, impairments } = medium;
+    let mut words = Vec::new();
+    words.extend(deliveries.as_ref().map(|plan| format!("trace {}", plan.trace().write())));
+    words.extend((*framing != Framing::IP).then(|| format!("framing {framing}")));
+    words.extend((!impairments.is_none()).then(|| format!("impairments {}", impairments.write())));
+    (!words.is_empty()).then(|| words.join("\n"))
 }
 
 /// The buffer, as people say it.

@@ -56,6 +56,12 @@ pub const METRICS: &[Metric] = &[
     metric("wire_loss_ratio", "1", "packets lost on the wire, over packets that the link delivered to it"),
     metric("one_way_p50_s", "s", "median time that datagrams were under way, from sender to receiver"),
     metric("one_way_p95_s", "s", "time under way that 95 % of the datagrams do not exceed"),
+    metric(
+        "datagram_loss_ratio",
+        "1",
+        "datagrams that did not arrive within a second (those of ping: did not come back), over datagrams sent",
+    ),
+    metric("voice_rating", "1", "rating R of voip calls (ITU-T G.107): very good above 90, bad below 60"),
     metric("completed_flows", "flows", "transfers that ended by themselves, those of fct_mean_s"),
     metric("turned_away_flows", "flows", "flows that could not begin, as there were as many as there may be"),
 ];

@@ -5,6 +5,7 @@ use crate::changes::Change;
 use crate::disc::DiscSpec;
 use crate::faults::Faults;
 use crate::keys::{Key, keys_of};
+use crate::read::Files;
 use crate::tcp::{Given, Tcp, ecn_with};
 use crate::times::{Spread, Start};
 use crate::topology::{Route, Topology};
@@ -13,6 +14,7 @@ use sojourn_aqm::{Limit, Site};
 use sojourn_tcp::Profile;
 use sojourn_tcp::cc::Choice;
 use sojourn_units::{Bytes, Fault, Rate, Span};
+use std::rc::Rc;
 
 /// A network, its traffic, and what changes when; checked and complete.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,8 +83,19 @@ impl Scenario {
     /// `overrides` are dotted keys with TOML values, `("bottleneck.rate", "\"6 Mbit/s\"")`;
     /// a bare word that is no TOML value is a string.
     pub fn parse(text: &[u8], name: &str, overrides: &[(String, String)]) -> Result<Scenario, Faults> {
+        let none = |_: &str| Err("is not there: this text has no files beside it".to_string());
+        Scenario::parse_beside(text, name, overrides, &(Rc::new(none) as Files))
+    }
+
+    /// The same, of a scenario that names other files: `files` hands them over.
+    pub fn parse_beside(
+        text: &[u8],
+        name: &str,
+        overrides: &[(String, String)],
+        files: &Files,
+    ) -> Result<Scenario, Faults> {
         let (tree, flaws) = tree::grow(text, name, overrides)?;
-        read::scenario(&tree, flaws).map_err(|flaws| Faults::of(name, flaws))
+        read::scenario(&tree, flaws, files).map_err(|flaws| Faults::of(name, flaws))
     }
 
     /// The same scenario under another disc, written as `"red:min=50packets,max=150packets"`, on every link that has one;

@@ -145,8 +145,7 @@ impl<P: Probe> Simulation<P> {
 
     fn add_flow(&mut self, plan: FlowPlan, first: [u32; 2]) {
         let member = self.add_member(&plan, self.flows.len() as u32);
-        let class = &self.classes[plan.class as usize].plan.name;
-        self.flows.push(Flow::new(plan, first, member, (self.seed, class)));
+        self.flows.push(Flow::new(plan, first, member, self.seed));
     }
 
     /// Lets everything happen that is due by `until`.
@@ -221,7 +220,7 @@ impl<P: Probe> Simulation<P> {
             .map(|link| link.inbox.len() + link.disc().map_or(0, |disc| disc.backlog().packets as usize));
         let late = self.members.iter().map(Member::late);
         let (segments, packets) = (self.pool.held(), on_their_way.chain(late).sum::<usize>());
-        assert!(segments <= packets, "{segments} segments of {packets} packets");
+        assert!(segments <= packets, "{segments} segments and datagrams of {packets} packets");
         for link in &self.links {
             if let Some(disc) = link.disc() {
                 let (counts, held, number) = (disc.counts(), disc.backlog().packets, link.number);
@@ -289,10 +288,8 @@ impl<P: Probe> Simulation<P> {
         let mut departed = std::mem::take(&mut self.departed);
         for (number, entry) in departed.iter().enumerate() {
             if let Some(later) = departed.get(number + 2 * AHEAD) {
-                self.call_for_flow(later.packet);
-            }
-            if let Some(soon) = departed.get(number + AHEAD) {
-                self.call_for_ends(soon.packet);
+                black_box(self.nearby(later.packet));
+                black_box(self.near_ends(departed[number + AHEAD].packet));
             }
             self.travel(entry.time, entry.packet);
         }
@@ -300,23 +297,22 @@ impl<P: Probe> Simulation<P> {
         self.departed = departed;
     }
 
-    /// Calls for the memory that tells where the rest is.
-    fn call_for_flow(&self, packet: Packet) {
+    /// Something of the memory that tells where the rest of a packet's is.
+    fn nearby(&self, packet: Packet) -> u64 {
         let flow = &self.flows[packet.flow_number() as usize];
-        let leg = self.legs[packet.leg as usize];
-        black_box((flow.forward, flow.stop, leg.from, self.pool.begins(packet)));
+        flow.stop.nanos() ^ u64::from(flow.forward) ^ self.pool.begins(packet)
     }
 
-    /// Calls for the memory that a packet's arrival works on.
-    fn call_for_ends(&self, packet: Packet) {
+    /// Something of the memory of the ends that a packet comes to.
+    fn near_ends(&self, packet: Packet) -> u64 {
         let leg = self.legs[packet.leg as usize];
-        black_box(self.private.get(leg.from as usize).map(Private::free));
-        let Source::Tcp(connection) = &self.flows[packet.flow_number() as usize].source else { return };
-        match leg.end() {
-            End::Receiver => connection.call_for_receiver(),
-            End::Sender => connection.call_for_sender(),
-            End::Link(_) | End::Wire(_) => {}
-        }
+        let private = self.private.get(leg.from as usize).map_or(0, Private::nearby);
+        private
+            ^ match (&self.flows[packet.flow_number() as usize].source, leg.end()) {
+                (Source::Tcp(connection), End::Receiver) => connection.receiver.nearby(),
+                (Source::Tcp(connection), End::Sender) => connection.sender.nearby(),
+                _ => 0,
+            }
     }
 
     /// A packet comes to the near end of a link.
@@ -332,7 +328,9 @@ impl<P: Probe> Simulation<P> {
             packet,
             &mut Watch { probe: &mut self.probe, pool: &mut self.pool, link: at.number },
         );
-        self.probe.backlog(now, at.number, disc.backlog());
+        if P::ASKS_FOR_BACKLOG {
+            self.probe.backlog(now, at.number, disc.backlog());
+        }
         if !*asking {
             *asking = true;
             if at.transmitter.is_ready(now) {
@@ -363,7 +361,9 @@ impl<P: Probe> Simulation<P> {
         if let Some((packet, sojourn)) = &taken {
             self.probe.delivered(now, at.number, packet.flow_number(), *sojourn);
         }
-        self.probe.backlog(now, at.number, disc.backlog());
+        if P::ASKS_FOR_BACKLOG {
+            self.probe.backlog(now, at.number, disc.backlog());
+        }
         if let Some((packet, _)) = taken {
             let time = at.send(now, packet.size());
             self.departed.push(Entry { time, packet: packet.on_next_leg() });
@@ -550,6 +550,7 @@ impl<P: Probe> Simulation<P> {
     /// A datagram comes to the receiver, which may send it back.
     fn receive_datagram(&mut self, at: Time, packet: Packet) {
         let number = packet.flow_number();
+        // Its checksum gives a damaged one away.
         let Some(sent) = self.pool.take_datagram(packet) else { return };
         let payload = packet.size().saturating_sub(UDP_HEADER);
         self.probe.received(at, number, u64::from(payload));
@@ -570,10 +571,8 @@ impl<P: Probe> Simulation<P> {
         loop {
             let flow = &self.flows[number as usize];
             let Source::Tcp(_) = &flow.source else {
-                if let Some(sent) = self.pool.take_datagram(packet) {
-                    self.probe.rtt(at, number, at.since(sent));
-                }
-                return;
+                let Some(sent) = self.pool.take_datagram(packet) else { return };
+                return self.probe.rtt(at, number, at.since(sent));
             };
             let stop = flow.stop;
             let due = if flow.sender_timer.may_be_before(at) { flow.deadline() } else { None };

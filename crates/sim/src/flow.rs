@@ -1,11 +1,10 @@
 //! A flow at work: its endpoints, its route, its timers.
 
-use crate::apps::datagrams::{Datagrams, Draws};
+use crate::apps::datagrams::Datagrams;
 use crate::network::{FlowPlan, SourcePlan};
 use crate::probe::Window;
 use sojourn_tcp::{Config, Receiver, Sender};
 use sojourn_units::Time;
-use std::hint::black_box;
 use std::sync::Arc;
 
 /// A flow at work.
@@ -61,21 +60,14 @@ pub(crate) struct Connection {
 pub(crate) struct Timer(Time);
 
 impl Flow {
-    /// The flow of a plan with these first legs that belongs to `member`; the run's seed and the class's name tell its
-    /// random streams.
-    pub(crate) fn new(
-        plan: FlowPlan,
-        [forward, reverse]: [u32; 2],
-        member: u32,
-        (seed, class): (u64, &str),
-    ) -> Flow {
+    /// A flow of the run with `seed` that belongs to `member`, from its plan and its first legs.
+    pub(crate) fn new(plan: FlowPlan, [forward, reverse]: [u32; 2], member: u32, seed: u64) -> Flow {
         let source = match plan.source {
             SourcePlan::Bulk(config) | SourcePlan::App(config, _) => {
                 Source::Tcp(Box::new(Connection::new(config)))
             }
             SourcePlan::Datagrams(stream) => {
-                let draws = Draws { seed, name: &format!("{class}/{}", plan.member) };
-                Source::Datagrams(Box::new(Datagrams::new(stream, draws, plan.start)))
+                Source::Datagrams(Box::new(Datagrams::new(stream, seed, plan.start)))
             }
         };
         Flow {
@@ -112,17 +104,6 @@ impl Connection {
 
     pub(crate) fn receiver(config: Arc<Config>) -> Receiver {
         Receiver::new(config)
-    }
-
-    /// Reads what has the receiver's memory brought near.
-    pub(crate) fn call_for_receiver(&self) {
-        black_box((self.receiver.delivered(), self.receiver.next_timeout()));
-    }
-
-    /// Reads what has the sender's memory brought near.
-    pub(crate) fn call_for_sender(&self) {
-        let sender = &self.sender;
-        black_box((sender.acknowledged(), sender.next_timeout(), sender.ssthresh(), sender.smoothed()));
     }
 
     /// The congestion window.

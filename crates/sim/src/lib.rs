@@ -29,6 +29,7 @@ mod probe;
 mod recorder;
 mod results;
 mod run;
+mod speech;
 mod windows;
 mod wire;
 

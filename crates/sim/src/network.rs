@@ -145,6 +145,15 @@ impl SourcePlan {
     pub(crate) fn asks(&self) -> bool {
         false
     }
+
+    /// The same for one member of a class.
+    pub(crate) fn of_member(&self, class: &str, member: u32) -> SourcePlan {
+        let mut source = self.clone();
+        if let SourcePlan::Datagrams(datagrams) = &mut source {
+            datagrams.name = format!("{class}/{member}");
+        }
+        source
+    }
 }
 
 /// An application over TCP.
@@ -168,6 +177,8 @@ pub struct SizePlan {
 /// A stream of UDP datagrams.
 #[derive(Clone, Debug)]
 pub struct Datagrams {
+    /// The flow's name, `CLASS/MEMBER`, with which those of its random streams begin.
+    pub name: String,
     /// Datagrams per second, the mean; of an on/off source while it is on.
     pub rate: f64,
     /// When they are sent.
@@ -178,6 +189,14 @@ pub struct Datagrams {
     pub ecn: bool,
     /// Whether the receiver sends each one back.
     pub echo: bool,
+}
+
+impl Datagrams {
+    /// Datagrams of one size, bytes, at a rate per second; neither ECN-capable nor sent back.
+    pub fn plain(name: &str, rate: f64, spacing: Spacing, bytes: u16) -> Datagrams {
+        let size = Draw::constant(f64::from(bytes)).expect("a size is finite");
+        Datagrams { name: name.into(), rate, spacing, size, ecn: false, echo: false }
+    }
 }
 
 /// When datagrams are sent.

@@ -99,7 +99,7 @@ impl Pool {
     /// Ends the way of a datagram; gives when it was sent. None where it was damaged.
     pub(crate) fn take_datagram(&mut self, packet: Packet) -> Option<Time> {
         self.free(packet);
-        (!packet.is_damaged()).then(|| self.sent[(packet.place & !DATAGRAM) as usize])
+        self.sent.get((packet.place & !DATAGRAM) as usize).copied()
     }
 
     /// Ends the way of a packet with a segment; gives that, with the ECN bits that the packet has now. None where it
@@ -111,36 +111,35 @@ impl Pool {
         Some(segment)
     }
 
-    /// Where the payload of a packet's segment begins.
-    pub(crate) fn begins(&self, packet: Packet) -> Option<u64> {
-        self.segments.get(packet.place as usize).map(|segment| segment.seq)
+    /// Where the payload of a packet's segment begins; 0 without one.
+    pub(crate) fn begins(&self, packet: Packet) -> u64 {
+        self.segments.get(packet.place as usize).map_or(0, |segment| segment.seq)
     }
 
     /// Ends a packet's way.
     pub(crate) fn free(&mut self, packet: Packet) {
-        match packet.place {
-            DAMAGED => {}
-            place if place & DATAGRAM == 0 => self.free.push(place),
-            place => self.free_sent.push(place & !DATAGRAM),
+        if packet.is_damaged() {
+            return;
+        }
+        if packet.place & DATAGRAM == 0 {
+            self.free.push(packet.place);
+        } else {
+            self.free_sent.push(packet.place & !DATAGRAM);
         }
     }
 
-    /// The packet once more, with a segment or a time of its own.
+    /// The packet once more, with a place of its own.
     #[cold]
     #[inline(never)]
     pub(crate) fn copy(&mut self, packet: Packet) -> Packet {
-        let place = match packet.place {
-            DAMAGED => DAMAGED,
-            place if place & DATAGRAM == 0 => {
-                self.of_segment(self.segments[place as usize], packet.flow.0, packet.leg, 0).place
-            }
-            place => {
-                let datagram = Datagram { len: packet.len, ecn: packet.ecn };
-                self.datagram(self.sent[(place & !DATAGRAM) as usize], datagram, packet.flow.0, packet.leg)
-                    .place
-            }
+        let copy = if let Some(segment) = self.segments.get(packet.place as usize) {
+            self.of_segment(*segment, packet.flow.0, packet.leg, 0)
+        } else if let Some(sent) = self.sent.get((packet.place & !DATAGRAM) as usize) {
+            self.datagram(*sent, Datagram { len: packet.len, ecn: packet.ecn }, packet.flow.0, packet.leg)
+        } else {
+            return packet;
         };
-        Packet { place, ..packet }
+        Packet { place: copy.place, ..packet }
     }
 
     /// The packet with a bit wrong; nobody will ask what it carries.
@@ -149,9 +148,9 @@ impl Pool {
         Packet { place: DAMAGED, ..packet }
     }
 
-    /// How many segments are on their way.
+    /// How many segments and datagrams are on their way.
     pub(crate) fn held(&self) -> usize {
-        self.segments.len() - self.free.len()
+        self.segments.len() - self.free.len() + self.sent.len() - self.free_sent.len()
     }
 }
 

@@ -5,6 +5,7 @@ use crate::engine::Counts;
 use crate::histogram::Histogram;
 use crate::passage::{Passage, Tally};
 use crate::recorder::{Disc, Recorder};
+use crate::speech;
 use crate::windows::Windows;
 use sojourn_scenario::metrics::METRICS;
 use sojourn_units::Span;
@@ -188,6 +189,10 @@ pub(crate) enum Life {
     Greedy,
     /// They send as their application has it, whatever the network does.
     Stream,
+    /// So do they, and somebody listens.
+    Call,
+    /// So do they, and wait for what comes back.
+    Echo,
 }
 
 /// The metrics of contract.md, in its order, of all packets of the link.
@@ -233,10 +238,11 @@ fn in_order(given: &Metrics) -> Metrics {
     METRICS.iter().map(|metric| (metric.name, value(metric.name).unwrap_or(Metric::Absent))).collect()
 }
 
-fn balance(passage: &Passage) -> Balance {
+/// As the probe was told.
+pub(crate) fn balance(passage: &Passage) -> Balance {
     let total = passage.total();
     let (offered, delivered) = (total.offered, total.delivered);
-    Balance { offered, delivered, dropped: total.dropped(), held: total.held() }
+    Balance { offered, delivered, dropped: total.dropped(), held: passage.backlog().into() }
 }
 
 /// What becomes of packets at the link.
@@ -263,8 +269,10 @@ fn add_flows(metrics: &mut Metrics, of: &Measured<'_>, classes: &[u32]) {
     let Recorder { classes: all, class_of, received_bytes, .. } = of.recorder;
     let (mut rtts, mut delays, mut completions) =
         (Histogram::<6>::default(), Histogram::<6>::default(), Times::default());
-    let mut turned_away = 0;
-    for class in classes.iter().map(|class| &all[*class as usize]) {
+    let (mut turned_away, mut sent, mut came) = (0, 0, 0);
+    for (class, life) in classes.iter().map(|class| (&all[*class as usize], of.lives[*class as usize])) {
+        sent += class.sent;
+        came += if life == Life::Echo { class.came_back } else { class.came };
         rtts.merge(&class.rtts);
         delays.merge(&class.delays);
         completions.merge(&class.completions);
@@ -287,7 +295,24 @@ fn add_flows(metrics: &mut Metrics, of: &Measured<'_>, classes: &[u32]) {
         ("turned_away_flows", counted(turned_away)),
         ("one_way_p50_s", seconds(delays.quantile(0.5))),
         ("one_way_p95_s", seconds(delays.quantile(0.95))),
+        ("datagram_loss_ratio", Metric::from(finite(ratio(sent.saturating_sub(came) as f64, sent)))),
+        ("voice_rating", Metric::from(voice_rating(of, classes))),
     ]);
+}
+
+/// The rating of the calls among some classes.
+fn voice_rating(of: &Measured<'_>, classes: &[u32]) -> Option<f64> {
+    let mut delays = Histogram::<6>::default();
+    let (mut sent, mut came) = (0, 0);
+    for class in classes.iter().filter(|class| of.lives[**class as usize] == Life::Call) {
+        let class = &of.recorder.classes[*class as usize];
+        delays.merge(&class.delays);
+        sent += class.sent;
+        came += class.came;
+    }
+    // Wires may double what is sent.
+    let came = finite(ratio(came as f64, sent))?.min(1.0);
+    speech::of_calls(&delays, came)
 }
 
 impl From<Option<f64>> for Metric {
@@ -367,7 +392,7 @@ mod tests {
     use super::*;
     use crate::probe::Probe;
     use crate::recorder::{self, Watch, Watched};
-    use sojourn_aqm::{Backlog, Cause};
+    use sojourn_aqm::Cause;
     use sojourn_units::Time;
 
     fn recorder(classes: u32, flows: Vec<u32>) -> Recorder {
@@ -403,16 +428,15 @@ mod tests {
     /// A backlog of 0, 10 and 40 packets for 1, 1 and 2 s after a second of warm-up, by hand.
     #[test]
     fn moments_are_weighted_by_time_and_leave_the_warm_up_out() {
-        let backlog = |packets| Backlog { packets, bytes: 0 };
         let mut recorder = recorder(1, vec![0]);
         for (millis, bytes) in [(900, 7), (2000, 400_000), (5000, 100_000), (5001, 7)] {
             recorder.received(at(millis), 0, bytes);
         }
-        recorder.backlog(at(500), 3, backlog(90));
-        recorder.backlog(at(700), 2, backlog(900));
-        recorder.backlog(at(1000), 3, backlog(0));
-        recorder.backlog(at(2000), 3, backlog(10));
-        recorder.backlog(at(3000), 3, backlog(40));
+        (0..90).for_each(|_| recorder.offered(at(500), 3, 0));
+        (0..900).for_each(|_| recorder.offered(at(700), 2, 0));
+        (0..90).for_each(|_| recorder.delivered(at(1000), 3, 0, Span::from_millis(500)));
+        (0..10).for_each(|_| recorder.offered(at(2000), 3, 0));
+        (0..30).for_each(|_| recorder.offered(at(3000), 3, 0));
         recorder.end_step(at(5000), 3);
         let metrics = of_link(&measured(&recorder, &Series::default(), &[Life::Greedy]));
         let row = Row { metrics, balance: balance(&recorder.disc(3).all) };

@@ -6,7 +6,7 @@ use crate::recorder::{Measured, Recorder, Watch, Watched};
 use crate::results::{self, Balance, Life, LinkOutcome, Outcome, Row, Series, Step};
 use crate::topology;
 use sojourn_aqm::{Gauges, Law};
-use sojourn_scenario::{Flows, Scenario};
+use sojourn_scenario::{Flows, Scenario, Source};
 use sojourn_units::{Fault, Span, Time};
 
 /// A run of a scenario under one seed, advanced bit by bit.
@@ -115,6 +115,11 @@ impl Run {
         let lives = lives(&self.scenario);
         let recorder = self.simulation.probe();
         let disc = recorder.disc(number);
+        debug_assert_eq!(
+            results::balance(&disc.all),
+            balance,
+            "{name}: told otherwise than the disc has counted"
+        );
         let measured = results::Measured {
             recorder,
             disc,
@@ -209,7 +214,12 @@ fn watch(scenario: &Scenario, network: &Network, step: Span) -> Watch {
 
 /// What the flows of each class live for.
 fn lives(scenario: &Scenario) -> Vec<Life> {
-    let life = |flows: &Flows| if flows.app.is_tcp() { Life::Greedy } else { Life::Stream };
+    let life = |flows: &Flows| match flows.app.datagrams().map(|datagrams| &datagrams.source) {
+        None => Life::Greedy,
+        Some(Source::Voip { .. }) => Life::Call,
+        Some(Source::Ping(_)) => Life::Echo,
+        Some(_) => Life::Stream,
+    };
     scenario.flows.iter().map(life).collect()
 }
 

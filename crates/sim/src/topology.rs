@@ -14,7 +14,9 @@ use sojourn_tcp::{Config, HEADER};
 use sojourn_units::{Fault, Rate, Span, Stream, Time, Value};
 use std::sync::Arc;
 
+use crate::deliveries::Deliveries;
 use crate::packet::Packet;
+use crate::wire::Wire;
 
 /// The network of a scenario under this seed; a law may refuse its place.
 pub fn network(scenario: &Scenario, seed: u64) -> Result<Network, Fault> {
@@ -48,6 +50,9 @@ pub fn network_under(scenario: &Scenario, seed: u64, laws: Vec<Built>) -> Networ
         let disc = link.disc.as_ref().and_then(|_| laws.next());
         LinkPlan {
             disc: disc.map(|law| managed(scenario, seed, number, law)),
+            framing: link.medium.framing,
+            deliveries: deliveries(link, seed),
+            impairments: impairments(link, seed),
             ..plain(link.rate, link.delay)
         }
     });
@@ -68,6 +73,15 @@ fn managed(scenario: &Scenario, seed: u64, number: usize, (law, given): Built) -
     let draws = Stream::named(seed, &format!("{name}/disc"));
     let limit = buffer.unwrap_or(Limit::Unlimited);
     Box::new(Fifo::new(law, limit, scenario.site(number), draws).given(&given))
+}
+
+fn deliveries(link: &Link, seed: u64) -> Option<Box<Deliveries>> {
+    link.medium.deliveries.as_ref().map(|plan| Box::new(Deliveries::new(plan, seed, &link.name)))
+}
+
+fn impairments(link: &Link, seed: u64) -> Option<Box<Wire>> {
+    let plan = &link.medium.impairments;
+    (!plan.is_none()).then(|| Box::new(Wire::new(plan, seed, &link.name)))
 }
 
 fn plain(rate: Rate, delay: Span) -> LinkPlan {
@@ -93,7 +107,7 @@ fn add_flows(network: &mut Network, flows: &Flows, seed: u64) {
         network.flows.push(FlowPlan {
             class,
             member,
-            source: source.clone(),
+            source: source.of_member(&flows.name, member),
             forward,
             reverse,
             start: start(flows, member, seed),

@@ -32,7 +32,7 @@ fn run_and_count(disc: &str, at: &str, overrides: &[(&str, &str)]) -> (Series, f
     let mut run = Run::new(&scenario, 1).unwrap();
     while run.advance() {}
     let link = run.finish().links.swap_remove(0);
-    (link.series, link.balance.delivered as f64)
+    (link.series, link.all.balance.delivered as f64)
 }
 
 /// The mean of a column between two times, s.

@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from typing import Any
 
+#: A sentence names so many links.
+NAMED = 6
+
 
 def sentences(scenario: dict[str, Any]) -> list[str]:
     """What ran, in a few sentences; what the scenario does not say is left out."""
-    link = scenario.get("bottleneck") or {}
-    found = [f"{_flows(scenario)} {_link(link)}.", _time(scenario)]
+    links = scenario.get("links")
+    place = _network(links) if links else _link(scenario.get("bottleneck") or {})
+    found = [f"{_flows(scenario)} {place}.", _time(scenario)]
     found += [_change(change) for change in scenario.get("at") or []]
     return [re.sub(r"(\d) us\b", r"\1 µs", sentence) for sentence in found if sentence]
 
@@ -69,6 +73,20 @@ def _link(link: dict[str, Any]) -> str:
     if link.get("buffer"):
         parts.append(f"a buffer of {link['buffer']}")
     return parts[0] if len(parts) == 1 else f"{parts[0]} with {' and '.join(parts[1:])}"
+
+
+def _network(links: list[dict[str, Any]]) -> str:
+    """Each link with its rate; of many, those with a disc, and how many more there are."""
+    told = [link for link in links if link.get("disc") or (link.get("back") or {}).get("disc")] or links
+    told = links if len(links) <= NAMED else told[:NAMED]
+    parts = [
+        f"{link.get('name')} of {link.get('rate')}" if link.get("rate") else str(link.get("name"))
+        for link in told
+    ]
+    more = len(links) - len(told)
+    parts += [f"{more} more"] * (more > 0)
+    text = ", ".join(parts[:-1]) + " and " + parts[-1] if len(parts) > 1 else parts[0]
+    return f"{len(links)} links: {text}" if len(links) > 1 else f"the link {text}"
 
 
 def _time(scenario: dict[str, Any]) -> str:

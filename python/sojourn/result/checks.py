@@ -149,7 +149,7 @@ def _check_scenario(path: Path, document: dict[str, Any]) -> None:
         _need(path, scenario, key, rule, at="scenario.")
     for key, inner, rule in (
         ("flows", "count", (_is_count, "a whole number")),
-        ("flows", "access", _AN_OBJECT),
+        ("flows", "access", (lambda value: value is None or isinstance(value, dict), "an object, or null")),
         ("at", "time", time),
         ("at", "set", _AN_OBJECT),
     ):

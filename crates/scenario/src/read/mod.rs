@@ -14,19 +14,24 @@ use crate::tree::{Node, Tree};
 use sojourn_aqm::Site;
 use sojourn_units::param::{Kind, Quantity};
 use sojourn_units::{Fault, LinkRate, Rate, Span, Value};
+use std::rc::Rc;
 
 /// The scenario; or all that is wrong with it, `flaws` included.
-pub(crate) fn scenario(root: &Node, flaws: Vec<Flaw>) -> Result<Scenario, Vec<Flaw>> {
-    let mut reader = Reader { flaws };
+pub(crate) fn scenario(root: &Node, flaws: Vec<Flaw>, files: &Files) -> Result<Scenario, Vec<Flaw>> {
+    let mut reader = Reader { flaws, files: Rc::clone(files) };
     match reader.scenario(root) {
         Some(scenario) if reader.flaws.is_empty() => Ok(scenario),
         _ => Err(reader.flaws),
     }
 }
 
+/// Hands over a file beside the scenario, by its name; or says why it cannot.
+pub type Files = Rc<dyn Fn(&str) -> Result<Vec<u8>, String>>;
+
 /// Collects faults while it reads. A reading method that returns None has told why.
 struct Reader {
     flaws: Vec<Flaw>,
+    files: Files,
 }
 
 /// A table of the file: the keys that it has and that exist.
@@ -181,7 +186,9 @@ impl Reader {
                 self.flaw(&child.place, &section.path_of(&name), &what);
             }
         }
-        for key in keys_of(table).filter(|key| key.preset == Preset::Required && !section.given(key.name)) {
+        let is_there =
+            |key: &Key| section.given(key.name) || key.instead().is_some_and(|name| section.given(name));
+        for key in keys_of(table).filter(|key| key.preset == Preset::Required && !is_there(key)) {
             self.flaw(&node.place, &section.path_of(key.name), &key.missing());
         }
         Some(section)

@@ -5,5 +5,6 @@ mod common;
 mod faults;
 mod hostile;
 mod knobs;
+mod media;
 mod networks;
 mod values;

@@ -7,12 +7,12 @@
 //! a member as a whole waits for its time: events tell it that a sender has ended, or that an answer is there.
 
 use super::Simulation;
-use crate::apps::datagrams::{Datagrams, Draws};
+use crate::apps::datagrams::Datagrams;
 use crate::apps::{Ask, Wish};
 use crate::event::{Event, Kind};
 use crate::flow::{Connection, Source, State};
 use crate::member::{Class, Errand, Member, NOBODY, PATIENCE};
-use crate::network::{FlowPlan, SourcePlan};
+use crate::network::{self, FlowPlan, SourcePlan};
 use crate::packet::Packet;
 use crate::probe::Probe;
 use sojourn_units::{Span, Stream, Time};
@@ -302,10 +302,10 @@ impl<P: Probe> Simulation<P> {
             (&mut at_work.source, &member.source)
         {
             // Each stream of them has draws of its own.
-            let name =
-                format!("{}/{}/{}", self.classes[class as usize].plan.name, member.number, member.streams);
+            let class = &self.classes[class as usize].plan.name;
+            let name = format!("{class}/{}/{}", member.number, member.streams);
             member.streams += 1;
-            **datagrams = Datagrams::new(plan.clone(), Draws { seed: self.seed, name: &name }, self.now);
+            **datagrams = Datagrams::new(network::Datagrams { name, ..plan.clone() }, self.seed, self.now);
             at_work.state = State::Sending;
             return self.schedule_datagram(flow);
         }

@@ -43,6 +43,7 @@ mod tests {
     use super::*;
     use crate::wire::theory::{assert_binomial, assert_mean};
     use sojourn_units::Prob;
+    use sojourn_units::math::pow_int;
 
     fn bursts(enter: f64, leave: f64, good: f64, bad: f64, seed: u64) -> Bursts {
         let [enter, leave, good, bad] = [enter, leave, good, bad].map(Prob::clamped);
@@ -88,9 +89,9 @@ mod tests {
             let n = lengths.len();
             let mean = lengths.iter().map(|length| f64::from(*length)).sum::<f64>() / n as f64;
             assert_mean(mean, 1.0 / turn, (1.0_f64 - turn).sqrt() / turn, n);
-            for longer in [1, 3, 10] {
+            for longer in [1_u32, 3, 10] {
                 let count = lengths.iter().filter(|length| **length > longer).count();
-                assert_binomial(count, n, (1.0 - turn).powi(longer as i32));
+                assert_binomial(count, n, pow_int(1.0 - turn, longer.into()));
             }
         }
     }

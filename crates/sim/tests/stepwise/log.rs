@@ -46,10 +46,10 @@ impl Log {
     /// Leaves out what was told ahead of the end, and puts what concerns several flows in order.
     pub(crate) fn in_time(&mut self, end: Time) {
         cut(&mut self.received, end);
-        cut(&mut self.lost, end);
-        self.lost.values_mut().for_each(|lost| lost.sort());
         cut(&mut self.sent, end);
         cut(&mut self.datagrams, end);
+        cut(&mut self.lost, end);
+        self.lost.values_mut().for_each(|lost| lost.sort());
         cut(&mut self.windows, end);
         cut(&mut self.completed, end);
         cut(&mut self.began, end);

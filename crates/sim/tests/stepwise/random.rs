@@ -16,7 +16,7 @@ use sojourn_sim::network::{
 };
 use sojourn_sim::{Deliveries, Packet, Simulation, Wire};
 use sojourn_tcp::{Config, LimitedTransmit, Pipe, Profile};
-use sojourn_units::{Draw, Prob, Rate, Span, Stream, Time, Value};
+use sojourn_units::{Draw, Prob, Rate, Span, Stream, Time, TimeDraw, Value};
 
 /// What kind of networks are drawn.
 #[derive(Clone, Copy, Debug)]
@@ -134,6 +134,18 @@ fn trace(draws: &mut Draws, kind: Kind) -> links::Deliveries {
     }
 }
 
+/// A short time, drawn or always the same.
+fn times(draws: &mut Draws, kind: Kind) -> TimeDraw {
+    let longest = delay(draws, kind).max(Span::from_nanos(3)).seconds();
+    let draw = match draws.below(4) {
+        0 => Draw::constant(longest),
+        1 => Draw::uniform(0.0, longest),
+        2 => Draw::exponential(longest),
+        _ => Draw::pareto(longest, 1.2),
+    };
+    TimeDraw::of_seconds(draw.unwrap())
+}
+
 fn impairments(draws: &mut Draws, kind: Kind) -> Impairments {
     let mut maybe =
         |most| if draws.chance(0.4) { Prob::clamped(draws.between(0.0, most)) } else { Prob::ZERO };
@@ -146,9 +158,9 @@ fn impairments(draws: &mut Draws, kind: Kind) -> Impairments {
     });
     let reorder = draws.chance(0.4).then(|| links::Reorder {
         probability: Prob::clamped(draws.pick(&[0.01, 0.2, 1.0])),
-        late: delay(draws, kind).max(Span::from_nanos(1)),
+        late: times(draws, kind),
     });
-    let jitter = draws.pick(&[Span::ZERO, Span::from_nanos(3), Span::from_millis(1), Span::from_millis(20)]);
+    let jitter = draws.chance(0.6).then(|| times(draws, kind));
     Impairments { loss, bursts, corrupt, bleach, jitter, reorder, duplicate }
 }
 
@@ -221,6 +233,7 @@ fn datagrams(draws: &mut Draws, kind: Kind) -> Datagrams {
         _ => Spacing::Voice { spurts: draws.chance(0.5) },
     };
     Datagrams {
+        name: format!("datagrams {}", draws.below(1 << 30)),
         rate: if kind.round { draws.pick(&[50.0, 100.0, 200.0]) } else { draws.between(5.0, 400.0) },
         spacing,
         size: size.unwrap(),

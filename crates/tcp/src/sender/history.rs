@@ -49,6 +49,11 @@ impl History {
         }
     }
 
+    /// Whether nothing was kept of late.
+    pub(super) fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
     /// How many runs there are.
     pub(super) fn len(&self) -> usize {
         self.runs.len().saturating_sub(1)
