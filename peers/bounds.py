@@ -4,7 +4,8 @@ Two sets. `LAWS`, where transports are those of the peer: utilisation within 1 p
 mean queue within 10 % or 5 packets, its standard deviation within 30 %, drop and mark ratios within
 20 %. `TRANSPORTS`, where what is compared is the senders: utilisation within 1.5 points, the mean
 queue within 15 % or 3 packets, the ratios within 25 %, Jain's index within 0.05. No bound on a queue
-is below 3 packets (tests/reference/README.md).
+is below 3 packets (tests/reference/README.md). `NETWORKS` are those of `TRANSPORTS`, with the queue's spread
+and 95th percentile, the delay, and the goodput of classes.
 
 A row binds when the peer's standard deviation over seeds is under a tenth of its mean and at least 50
 drops or marks lie behind a ratio; otherwise the 95 % intervals of both sides must overlap. Where both
@@ -35,6 +36,13 @@ TRANSPORTS: Bounds = {
     "drop_ratio": (0.25, 0.0),
     "mark_ratio": (0.25, 0.0),
     "jain_index": (0.0, 0.05),
+}
+NETWORKS: Bounds = {
+    **TRANSPORTS,
+    "queue_std_packets": (0.30, 3.0),
+    "queue_p95_packets": (0.15, 3.0),
+    "sojourn_mean_s": (0.15, 0.0),
+    "goodput_bps": (0.10, 0.0),
 }
 #: Fewest drops or marks for which a ratio binds.
 FEWEST_EVENTS = 50

@@ -5,6 +5,7 @@ Without options: at a few points, with every peer that is installed here.
     make peers ARGS="--peer ns3 --cc cubic --disc codel --rtt 100ms --flows 10 --seeds 1..5"
     make peers ARGS="--peer ns2 --disc red:min=20packets,max=60packets --rate '20 Mbit/s'"
     make peers ARGS="--peer ns2 --scenario scenarios/peers/s1.toml --set flows.0.count=60"
+    make peers ARGS=--networks    # ns-2's rows of tests/reference/networks.csv, anew
 
 Exit codes: 0 all within bounds, 1 something outside, 2 a point that cannot be said, 3 no such peer here.
 """
@@ -18,6 +19,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NoReturn
 
+import networks
 import sojourn as sj
 from bounds import TRANSPORTS, Sample, Verdict, verdict
 from simulators import ROOT, Failed, Peer, Unsayable, Words, as_counted, peers, rate, seconds, words
@@ -45,10 +47,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("compare: no peer is installed here; to get them: make peers", file=sys.stderr)
         return MISSING
     try:
+        if points == [["--networks"]]:
+            networks.write()
+            return AGREES
         return max([one(parser().parse_args(options)) for options in points])
     except Failed as fault:
         print(f"compare: {fault}", file=sys.stderr)
         return DISAGREES
+    except LookupError as fault:
+        print(f"compare: {fault.args[0]}", file=sys.stderr)
+        return MISSING
     except KeyboardInterrupt:
         print("compare: interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -61,15 +69,12 @@ def standard() -> list[list[str]]:
 
 
 def one(asked: argparse.Namespace) -> int:
-    """One point; the exit code."""
+    """One point; the exit code. Raises `LookupError` where the peer is not here, and `Failed`."""
     try:
         peer = chosen(asked.peer)
     except Unsayable as fault:
         print(f"compare: {fault}", file=sys.stderr)
         return UNSAYABLE
-    except LookupError as fault:
-        print(f"compare: {fault.args[0]}", file=sys.stderr)
-        return MISSING
     try:
         numbers = seeds(asked.seeds)
         scenario = point(asked, peer)

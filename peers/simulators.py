@@ -18,6 +18,8 @@ from typing import Any
 import sojourn as sj
 
 ROOT = Path(__file__).resolve().parents[1]
+#: Where the scripts for ns-2 are.
+NS2 = ROOT / "peers/ns2"
 #: What ns3/build.sh builds.
 NS3 = ROOT / "build/ns3"
 #: The longest that one run of a peer may take, seconds.
@@ -44,10 +46,15 @@ class Peer:
     remedy: str
     command: tuple[str, ...] | None
 
-    def run(self, words: Mapping[str, object], seed: int) -> dict[str, float]:
-        """The metrics of one run. Raises `Failed`."""
+    def run(self, words: Mapping[str, object], seed: int, script: str = "dumbbell") -> dict[str, float]:
+        """The metrics of one run, where there are several places as `"place/metric"`. Raises `Failed`.
+
+        `script`: which of ns-2's; ns-3 has one program.
+        """
         assert self.command is not None, f"{self.name} is not installed: {self.remedy}"
         given = [str(word) for pair in {**words, "seed": seed}.items() for word in pair]
+        if self.name == "ns2":
+            given.insert(0, str(NS2 / f"{script}.tcl"))
         try:
             done = subprocess.run(
                 [*self.command, *given], capture_output=True, text=True, check=True, timeout=PATIENCE
@@ -63,10 +70,9 @@ class Peer:
 def peers() -> dict[str, Peer]:
     """Every peer by its name, installed or not."""
     ns = shutil.which("ns")
-    ns2 = (ns, str(ROOT / "peers/ns2/dumbbell.tcl")) if ns else None
     # Its agents know neither timestamps nor, in our script, delayed ACKs.
     as_ns2 = {"profile": "ns2", "timestamps": "false", "delayed_ack": "false"}
-    found = [Peer("ns2", as_ns2, "apt-get install ns2", ns2)]
+    found = [Peer("ns2", as_ns2, "apt-get install ns2", (ns,) if ns else None)]
     # PRR came to count twice between the two (docs/deviations/ns3.md).
     as_ns3 = {"profile": "ns3"}
     older = {**as_ns3, "tcp.prr_counts_twice": "false"}
@@ -96,10 +102,10 @@ def as_counted(peer: Peer, metric: str, ours: Mapping[str, float]) -> float:
 def words(peer: Peer, scenario: sj.Scenario) -> Words:
     """The dumbbell of `scenario` for the peer. Raises `Unsayable`."""
     whole = json.loads(scenario.to_json())
-    if whole["at"]:
-        raise Unsayable("something changes on the way ([[at]])")
     if len(whole["flows"]) != 1:
         raise Unsayable("it has more than one group of flows")
+    if not whole.get("bottleneck") or whole["bottleneck"].get("back"):
+        raise Unsayable("its network is no dumbbell with one congested direction")
     [flows], bottleneck = whole["flows"], whole["bottleneck"]
     if flows["app"] != "bulk" or flows["rate"] or flows["stop"] or flows["reads"]:
         raise Unsayable("its flows are not all greedy ones without an end")
@@ -115,7 +121,11 @@ def words(peer: Peer, scenario: sj.Scenario) -> Words:
         "start": start(flows["start"]),
         **access(flows["access"]),
     }
-    return {**common, **(ns2 if peer.name == "ns2" else ns3)(flows, bottleneck["disc"], common)}
+    if peer.name == "ns2":
+        return {**common, **ns2(flows, bottleneck["disc"], common), **changes(whole)}
+    if whole["at"]:
+        raise Unsayable("something changes on the way ([[at]])")
+    return {**common, **ns3(flows, bottleneck["disc"], common)}
 
 
 def ns2(flows: dict[str, Any], disc: dict[str, Any], common: Words) -> Words:
@@ -129,6 +139,17 @@ def ns2(flows: dict[str, Any], disc: dict[str, Any], common: Words) -> Words:
     # Its drop-tail queue holds one packet less than its limit (docs/deviations/ns2.md).
     more = {"buffer": int(str(common["buffer"])) + 1} if disc["law"] == "tail_drop" else {}
     return {"cc": cc, **law(disc, NS2_LAWS, "ns-2"), **more}
+
+
+def changes(whole: dict[str, Any]) -> Words:
+    """What changes on the way, for ns-2."""
+    law = whole["bottleneck"]["disc"]["law"]
+    if whole["at"] and law not in FOLLOW:
+        raise Unsayable(f"ns-2's {law} reckons with the rate at the start, and that changes")
+    if any(list(change["set"]) != ["bottleneck.rate"] or change["every"] for change in whole["at"]):
+        raise Unsayable("more changes on the way than the bottleneck's rate, at given times")
+    times = [(seconds(change["time"]), rate(change["set"]["bottleneck.rate"])) for change in whole["at"]]
+    return {"changes": " ".join(f"{time:g} {bits:g}" for time, bits in times)} if times else {}
 
 
 def ns3(flows: dict[str, Any], disc: dict[str, Any], common: Words) -> Words:
@@ -180,6 +201,8 @@ NS2_LAWS: Laws = {
     },
     "avq": {},
 }
+#: What in ns-2 works on a link whose rate changes.
+FOLLOW = ("tail_drop", "pi")
 NS3_LAWS: Laws = {
     "tail_drop": {},
     "codel": {"target": ("target", "s"), "interval": ("interval", "s")},

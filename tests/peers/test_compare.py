@@ -32,6 +32,10 @@ def test_point(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
         ("--disc=", "--disc"),
         ("--disc=codel:target=1ms", "less than the packet that ns-3 holds"),
         ("--disc=arm_pfc", "ns-3 has no arm_pfc"),
+        (
+            "--peer=ns2 --scenario=scenarios/peers/capacity.toml --disc=avq",
+            "avq reckons with the rate at the start",
+        ),
         ("--set=foo", '"foo" is not KEY=VALUE'),
         ("--flows=0", "out of range"),
         ("--warmup=40s", "not below the duration"),
@@ -43,7 +47,7 @@ def test_nonsense_is_one_line(
     here = {name: Peer(name, peer.settings, peer.remedy, ("false",)) for name, peer in peers().items()}
     monkeypatch.setattr("compare.peers", lambda: here)
     try:
-        code = main([options])
+        code = main(options.split())
     except SystemExit as exit_:
         code = int(exit_.code or 0)
     told = capsys.readouterr()

@@ -68,7 +68,7 @@ impl Scenario {
     }
 
     /// A class with its way, where the network is no dumbbell or it does not go the usual one.
-    fn class(&self, group: &Flows) -> Json {
+    pub(crate) fn class(&self, group: &Flows) -> Json {
         let mut class = flows(group);
         if !(self.topology.dumbbell && group.route == [0]) {
             let nodes = |route: &Route| self.topology.nodes_of(route).map(String::from).collect::<Vec<_>>();

@@ -43,12 +43,12 @@ pub const METRICS: &[Metric] = &[
     metric(
         "settling_s",
         "s",
-        "time until the backlog stays near its target, from the start and from each change: a list",
+        "time until the backlog stays near its target, from the start and from each of the first 100 changes: a list",
     ),
     metric(
         "overshoot_packets",
         "packets",
-        "how far the backlog rose above its target, from the start and from each change: a list",
+        "how far the backlog rose above its target, from the start and from each of the first 100 changes: a list",
     ),
     metric("fct_mean_s", "s", "mean completion time of the flows that end by themselves"),
     metric("fct_p95_s", "s", "completion time that 95 % of those flows do not exceed"),

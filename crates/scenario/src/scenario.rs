@@ -113,8 +113,9 @@ impl Scenario {
             }
             scenario.topology.links[number].disc = Some(disc.clone());
         }
+        let mut work = 0;
         for number in self.topology.replaceable() {
-            if let Some((change, fault)) = scenario.refused_change(number) {
+            if let Some((change, fault)) = scenario.refused_change(number, &mut work) {
                 let what = format!("does not take the change at {}: {fault}", self.at[change].time);
                 return Err(Faults::of_spec(&[Fault::new(disc.law.as_str(), what)]));
             }
@@ -183,13 +184,19 @@ impl Scenario {
 
     /// The shortest and the longest round-trip time without queueing and without transmission times.
     pub fn base_rtts(&self) -> (Span, Span) {
-        let base = |group: &Flows, access: fn(&Spread) -> Span| {
-            let access = group.access.map_or(Span::ZERO, |links| access(&links.delay));
-            self.topology.delay(&group.route) + self.topology.delay(&group.back) + access.saturating_mul(4)
-        };
-        let shortest = self.flows.iter().map(|group| base(group, Spread::earliest)).min();
-        let longest = self.flows.iter().map(|group| base(group, Spread::latest)).max();
+        let times = || self.flows.iter().map(|group| self.base_rtts_of(group));
+        let shortest = times().map(|(shortest, _)| shortest).min();
+        let longest = times().map(|(_, longest)| longest).max();
         (shortest.unwrap_or_default(), longest.unwrap_or_default())
+    }
+
+    /// The same of one class.
+    pub fn base_rtts_of(&self, group: &Flows) -> (Span, Span) {
+        let ways = self.topology.delay(&group.route) + self.topology.delay(&group.back);
+        let with = |access: fn(&Spread) -> Span| {
+            ways + group.access.map_or(Span::ZERO, |links| access(&links.delay)).saturating_mul(4)
+        };
+        (with(Spread::earliest), with(Spread::latest))
     }
 
     /// Flows of all groups.

@@ -117,6 +117,15 @@ impl Recorder {
         self.link(link).map_or(Tally::default(), |disc| disc.end_step(now, from))
     }
 
+    /// The sums of a link's disc from the end of the warm-up to `now`.
+    pub(crate) fn measured_until(&mut self, now: Time, link: u32) -> Tally {
+        let from = self.measured.from;
+        self.link(link).map_or(Tally::default(), |disc| {
+            disc.hold_until(now, from);
+            disc.all.measured()
+        })
+    }
+
     fn is_measured(&self, at: Time) -> bool {
         at >= self.measured.from && at <= self.measured.until
     }

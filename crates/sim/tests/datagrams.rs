@@ -262,7 +262,7 @@ fn what_is_added_changes_no_draw_of_the_others() {
         sent.into_values().zip(sizes).collect::<Vec<_>>()
     };
     let ab = link("from = \"a\"\nto = \"b\"\ndisc = \"tail_drop\"");
-    let before = seen(&[&[ab.clone()], &mine[..]].concat());
+    let before = seen(&[std::slice::from_ref(&ab), &mine[..]].concat());
     let other = flow("app = \"cbr\"\nrate = \"1 Mbit/s\"");
     let cd = link("from = \"c\"\nto = \"d\"\ndisc = \"red\"");
     let [poisson, on_off, lrd, ping] = mine;

@@ -83,8 +83,8 @@ pub static KNOBS: &[Knob] = &[
         "RFC 5681, section 4.1; RFC 7661"),
     knob!(pacing: bool, "whether segments leave at even distances, and not in bursts", "RFC 9002, section 7.7"),
     knob!(halving: Halving,
-        "what a reduction starts from: flight_size, at least two segments; window: the window itself, at least one; pipe: \
-         in recovery by SACK what is neither SACKed nor lost, as ns-3 does",
+        "what a reduction starts from: flight_size, at least two segments; window: the window itself, at least one, and \
+         ssthresh at each timeout of the same segment; pipe: in recovery by SACK what is neither SACKed nor lost, as ns-3 does",
         "RFC 5681, equation 4"),
     knob!(min_rto: Span, "more than 0, at most 60 s" if |span| *span > Span::ZERO && *span <= Span::from_secs(60),
         "lower bound of the retransmission timeout", "RFC 6298, section 2.4"),
@@ -94,8 +94,16 @@ pub static KNOBS: &[Knob] = &[
         "doublings of the timeout by back-off, at most", "RFC 6298, section 5.5"),
     knob!(initial_rto: Span, "1 ms to 60 s" if |span| (Span::from_millis(1)..=Span::from_secs(60)).contains(span),
         "retransmission timeout before the first measurement", "RFC 6298, section 2.1"),
+    knob!(syn_counts: bool,
+        "whether a lost SYN is to window and timer what lost data is: data starts with one segment, and with the doubled \
+         timeout until its round trip is known",
+        "ns-2"),
     knob!(tick: Span, "more than 0, at most 1 s" if |span| *span > Span::ZERO && *span <= Span::from_secs(1),
         "granularity of the clock that times segments", "RFC 6298, section 4"),
+    knob!(whole_ticks: bool,
+        "whether round trips are counted in the ticks of that clock that pass, and estimated in whole eighths and quarters of \
+         one; then no weight is shared",
+        "V. Jacobson, Congestion Avoidance and Control, 1988, appendix A"),
     knob!(time_all: bool,
         "whether every segment measures the round trip, or one in a window", "RFC 6298, section 3"),
     knob!(rtt_weight_shared: bool,
@@ -159,10 +167,12 @@ pub static KNOBS: &[Knob] = &[
         "whether CUBIC's window takes a step for each segment acknowledged, not for each ACK; a loss leaves whole ones, and \
          W_est grows no faster above the window of the last loss",
         "ns-3"),
-    knob!(ect_on_retransmit: bool, "whether retransmissions are sent ECN-capable", "RFC 3168, section 6.1.5"),
+    knob!(ect_on_retransmit: bool, "whether retransmissions are sent ECN-capable, and may carry CWR",
+        "RFC 3168, sections 6.1.2 and 6.1.5"),
     knob!(ecn_at_one: EcnAtOne,
-        "what an echo of congestion does at a window of one segment: wait for the retransmission timer; back_off: go \
-         on, and double the timeout from the second in a row",
+        "what an echo of congestion does at a window of one segment: wait for the retransmission timer; back_off: halve it \
+         again, as one below two; less than a segment waits for the timer or an ACK without echo; the second in a row \
+         doubles the timeout",
         "RFC 3168, section 6.1.2"),
     knob!(ecn_after_timeout: bool, "whether a timeout reopens the window to a new reduction by ECN", "ns-2"),
 ];

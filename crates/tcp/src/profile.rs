@@ -20,6 +20,9 @@ pub struct Profile {
     pub ack_delay: Span,
     /// The granularity of the clock that times segments.
     pub tick: Span,
+    /// Whether what is measured is the ticks of that clock that pass, and the estimate whole eighths and quarters of
+    /// one (Jacobson 1988); then no weight is shared.
+    pub whole_ticks: bool,
     /// Lower bound of the retransmission timeout.
     pub min_rto: Span,
     /// Upper bound of the retransmission timeout, back-off included.
@@ -28,6 +31,8 @@ pub struct Profile {
     pub most_doublings: u32,
     /// Retransmission timeout before the first measurement.
     pub initial_rto: Span,
+    /// Whether a lost SYN is to window and timer what lost data is: one segment, and doubled until data is measured.
+    pub syn_counts: bool,
     /// What each of the first two duplicate ACKs lets out.
     pub limited_transmit: LimitedTransmit,
     /// What a window is halved from, and how far down.
@@ -88,7 +93,7 @@ pub struct Profile {
     pub grow_on_exit: bool,
     /// What an echo of congestion does at a window of one segment.
     pub ecn_at_one: EcnAtOne,
-    /// Whether retransmissions are sent ECN-capable.
+    /// Whether retransmissions are sent ECN-capable, and may carry CWR.
     pub ect_on_retransmit: bool,
     /// Whether a timeout reopens the window to a new ECN reduction.
     pub ecn_after_timeout: bool,
@@ -119,7 +124,8 @@ pub enum UnusedWindow {
 pub enum Halving {
     /// The flight size, to at least two segments (RFC 5681, equation 4).
     FlightSize,
-    /// The window: to its half, fraction kept, at least one segment; ssthresh in whole segments, at least two.
+    /// The window: to its half, fraction kept, at least one segment; ssthresh in whole segments, at least two, and anew
+    /// at each timeout of the same segment.
     Window,
     /// In recovery by SACK what is neither SACKed nor lost, to at least two segments; otherwise as `FlightSize`.
     Pipe,
@@ -148,7 +154,8 @@ pub enum LimitedTransmit {
 pub enum EcnAtOne {
     /// Sending waits until the retransmission timer expires (RFC 3168, section 6.1.2).
     WaitForTimer,
-    /// Sending goes on; from the second such echo in a row the timeout is doubled.
+    /// As at any window, which falls below a segment (with the halving of `reno` and `newreno`): then nothing is sent until
+    /// it has grown, or the timer expires and makes it one segment. From the second such echo in a row the timeout is doubled.
     BackOff,
 }
 
@@ -177,10 +184,12 @@ impl Profile {
             ack_every: 2,
             ack_delay: Span::from_millis(40),
             tick: Span::from_nanos(1),
+            whole_ticks: false,
             min_rto: Span::from_millis(200),
             max_rto: Span::from_secs(60),
             most_doublings: 32,
             initial_rto: Span::from_secs(1),
+            syn_counts: false,
             limited_transmit: LimitedTransmit::NewData,
             receive_window: 4096,
             window_scaling: true,
@@ -224,10 +233,12 @@ impl Profile {
             ack_every: 2,
             ack_delay: Span::from_millis(100),
             tick: Span::from_millis(10),
+            whole_ticks: true,
             min_rto: Span::from_millis(200),
             max_rto: Span::from_secs(60),
             most_doublings: 6,
             initial_rto: Span::from_secs(3),
+            syn_counts: true,
             limited_transmit: LimitedTransmit::Next,
             receive_window: 1000,
             window_scaling: true,
@@ -271,10 +282,12 @@ impl Profile {
             ack_every: 2,
             ack_delay: Span::from_millis(40),
             tick: Span::from_millis(1),
+            whole_ticks: false,
             min_rto: Span::from_millis(200),
             max_rto: Span::from_secs(60),
             most_doublings: 32,
             initial_rto: Span::from_secs(1),
+            syn_counts: false,
             limited_transmit: LimitedTransmit::NewData,
             receive_window: 2896,
             window_scaling: true,

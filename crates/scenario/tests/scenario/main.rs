@@ -2,6 +2,7 @@
 
 mod changes;
 mod common;
+mod drawings;
 mod faults;
 mod hostile;
 mod knobs;

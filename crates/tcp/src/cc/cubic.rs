@@ -314,7 +314,7 @@ mod tests {
     /// An ACK for a segment at `millis`, where the round-trip time is 100 ms and so many segments stay in flight.
     fn acks(cubic: &mut Cubic, millis: u64, flight: u64) {
         let mut rtt = RttEstimator::new(&Profile::default());
-        rtt.sample(&Profile::default(), Span::from_millis(100));
+        rtt.sample(&Profile::default(), Time::ZERO, Span::from_millis(100));
         let now = Time::ZERO + Span::from_millis(millis);
         cubic.on_ack(&AckSample {
             now,

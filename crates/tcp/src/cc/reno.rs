@@ -19,7 +19,7 @@
 
 use super::slow_start::SlowStart;
 use super::{AckSample, CongestionControl, Curve, Entry, Feedback, Recovery, Signal};
-use crate::profile::{Halving, Profile};
+use crate::profile::{EcnAtOne, Halving, Profile};
 use sojourn_units::param::Described;
 use sojourn_units::{Bytes, Page};
 
@@ -59,6 +59,8 @@ pub struct Reno {
     halving: Halving,
     counts_bytes: bool,
     abe: bool,
+    /// What an ECN echo leaves at least, segments.
+    least_at_echo: f64,
     slow_start: SlowStart,
     window: f64,
     ssthresh: f64,
@@ -75,6 +77,7 @@ impl Reno {
             halving: profile.halving,
             counts_bytes: profile.byte_counting > 0,
             abe: params.abe,
+            least_at_echo: if profile.ecn_at_one == EcnAtOne::BackOff { 0.0 } else { 1.0 },
             slow_start: SlowStart::new(profile, params.hystart),
             window: profile.initial_window as f64 * mss,
             ssthresh: f64::INFINITY,
@@ -138,14 +141,14 @@ impl Reno {
     fn halve(&mut self, flight: u64) {
         match self.halving {
             Halving::FlightSize | Halving::Pipe => self.reduce_to(flight as f64 / 2.0, LEAST_SSTHRESH),
-            Halving::Window => self.halve_window(),
+            Halving::Window => self.halve_window(1.0),
         }
     }
 
-    /// Half the window, down to one segment: at an ECN echo (RFC 3168, section 6.1.2).
-    fn halve_window(&mut self) {
+    /// Half the window, `least` segments or more: at an ECN echo down to one (RFC 3168, section 6.1.2).
+    fn halve_window(&mut self, least: f64) {
         let ssthresh = self.threshold(self.window as u64);
-        self.keep(0.5, 1.0);
+        self.keep(0.5, least);
         self.ssthresh = ssthresh;
     }
 
@@ -186,7 +189,7 @@ impl CongestionControl for Reno {
             Signal::Loss { flight } => self.halve(flight),
             // Section 4: in slow start the measured response is not for it.
             Signal::EcnEcho { flight } if self.abe && !self.starts_slowly() => self.keep_most(flight),
-            Signal::EcnEcho { .. } => self.halve_window(),
+            Signal::EcnEcho { .. } => self.halve_window(self.least_at_echo),
             Signal::Timeout { flight, again } => self.time_out(flight, again),
         }
     }

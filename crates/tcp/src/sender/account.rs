@@ -43,7 +43,7 @@ impl Sender {
             doubts: matches!(self.frto, Some(Frto::Second { .. })),
             retransmits: self.timers.retransmit < Time::NEVER,
             probes: self.timers.reorder.min(self.timers.probe) < Time::NEVER,
-            holds: self.ecn.hold,
+            holds: self.waits_for_timer(),
         }
     }
 

@@ -209,14 +209,14 @@ impl Sender {
                 None => None,
             };
             let rtt = now.since(oldest?);
-            self.take_sample(segment.ack, rtt);
+            self.take_sample(now, segment.ack, rtt);
             return Some(rtt);
         }
         // RFC 6298, section 3: one segment is timed at a time, never one that was sent twice (Karn).
         self.timed.get().filter(|end| *end <= segment.ack)?;
         self.timed = Mark::NONE;
         let rtt = now.since(self.timed_at);
-        self.rtt.sample(&self.config.profile, rtt);
+        self.rtt.sample(&self.config.profile, now, rtt);
         self.adapt_after_spike(segment.ack, rtt);
         Some(rtt)
     }
@@ -227,21 +227,21 @@ impl Sender {
             return None;
         }
         let rtt = Span::from_nanos(Stamp::at(now).nanos_since(segment.stamp));
-        self.take_sample(segment.ack, rtt);
+        self.take_sample(now, segment.ack, rtt);
         Some(rtt)
     }
 
     /// One of many samples in a round trip (RFC 7323, appendix G), or each for itself.
-    fn take_sample(&mut self, ack: u64, rtt: Span) {
+    fn take_sample(&mut self, now: Time, ack: u64, rtt: Span) {
         let shared = self.config.profile.rtt_weight_shared;
         let expected = if shared { self.flight().div_ceil(2 * self.mss).max(1) } else { 1 };
-        self.rtt.sample_one_of(expected as f64, &self.config.profile, rtt);
+        self.rtt.sample_one_of(expected as f64, &self.config.profile, now, rtt);
         self.probe.measured();
         self.adapt_after_spike(ack, rtt);
     }
 
     pub(super) fn restart_timer(&mut self, now: Time) {
-        let running = self.una < self.max || self.ecn.hold;
+        let running = self.una < self.max || self.waits_for_timer();
         self.timers.retransmit = if running { now + self.rtt.timeout() } else { Time::NEVER };
     }
 

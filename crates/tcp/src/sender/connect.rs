@@ -2,7 +2,7 @@
 
 use super::timers::Timers;
 use super::{Progress, Scheme, Sender};
-use crate::cc::Recovery;
+use crate::cc::{Recovery, Signal};
 use crate::segment::{Flags, Segment, Stamp};
 use sojourn_units::{Span, Time};
 
@@ -37,6 +37,9 @@ impl Sender {
     pub(super) fn syn_timed_out(&mut self) {
         self.rtt.back_off(&self.config.profile);
         self.handshake = Handshake::SynDue;
+        if self.config.profile.syn_counts {
+            self.tell(&Signal::Timeout { flight: 0, again: false });
+        }
         self.lost_syns += 1;
     }
 
@@ -54,6 +57,9 @@ impl Sender {
         self.persist.widest = answer.window;
         // Data carries the ACK of the SYN; without any it goes alone.
         self.ack_due = self.end_of_stream == 0;
+        if self.lost_syns > 0 && self.config.profile.syn_counts {
+            return Progress::default();
+        }
         if self.lost_syns > 1 {
             // RFC 5681, section 3.1, as RFC 6928, section 2, relaxes it.
             self.set_window(self.mss);
@@ -64,7 +70,7 @@ impl Sender {
             return Progress::default();
         }
         let rtt = now.since(self.last_sent);
-        self.rtt.sample(&self.config.profile, rtt);
+        self.rtt.sample(&self.config.profile, now, rtt);
         self.probe.measured();
         Progress { acked: 0, rtt: Some(rtt) }
     }

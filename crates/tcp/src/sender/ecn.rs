@@ -59,5 +59,22 @@ impl Sender {
             _ => {}
         }
         self.ecn.at_one = one;
+        // An ACK that acknowledges nothing new starts no timer.
+        if self.window < self.mss && self.timers.retransmit == Time::NEVER {
+            self.timers.retransmit = now + self.rtt.timeout();
+        }
+    }
+
+    /// Whether echoes have left too little to send anything with.
+    pub(super) fn waits_for_timer(&self) -> bool {
+        self.ecn.hold || self.window < self.mss
+    }
+
+    /// The timer has expired with nothing outstanding: it is time for a segment.
+    pub(super) fn go_on(&mut self) {
+        self.ecn.hold = false;
+        if self.window < self.mss {
+            self.set_window(self.mss);
+        }
     }
 }

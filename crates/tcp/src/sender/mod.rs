@@ -327,7 +327,7 @@ impl Sender {
             Some(Alarm::Retransmit) => match self.handshake {
                 Handshake::SynSent => self.syn_timed_out(),
                 Handshake::Established if self.una < self.max => self.retransmit_all(now),
-                _ => self.ecn.hold = false,
+                _ => self.go_on(),
             },
         }
     }

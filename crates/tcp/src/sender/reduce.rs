@@ -8,6 +8,7 @@
 use super::{Repair, Scheme, Sender};
 use crate::cc::{CongestionControl, Signal};
 use crate::mark::Mark;
+use crate::profile::Halving;
 use sojourn_units::{Bytes, Time};
 
 impl Sender {
@@ -67,6 +68,7 @@ impl Sender {
         // RFC 5681, equation (4), says "no more than": a retransmission that is lost stops the ACKs, not
         // the duplicates, and for each of them a new segment was sent. Those of them have left the network.
         let most = if self.repair.is_some() { self.window } else { u64::MAX };
+        let again = again && self.config.profile.halving != Halving::Window;
         self.tell(&Signal::Timeout { flight: self.flight().min(most), again: again || marked });
         self.forget_usage();
         self.note_reduction();

@@ -196,8 +196,9 @@ impl Sender {
         if !self.ecn.agreed {
             return (Flags::ACK, Ecn::NotEct);
         }
-        let cwr = new && std::mem::take(&mut self.ecn.cwr_due);
         let capable = new || self.config.profile.ect_on_retransmit;
+        // What a router cannot mark may be lost unseen, and CWR with it (RFC 3168, section 6.1.2).
+        let cwr = capable && std::mem::take(&mut self.ecn.cwr_due);
         (Flags::ACK.with(Flags::CWR, cwr), if capable { Ecn::Ect0 } else { Ecn::NotEct })
     }
 }

@@ -40,7 +40,7 @@ use super::input::Input;
 use super::journal::Journal;
 use super::setup::Setup;
 use super::watch::{WatchedReceiver, WatchedSender};
-use sojourn_tcp::{EcnAtOne, Flags, SackBlocks, Segment};
+use sojourn_tcp::{Flags, SackBlocks, Segment};
 use sojourn_units::{Bytes, Ecn, Span, Time};
 use std::collections::BTreeMap;
 
@@ -358,7 +358,7 @@ fn patience(setup: &Setup, segments: u64, round: u64) -> Span {
     let profile = &setup.profile;
     // RFC 3168, section 6.1.2: at a window of one segment an echo is answered by silence until the timer. CWR goes
     // with new data only, so that the echoes of what a timeout sends again do not end.
-    let waits = profile.ecn_after_timeout && profile.ecn_at_one == EcnAtOne::WaitForTimer && setup.asks_ecn;
+    let waits = profile.ecn_after_timeout && setup.asks_ecn;
     // A window of one segment that is half full waits for the timer, too.
     let waits = u64::from(waits) + 2 * u64::from(profile.receive_window < 3);
     // The pace follows the round-trip time, which stamps that were long on their way show as long.

@@ -146,6 +146,8 @@ fn set_numbers(profile: &mut Profile, bytes: &[u8; LEN]) {
     profile.timeout_forgets_sack ^= bits(bytes[8], 3, 1) == 1;
     profile.hole_hides_ack ^= bits(bytes[8], 5, 1) == 1;
     profile.rtt_weight_shared ^= bits(bytes[8], 4, 1) == 1;
+    profile.syn_counts ^= bits(bytes[8], 6, 1) == 1;
+    profile.whole_ticks ^= bits(bytes[8], 7, 1) == 1;
 }
 
 /// Bytes of a set-up.

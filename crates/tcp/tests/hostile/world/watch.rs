@@ -2,14 +2,14 @@
 
 use super::journal::Journal;
 use super::setup::Setup;
-use sojourn_tcp::{Account, Flags, Receiver, Segment, Sender};
+use sojourn_tcp::{Account, EcnAtOne, Flags, Receiver, Segment, Sender};
 use sojourn_units::{Ecn, Span, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A sender under watch.
 ///
 /// - It sends only what it was given, within what the receiver has had room for, and ends at every instant.
-/// - Its window is at least a segment; what it counts as outstanding is at most what was sent.
+/// - Its window is at least a segment, unless its profile lets echoes of congestion reduce it further; what it counts as outstanding is at most what was sent.
 /// - It keeps no more than a few things for each segment outstanding, whatever it hears.
 /// - What is under way grows up to the window, and no further than the exceptions of the RFCs go.
 /// - It waits for ACKs only while something is outstanding, or an echo of congestion forbids it to send.
@@ -22,6 +22,8 @@ pub struct WatchedSender {
     longest: Span,
     /// Whether recovery lets out more than arrives, as ns-3's.
     overshoots: bool,
+    /// Whether echoes reduce the window below a segment, as ns-2's.
+    falls_below_one: bool,
     now: Time,
     opened: bool,
     /// End of the bytes there are to send.
@@ -62,6 +64,7 @@ impl WatchedSender {
             twin: None,
             longest: setup.profile.max_rto,
             overshoots: setup.profile.prr && setup.profile.prr_counts_twice,
+            falls_below_one: setup.asks_ecn && setup.profile.ecn_at_one == EcnAtOne::BackOff,
             now: Time::ZERO,
             opened: false,
             supply: 0,
@@ -248,7 +251,11 @@ impl WatchedSender {
     /// What holds when there is nothing to send at this instant.
     fn check_rest(&self, now: Time) {
         let window = self.sender.window().get();
-        assert!(window >= self.mss, "a window of {window}, a segment is {}", self.mss);
+        assert!(
+            window >= self.mss || self.falls_below_one,
+            "a window of {window}, a segment is {}",
+            self.mss
+        );
         let (flight, outstanding) = (self.sender.flight(), self.sent - self.una);
         assert!(flight <= outstanding, "{flight} counted in flight, {outstanding} outstanding");
         self.check_account(outstanding);
