@@ -1,11 +1,12 @@
 //! A scenario as JSON: the keys of a file, every default filled in.
 
+use crate::app::App;
 use crate::disc::DiscSpec;
 use crate::keys::SHORT;
 use crate::links::Medium;
 use crate::scenario::{Flows, Scenario};
 use crate::topology::{Link, Route};
-use crate::udp::{Datagrams, KEYS};
+use crate::udp::KEYS;
 use serde_json::{Map, Value as Json, json};
 use sojourn_tcp::knobs::knob;
 use sojourn_units::Value;
@@ -115,16 +116,25 @@ fn flows(flows: &Flows) -> Json {
         "access": flows.access.map(|access| {
             json!({ "rate": access.rate.to_string(), "delay": of_value(&access.delay.write()) })
         }),
-        "start": of_value(&flows.start.write()),
+        "start": flows.arrivals.is_none().then(|| of_value(&flows.start.write())),
         "stop": flows.stop.map(|stop| stop.to_string()),
+        "arrivals": flows.arrivals.as_ref().map(|arrivals| of_value(&arrivals.coming().write())),
+        "lifetime": flows.lifetime.as_ref().map(|lifetime| of_value(&lifetime.write())),
     });
     for knob in SHORT.iter().filter_map(|name| knob(name)) {
         group[knob.name] = tcp(of_value(&(knob.get)(&flows.profile)));
     }
-    for (key, _) in KEYS.iter().filter(|(key, _)| *key != "segment") {
-        group[*key] = Json::Null;
+    if let Some(table) = group.as_object_mut() {
+        for (key, _) in KEYS {
+            table.entry(*key).or_insert(Json::Null);
+        }
     }
-    for (key, value) in flows.app.datagrams().into_iter().flat_map(Datagrams::to_json) {
+    let own = match &flows.app {
+        App::Bulk => Vec::new(),
+        App::Transfers(transfers) => transfers.to_json(),
+        App::Datagrams(datagrams) => datagrams.to_json(),
+    };
+    for (key, value) in own {
         group[key] = value;
     }
     group

@@ -11,6 +11,7 @@ pub mod metrics;
 pub mod trace;
 
 mod app;
+mod arrivals;
 mod changes;
 mod describe;
 mod disc;
@@ -23,10 +24,12 @@ mod schema;
 mod tcp;
 mod times;
 mod topology;
+mod transfers;
 mod tree;
 mod udp;
 
 pub use app::App;
+pub use arrivals::{Arrivals, Listed};
 pub use changes::{Change, Setting};
 pub use disc::DiscSpec;
 pub use faults::Faults;
@@ -37,4 +40,5 @@ pub use scenario::{Access, Flows, Scenario};
 pub use schema::schema;
 pub use times::{Spread, Start};
 pub use topology::{Link, Route, Topology};
+pub use transfers::{Game, Mice, Transfers, Video, Web};
 pub use udp::{Datagrams, Lrd, OnOff, Source, VOICE_FRAME};

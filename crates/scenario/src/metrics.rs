@@ -62,6 +62,11 @@ pub const METRICS: &[Metric] = &[
         "datagrams that did not arrive within a second (those of ping: did not come back), over datagrams sent",
     ),
     metric("voice_rating", "1", "rating R of voip calls (ITU-T G.107): very good above 90, bad below 60"),
+    metric(
+        "stall_ratio",
+        "1",
+        "time that players of video stood still for want of data, over that and the time that they played",
+    ),
     metric("completed_flows", "flows", "transfers that ended by themselves, those of fct_mean_s"),
     metric("turned_away_flows", "flows", "flows that could not begin, as there were as many as there may be"),
 ];

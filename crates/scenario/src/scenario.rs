@@ -1,6 +1,7 @@
 //! What a scenario is.
 
 use crate::app::App;
+use crate::arrivals::Arrivals;
 use crate::changes::Change;
 use crate::disc::DiscSpec;
 use crate::faults::Faults;
@@ -13,7 +14,7 @@ use crate::{read, tree};
 use sojourn_aqm::{Limit, Site};
 use sojourn_tcp::Profile;
 use sojourn_tcp::cc::Choice;
-use sojourn_units::{Bytes, Fault, Rate, Span};
+use sojourn_units::{Bytes, Fault, Rate, Span, TimeDraw};
 use std::rc::Rc;
 
 /// A network, its traffic, and what changes when; checked and complete.
@@ -64,6 +65,10 @@ pub struct Flows {
     pub start: Start,
     /// When they stop sending; None: never.
     pub stop: Option<Span>,
+    /// When they come, where that is not `start`.
+    pub arrivals: Option<Arrivals>,
+    /// How long each stays; None: until it stops.
+    pub lifetime: Option<TimeDraw>,
     /// What the file says of their TCP itself.
     pub(crate) given: Given,
 }
@@ -152,9 +157,10 @@ impl Scenario {
     }
 
     /// What the law of a link may know: means over the flows whose data cross it and that respond to it, those that
-    /// use TCP.
+    /// use TCP. Of those that arrive nobody knows how many there are: they only count where there are no others, and
+    /// then for the round-trip time alone.
     ///
-    /// Where none does, there is no round-trip time and no number of flows.
+    /// Where no flow uses TCP, there is no round-trip time and no number of flows.
     pub fn site(&self, link: usize) -> Site {
         let at = &self.topology.links[link];
         let crossing = || self.flows.iter().filter(|group| group.route.contains(&link));
@@ -164,13 +170,15 @@ impl Scenario {
             mean_segment(self.flows.iter())
         };
         let tcp = || crossing().filter(|group| group.app.is_tcp());
-        let flows: f64 = tcp().map(|group| f64::from(group.count)).sum();
-        let rtt = tcp().map(|group| f64::from(group.count) * self.mean_base_rtt(group));
+        let stay = tcp().any(|group| group.arrivals.is_none());
+        let known = || tcp().filter(|group| group.arrivals.is_none() || !stay);
+        let flows: f64 = known().map(|group| f64::from(group.count)).sum();
+        let rtt = known().map(|group| f64::from(group.count) * self.mean_base_rtt(group));
         Site {
             rate: at.rate,
             packet,
             limit: at.buffer.unwrap_or(Limit::Unlimited).packets(packet),
-            flows: (flows > 0.0).then_some(flows),
+            flows: stay.then_some(flows),
             base_rtt: (flows > 0.0).then(|| Span::from_seconds(rtt.sum::<f64>() / flows)),
         }
     }

@@ -20,6 +20,9 @@ pub(crate) struct Class {
     pub(crate) came_back: u64,
     /// Flows that could not begin.
     pub(crate) turned_away: u64,
+    /// For how long players have played, and stood still.
+    pub(crate) played: Span,
+    pub(crate) stood: Span,
     /// Bytes that the applications got in each step of the series; empty where nobody asks.
     pub(crate) received: Vec<u64>,
 }

@@ -280,6 +280,13 @@ impl Probe for Recorder {
         }
     }
 
+    fn played(&mut self, at: Time, flow: u32, played: Span, stood: Span) {
+        if self.is_measured(at) {
+            let class = self.class(flow);
+            (class.played, class.stood) = (class.played + played, class.stood + stood);
+        }
+    }
+
     fn received(&mut self, at: Time, flow: u32, bytes: u64) {
         if self.is_measured(at) {
             self.received_bytes[flow as usize] += bytes;

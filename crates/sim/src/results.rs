@@ -200,6 +200,8 @@ pub(crate) struct Stretch {
 pub(crate) enum Life {
     /// They take what they can get, for ever: Jain's index is about them.
     Greedy,
+    /// They end what they begin, or go in the middle of it.
+    Passing,
     /// They send as their application has it, whatever the network does.
     Stream,
     /// So do they, and somebody listens.
@@ -282,6 +284,7 @@ fn add_flows(metrics: &mut Metrics, of: &Measured<'_>, classes: &[u32]) {
     let (mut rtts, mut delays, mut completions) =
         (Histogram::<6>::default(), Histogram::<6>::default(), Times::default());
     let (mut turned_away, mut sent, mut came) = (0, 0, 0);
+    let (mut played, mut stood) = (Span::ZERO, Span::ZERO);
     for (class, life) in classes.iter().map(|class| (&all[*class as usize], of.lives[*class as usize])) {
         sent += class.sent;
         came += if life == Life::Echo { class.came_back } else { class.came };
@@ -289,6 +292,7 @@ fn add_flows(metrics: &mut Metrics, of: &Measured<'_>, classes: &[u32]) {
         delays.merge(&class.delays);
         completions.merge(&class.completions);
         turned_away += class.turned_away;
+        (played, stood) = (played + class.played, stood + class.stood);
     }
     let flows = || received_bytes.iter().zip(class_of).filter(|(_, class)| classes.contains(class));
     let goodput: u64 = flows().map(|(bytes, _)| bytes).sum();
@@ -309,6 +313,7 @@ fn add_flows(metrics: &mut Metrics, of: &Measured<'_>, classes: &[u32]) {
         ("one_way_p95_s", seconds(delays.quantile(0.95))),
         ("datagram_loss_ratio", Metric::from(finite(ratio(sent.saturating_sub(came) as f64, sent)))),
         ("voice_rating", Metric::from(voice_rating(of, classes))),
+        ("stall_ratio", Metric::from(finite(stood.seconds() / (played + stood).seconds()))),
     ]);
 }
 

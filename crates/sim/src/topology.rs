@@ -6,12 +6,14 @@
 //! ```
 
 use crate::apps;
-use crate::network::{Change, ClassPlan, FlowPlan, LinkChange, LinkPlan, Network, SourcePlan};
+use crate::network::{
+    Arrivals, Change, ClassPlan, FlowPlan, Hop, Joining, LinkChange, LinkPlan, Network, SourcePlan,
+};
 use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::{Disc, Law, Limit};
-use sojourn_scenario::{App, Flows, Link, Scenario, Setting, Start};
+use sojourn_scenario::{self as scenario, App, Flows, Link, Scenario, Setting, Start};
 use sojourn_tcp::{Config, HEADER};
-use sojourn_units::{Fault, Rate, Span, Stream, Time, Value};
+use sojourn_units::{Bytes, Fault, Rate, Span, Stream, Time, Value};
 use std::sync::Arc;
 
 use crate::deliveries::Deliveries;
@@ -62,8 +64,8 @@ pub fn network_under(scenario: &Scenario, seed: u64, laws: Vec<Built>) -> Networ
         flows: Vec::new(),
         changes: scenario.at.iter().flat_map(changes).collect(),
     };
-    for flows in &scenario.flows {
-        add_flows(&mut network, flows, seed);
+    for class in 0..scenario.flows.len() {
+        add_flows(&mut network, scenario, class, seed);
     }
     network
 }
@@ -88,44 +90,89 @@ fn plain(rate: Rate, delay: Span) -> LinkPlan {
     LinkPlan::plain(rate, delay)
 }
 
-fn add_flows(network: &mut Network, flows: &Flows, seed: u64) {
+fn add_flows(network: &mut Network, scenario: &Scenario, class: usize, seed: u64) {
+    let flows = &scenario.flows[class];
     let source = source(flows);
-    let class = network.classes.len() as u32;
-    let numbers = |route: &[usize]| route.iter().map(|link| *link as u32).collect::<Vec<u32>>();
-    for member in 0..flows.count {
-        let (mut forward, mut reverse) = (numbers(&flows.route), numbers(&flows.back));
-        if let Some(access) = flows.access {
-            let first = network.links.len() as u32;
-            // To the network and from it, on the sender's side and then on the receiver's.
-            let delay = access.delay.at(member, flows.count);
-            network.links.extend((0..4).map(|_| plain(access.rate, delay)));
-            forward.insert(0, first);
-            forward.push(first + 3);
-            reverse.insert(0, first + 2);
-            reverse.push(first + 1);
+    let [forward, reverse] = ways(flows);
+    let stop = flows.stop.map(|stop| Time::ZERO + stop);
+    let here = if flows.arrivals.is_none() { flows.count } else { 0 };
+    for member in 0..here {
+        // To the network and from it, on the sender's side and then on the receiver's.
+        let mut lay = |way: &[Hop]| -> Vec<u32> {
+            let hop = |hop: &Hop| match *hop {
+                Hop::Link(link) => link,
+                Hop::Own(rate, delay) => {
+                    network.links.push(plain(rate, delay.at(member, flows.count)));
+                    network.links.len() as u32 - 1
+                }
+            };
+            way.iter().map(hop).collect()
+        };
+        let (forward, reverse) = (lay(&forward), lay(&reverse));
+        for _ in 0..source.flows() {
+            network.flows.push(FlowPlan {
+                class: class as u32,
+                member,
+                source: source.of_member(&flows.name, member),
+                forward: forward.clone(),
+                reverse: reverse.clone(),
+                start: start(flows, member, seed),
+                stop,
+            });
         }
-        network.flows.push(FlowPlan {
-            class,
-            member,
-            source: source.of_member(&flows.name, member),
-            forward,
-            reverse,
-            start: start(flows, member, seed),
-            stop: flows.stop.map(|stop| Time::ZERO + stop),
-        });
     }
-    network.classes.push(ClassPlan { name: flows.name.clone(), most: flows.count, ..ClassPlan::default() });
+    let counts = scenario.counts(class).into_iter().map(|(time, count)| (Time::ZERO + time, count));
+    let counts: Vec<(Time, u32)> = counts.collect();
+    let joining =
+        (flows.arrivals.is_some() || !counts.is_empty()).then_some(Joining { source, forward, reverse });
+    network.classes.push(ClassPlan {
+        name: flows.name.clone(),
+        most: flows.count,
+        counts,
+        arrivals: flows.arrivals.as_ref().map(arrivals),
+        lifetime: flows.lifetime.as_ref().map(|lifetime| lifetime.seconds().clone()),
+        stop,
+        joining,
+    });
+}
+
+/// The ways there and back, over links of its own before and behind where a flow has them.
+fn ways(flows: &Flows) -> [Vec<Hop>; 2] {
+    let own = flows.access.map(|access| Hop::Own(access.rate, access.delay));
+    [&flows.route, &flows.back].map(|route| {
+        let links = route.iter().map(|link| Hop::Link(*link as u32));
+        own.into_iter().chain(links).chain(own).collect()
+    })
+}
+
+fn arrivals(of: &scenario::Arrivals) -> Arrivals {
+    match of {
+        scenario::Arrivals::Poisson(mean) => Arrivals::Poisson(mean.seconds()),
+        scenario::Arrivals::Every(step, batch) => Arrivals::Every(*step, *batch),
+        scenario::Arrivals::Listed(listed) => {
+            let one = |(time, size): &(Span, Option<Bytes>)| (Time::ZERO + *time, size.map(Bytes::get));
+            Arrivals::At(listed.times.iter().map(one).collect())
+        }
+    }
 }
 
 fn source(flows: &Flows) -> SourcePlan {
-    match &flows.app {
-        App::Bulk => SourcePlan::Bulk(Arc::new(Config {
+    let config = || {
+        Arc::new(Config {
             profile: flows.profile.clone(),
             cc: flows.cc.clone(),
             mss: flows.segment.get() as u32 - HEADER,
             ecn: flows.ecn,
             reads: flows.reads,
-        })),
+        })
+    };
+    match &flows.app {
+        App::Bulk => SourcePlan::Bulk(config()),
+        App::Transfers(transfers) => {
+            let config = config();
+            let app = apps::plan(transfers, config.payload());
+            SourcePlan::App(config, app)
+        }
         App::Datagrams(datagrams) => SourcePlan::Datagrams(apps::datagrams::plan(datagrams, flows.ecn)),
     }
 }

@@ -77,6 +77,8 @@ pub enum Kind {
     Control,
     /// A list of names.
     Names,
+    /// A list of rates.
+    Rates,
     /// Of the kind that another key decides.
     Any,
     /// Text, or a table with keys of its own, such as this.
@@ -167,6 +169,7 @@ impl Kind {
             Kind::Whole => "50",
             Kind::Wholes => "[7, 9]",
             Kind::Names => "[\"a\", \"b\"]",
+            Kind::Rates => "[\"1 Mbit/s\", \"3 Mbit/s\"]",
             Kind::Any => "\"50 packets\"",
             Kind::Flag => "true",
             Kind::Disc => "\"red:min=50packets,max=150packets\"",
@@ -204,6 +207,7 @@ impl fmt::Display for Kind {
             Kind::Whole => "whole number",
             Kind::Wholes => "list of whole numbers",
             Kind::Names => "list of names",
+            Kind::Rates => "list of rates",
             Kind::Any => "value of that parameter",
             Kind::Flag => "true or false",
             Kind::Word(_) => "word",
@@ -314,6 +318,21 @@ written_with_a_unit! {
     Rate => Rate, "8 Mbit/s";
     Frequency => Frequency, "160 Hz";
     Bytes => Size, "1500 B";
+}
+
+impl Quantity for Vec<Rate> {
+    fn kind() -> Kind {
+        Kind::Rates
+    }
+    fn read(value: &Value) -> Result<Vec<Rate>, String> {
+        match value {
+            Value::List(items) => items.iter().map(Rate::read).collect(),
+            other => Err(format!("{other} is not a list of rates; write it like {}", Kind::Rates.example())),
+        }
+    }
+    fn write(&self) -> Value {
+        Value::List(self.iter().map(Rate::write).collect())
+    }
 }
 
 impl Quantity for f64 {

@@ -7,6 +7,7 @@ mod lanes;
 mod links;
 mod sketch;
 
+use crate::Transfers;
 use crate::keys::SHORT;
 use crate::scenario::{Flows, Scenario};
 use crate::topology::Route;
@@ -207,7 +208,11 @@ fn group_in_words(group: &Flows) -> String {
         None => format!("{}, segments of {}", tcp_in_words(group), group.segment),
     };
     let ecn = if group.ecn { "ECN" } else { "no ECN" };
-    format!("{} x {what}, {ecn}, start {}{stop}", group.count, group.start)
+    let lifetime = group.lifetime.as_ref().map_or(String::new(), |life| format!(", each stays {life}"));
+    match &group.arrivals {
+        Some(arrivals) => format!("up to {} x {what}, {ecn}, arrive {arrivals}{lifetime}{stop}", group.count),
+        None => format!("{} x {what}, {ecn}, start {}{lifetime}{stop}", group.count, group.start),
+    }
 }
 
 /// The congestion control and the implementation of TCP, with what is set otherwise.
@@ -218,8 +223,8 @@ fn tcp_in_words(group: &Flows) -> String {
         None => "",
     };
     let timestamps = if group.profile.timestamps { " with timestamps" } else { "" };
-    let mut out =
-        format!("{}{sack} {}, {} profile{timestamps}", group.cc, group.app.name(), group.profile.name);
+    let app = group.app.transfers().map_or_else(|| group.app.name().to_string(), Transfers::told);
+    let mut out = format!("{}{sack} {app}, {} profile{timestamps}", group.cc, group.profile.name);
     for knob in group.profile.knobs_set().filter(|knob| !["sack", "timestamps"].contains(&knob.name)) {
         let _ = write!(out, ", {} = {}", knob.name, knob.told(&group.profile));
     }

@@ -3,18 +3,20 @@
 use super::links::Draft;
 use super::udp::packet_of;
 use super::{Entry, FASTEST_ACCESS, Reader, SLOWEST, Section};
-use crate::app::{App, AppName};
+use crate::app::{App, AppName, is_over_tcp};
+use crate::arrivals::{Arrivals, Coming};
 use crate::keys::{Name, Names, Preset, ProfileName, SHORT};
 use crate::scenario::{Access, Flows};
 use crate::tcp::{Given, Tcp, ecn_with};
 use crate::times::{Spread, Start};
 use crate::topology::Route;
 use crate::tree::{Node, Tree};
-use crate::udp::KEYS;
+use crate::udp::{Datagrams, KEYS, PING_PACKET};
 use sojourn_tcp::Profile;
 use sojourn_tcp::cc::Choice;
 use sojourn_units::{Bytes, Rate, Span, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// The links that a flow has to itself; None: its hosts are at the nodes.
 pub(super) struct Hosts(pub(super) Option<Access>);
@@ -67,7 +69,18 @@ impl Reader {
             }
         };
         let name = |group: &Section<'_>| group.get("name").map_or_else(|| usual(group), |Name(name)| name);
-        groups.iter().map(name).collect()
+        let names: Vec<String> = groups.iter().map(name).collect();
+        for (group, name) in groups.iter().zip(&names) {
+            let is_rrul = group.get::<AppName>("app").is_some_and(|AppName(app)| app == "rrul");
+            for part in RRUL_PARTS.iter().map(|part| format!("{name}-{part}")).filter(|_| is_rrul) {
+                if taken.contains(&part) {
+                    let what =
+                        format!("its class \"{part}\" has the name of another; legal: a name of its own");
+                    self.refuse(group, "name", &what);
+                }
+            }
+        }
+        names
     }
 
     pub(super) fn flows(
@@ -76,13 +89,17 @@ impl Reader {
         name: String,
         network: Option<&Draft<'_>>,
         duration: Option<Span>,
-    ) -> Option<Flows> {
+    ) -> Option<Vec<Flows>> {
         let segment = packet_of(group).map(|bytes| Bytes::new(bytes.round() as u64));
         let routes = network.and_then(|network| self.routes(group, network));
         let hosts = network.and_then(|network| self.access(group, network, routes.as_ref()?, segment));
         let start = self.start(group, duration);
+        let arrivals = self.arrivals(group, duration);
         let stop = group.get::<Span>("stop");
-        if let (Some(start), Some(stop)) = (start, stop)
+        if stop == Some(Span::ZERO) && group.given("arrivals") {
+            self.refuse(group, "stop", "0 s is before any arrival; legal: more than 0");
+        }
+        if let (Some(start), Some(stop)) = (start.filter(|_| !group.given("arrivals")), stop)
             && stop <= start.latest()
         {
             let what = format!(
@@ -100,11 +117,14 @@ impl Reader {
             None
         };
         let (route, back) = routes?;
-        Some(Flows {
+        let arrivals = arrivals?;
+        let most =
+            if arrivals.is_some() && !group.given("count") { MOST_AT_A_TIME } else { group.get("count")? };
+        let flows = Flows {
             name,
             route,
             back,
-            count: group.get::<u64>("count")? as u32,
+            count: most as u32,
             app: app?,
             cc,
             profile,
@@ -114,8 +134,35 @@ impl Reader {
             access: hosts?.0,
             start: start?,
             stop,
+            arrivals,
+            lifetime: group.get("lifetime"),
             given,
-        })
+        };
+        let AppName(app) = group.get("app")?;
+        Some(if app == "rrul" { rrul(flows) } else { vec![flows] })
+    }
+
+    /// When a group's flows come, where that is not as `start` says.
+    fn arrivals(&mut self, group: &Section<'_>, duration: Option<Span>) -> Option<Option<Arrivals>> {
+        if !group.given("arrivals") {
+            return Some(None);
+        }
+        if group.given("start") {
+            self.refuse(group, "start", "is given beside arrivals; legal: one of the two");
+        }
+        let files = Rc::clone(&self.files);
+        let arrivals = group.get::<Coming>("arrivals")?.load(&*files);
+        let arrivals = arrivals.map_err(|what| self.refuse(group, "arrivals", &what)).ok()?;
+        if let (Arrivals::Listed(listed), Some(duration)) = (&arrivals, duration)
+            && listed.times[0].0 >= duration
+        {
+            let what = format!(
+                "the first is at {}, after the end of the run at {duration}; legal: one below",
+                listed.times[0].0
+            );
+            self.refuse(group, "arrivals", &what);
+        }
+        Some(Some(arrivals))
     }
 
     /// What a group sends. A key that means nothing for it is refused.
@@ -126,10 +173,14 @@ impl Reader {
             let what = format!("is not for app = \"{name}\"; legal: with app = {}", apps.join(", "));
             self.refuse(group, key, &what);
         }
-        if name == "bulk" {
+        if ["bulk", "rrul"].contains(&name) {
             return Some(App::Bulk);
         }
-        for key in TCP_KEYS.iter().chain(SHORT).filter(|key| group.given(key)) {
+        if is_over_tcp(name) {
+            return self.transfers(group, name).map(App::Transfers);
+        }
+        let told = |key: &str| KEYS.iter().any(|(name, _)| *name == key);
+        for key in TCP_KEYS.iter().chain(SHORT).filter(|key| group.given(key) && !told(key)) {
             let what = format!("is not for app = \"{name}\", which is not TCP; legal: leave it out");
             self.refuse(group, key, &what);
         }
@@ -299,6 +350,30 @@ impl Reader {
     }
 }
 
+/// The classes of a response under load, made of eight bulk flows.
+fn rrul(up: Flows) -> Vec<Flows> {
+    let [up_name, down_name, ping_names @ ..] = RRUL_PARTS.map(|part| format!("{}-{part}", up.name));
+    let ping = |name: String| Flows {
+        name,
+        app: App::Datagrams(Datagrams::ping()),
+        cc: Choice::parse("newreno").expect("it is of the catalogue"),
+        profile: Profile::default(),
+        segment: Bytes::new(PING_PACKET as u64),
+        reads: None,
+        ..up.clone()
+    };
+    let pings = ping_names.map(ping);
+    let four = Flows { count: up.count.saturating_mul(RRUL_FLOWS), ..up };
+    let down = Flows { name: down_name, route: four.back.clone(), back: four.route.clone(), ..four.clone() };
+    [Flows { name: up_name, ..four }, down].into_iter().chain(pings).collect()
+}
+
+/// Flows each way.
+const RRUL_FLOWS: u32 = 4;
+/// What their names end in.
+const RRUL_PARTS: [&str; 6] = ["up", "down", "ping_be", "ping_bk", "ping_ef", "ping_icmp"];
+/// Flows at a time where they arrive and nothing is said of their number.
+const MOST_AT_A_TIME: u64 = 1000;
 /// Keys of a group of flows that speak of TCP; those of [`SHORT`] do too.
 pub(crate) const TCP_KEYS: &[&str] = &["cc", "profile", "tcp", "reads"];
 /// Flows of all groups.

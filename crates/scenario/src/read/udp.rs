@@ -2,7 +2,7 @@
 
 use super::flows::Hosts;
 use super::{FASTEST_ACCESS, Reader, Section};
-use crate::app::AppName;
+use crate::app::{AppName, is_over_tcp};
 use crate::scenario::Access;
 use crate::udp::{self, Datagrams, Lrd, OnOff, PERIOD, PING_PACKET, Source, VOICE_PACKET};
 use sojourn_units::{Bytes, Draw, Rate, SizeDraw, Span, TimeDraw};
@@ -123,7 +123,7 @@ impl Reader {
 /// The mean packet of a group of flows on the wire, bytes.
 pub(super) fn packet_of(group: &Section<'_>) -> Option<f64> {
     let AppName(name) = group.get("app")?;
-    if group.given("size") && of_key("size").contains(&name) {
+    if group.given("size") && of_key("size").contains(&name) && !is_over_tcp(name) {
         return Some(group.get::<SizeDraw>("size")?.bytes(1.0).mean());
     }
     match name {

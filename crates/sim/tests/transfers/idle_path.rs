@@ -1,0 +1,141 @@
+//! On a path that is empty and fast what an application does takes whole round trips.
+
+use crate::lives;
+
+/// A round trip of 100 ms; a packet takes a microsecond.
+const PATH: &str = r#"
+title = "An idle path"
+duration = "100 s"
+[bottleneck]
+rate = "10 Gbit/s"
+delay = "50 ms"
+[[flows]]
+segment = "1040 B"
+delayed_ack = false
+start = "1 s"
+access = { rate = "1 Tbit/s" }
+"#;
+
+/// How long everything took, in round trips.
+fn rounds(overrides: &[(&str, &str)]) -> Vec<f64> {
+    lives(PATH, overrides, 1).times().into_iter().map(|took| took / 0.1).collect()
+}
+
+fn near(seen: f64, expected: f64) -> bool {
+    (seen - expected).abs() < 0.01
+}
+
+/// The handshake takes one, then slow start sends 10, 20, 40 ... packets, and half a round trip carries the last ones
+/// (RFC 5681, section 3.1; RFC 6928).
+#[test]
+fn a_transfer_takes_its_rounds_of_slow_start() {
+    for (packets, expected) in [(1, 1.5), (10, 1.5), (11, 2.5), (30, 2.5), (31, 3.5), (70, 3.5), (71, 4.5)] {
+        let size = format!("{packets} packets");
+        let took = rounds(&[("flows.0.app", "transfer"), ("flows.0.size", &size)]);
+        assert!(took.len() == 1 && near(took[0], expected), "{packets}: {took:?}");
+    }
+}
+
+/// A mouse of ten packets has all acknowledged after two round trips, and the next one begins then, or a pause later.
+#[test]
+fn a_mouse_follows_upon_the_other() {
+    for (idle, each) in [("0 s", 0.2), ("300 ms", 0.5)] {
+        let mice = [("flows.0.app", "mice"), ("flows.0.size", "10 packets"), ("flows.0.idle", idle)];
+        let lives = lives(PATH, &mice, 1);
+        assert!(lives.times().iter().all(|took| near(took / 0.1, 1.5)), "its state is fresh");
+        let starts: Vec<f64> = lives.began.iter().map(|(at, ..)| at.seconds()).collect();
+        assert!(starts.windows(2).all(|pair| near((pair[1] - pair[0]) / 0.1, each / 0.1)), "{idle}");
+        assert_eq!(starts.len(), (99.0_f64 / each).round() as usize, "{idle}");
+    }
+}
+
+/// A first object takes two round trips, as by HTTP: one for the handshake, one for request and answer; each later one
+/// over the same connection one. Fifty over six connections are nine in turn.
+#[test]
+fn a_page_takes_the_rounds_of_its_longest_connection() {
+    for (objects, connections, expected) in
+        [(1, 6, 2.0), (6, 6, 2.0), (7, 6, 3.0), (50, 6, 10.0), (5, 1, 6.0)]
+    {
+        let (objects, connections) = (objects.to_string(), connections.to_string());
+        let web = [
+            ("flows.0.app", "web"),
+            ("flows.0.objects", &*objects),
+            ("flows.0.connections", &*connections),
+            ("flows.0.size", "1 kB"),
+        ];
+        let took = rounds(&web);
+        assert!(took.len() > 90, "{}", took.len());
+        assert!(took.iter().all(|took| near(*took, expected)), "{web:?}: {:?}", &took[..3]);
+    }
+}
+
+/// The first answer waits for the handshake. Where the answer takes longer than a tick, the next question waits for the
+/// tick after it.
+#[test]
+fn an_answer_takes_a_round_trip() {
+    let took = rounds(&[("flows.0.app", "game"), ("flows.0.every", "200 ms")]);
+    assert!(near(took[0], 2.0) && took[1..].iter().all(|took| near(*took, 1.0)));
+    assert!(
+        (494..=495).contains(&took.len()),
+        "99 s of ticks, and the last one is not answered: {}",
+        took.len()
+    );
+    let took = rounds(&[("flows.0.app", "game"), ("flows.0.every", "70 ms")]);
+    assert!((706..=707).contains(&took.len()), "every other tick: {}", took.len());
+}
+
+/// A request that is lost is repeated after 1 s, 2 s, 4 s, as often as it takes; the other end answers each once.
+#[test]
+fn lost_requests_are_repeated() {
+    let lossy = PATH.replace("[[flows]]", "back = { impairments = { loss = 0.3 } }\n[[flows]]");
+    let game = [
+        ("flows.0.app", "game"),
+        ("flows.0.every", "20 s"),
+        ("duration", "100000 s"),
+        ("flows.0.start", "0 s"),
+    ];
+    let lives = lives(&lossy, &game, 1);
+    let (times, n) = (lives.times(), 5000.0);
+    assert!(
+        times.len() as f64 > n * 0.98
+            && lives.done.last().unwrap().bytes as f64 == 200.0 * times.len() as f64
+    );
+    // The answer comes a round trip after the first question that arrives; whether its ACK does changes nothing.
+    for (lost, took) in [(0, 0.1), (1, 1.1), (2, 3.1), (3, 7.1)] {
+        let share =
+            times.iter().filter(|time| near(**time / 0.1, took / 0.1)).count() as f64 / times.len() as f64;
+        let expected = 0.7 * 0.3_f64.powi(lost);
+        let doubt = 4.0 * (expected * (1.0 - expected) / n).sqrt();
+        assert!((share - expected).abs() < doubt, "{lost} lost: {share} of them, not {expected}");
+    }
+}
+
+/// A film whose lowest rate is twice what the link carries stands still half of the time, one whose lowest rate is
+/// half of that never; what fits between is chosen so that the buffer neither fills nor empties.
+#[test]
+fn a_film_plays_as_the_link_lets_it() {
+    let film = |rate: &str, ladder: &str| {
+        let more = [
+            ("bottleneck.rate", rate),
+            ("duration", "2000 s"),
+            ("flows.0.app", "video"),
+            ("flows.0.ladder", ladder),
+            ("flows.0.chunk", "2 s"),
+            ("flows.0.reservoir", "8 s"),
+            ("flows.0.cushion", "20 s"),
+        ];
+        let lives = lives(PATH, &more, 1);
+        let (played, stood) = (lives.played.seconds(), lives.stood.seconds());
+        let bytes: u64 = *lives.bytes.values().next().unwrap();
+        (stood / (played + stood), bytes as f64 * 8.0 / 1999.0)
+    };
+    let (stands, rate) = film("1 Mbit/s", "[\"2 Mbit/s\"]");
+    assert!(
+        (stands - 0.5).abs() < 0.08 && rate > 0.85e6,
+        "{stands}, {rate}: one request a chunk leaves the link idle"
+    );
+    let (stands, _) = film("4 Mbit/s", "[\"2 Mbit/s\"]");
+    assert_eq!(stands, 0.0);
+    let (stands, rate) = film("2 Mbit/s", "[\"500 kbit/s\", \"1 Mbit/s\", \"4 Mbit/s\"]");
+    assert!(stands == 0.0 && rate > 1.3e6 && rate < 2e6, "{stands}, {rate}");
+}

@@ -1,0 +1,83 @@
+//! Transfers that share a link against processor sharing.
+//!
+//! Where all who are there share a link of capacity C alike, transfers come at random and offer a load r, one of size x
+//! takes E[T|x] = x / (C (1 - r)) on average, whatever the sizes of the others (L. Kleinrock, Queueing Systems II, 1976,
+//! section 4.4; J. W. Cohen, The multiple phase service network with generalized processor sharing, 1979).
+
+use crate::lives;
+
+/// Every flow keeps two packets in the queue of the one link, so that they take turns packet by packet: the round trip
+/// without queueing is far below a packet's 1.2 ms.
+const TURNS: &str = r#"
+title = "Transfers in turns"
+[bottleneck]
+rate = "10 Mbit/s"
+delay = "50 us"
+[[flows]]
+app = "transfer"
+size = "100 packets"
+arrivals = { poisson = "240 ms" }
+initial_window = 2
+delayed_ack = false
+tcp = { receive_window = 2 }
+segment = "1500 B"
+access = { rate = "1 Gbit/s" }
+duration = "10000 s"
+"#;
+
+/// Seconds that a packet takes.
+const PACKET: f64 = 1.2e-3;
+/// Payload of a packet, bytes.
+const PAYLOAD: f64 = 1460.0;
+
+/// Size classes in packets, and how many times what theory says each takes, and the number of its transfers.
+fn measure(overrides: &[(&str, &str)], load: f64, bounds: &[f64]) -> Vec<(f64, f64, usize)> {
+    let text = TURNS.replace("duration = \"10000 s\"\n", "").replacen(
+        "[bottleneck]",
+        "duration = \"10000 s\"\n[bottleneck]",
+        1,
+    );
+    let lives = lives(&text, overrides, 1);
+    assert!(lives.turned_away.is_empty());
+    let classes = bounds.windows(2).map(|bound| {
+        let sizes =
+            lives.done.iter().map(|done| ((done.bytes as f64 / PAYLOAD).round(), done.took.seconds()));
+        let within: Vec<(f64, f64)> =
+            sizes.filter(|(size, _)| *size > bound[0] && *size <= bound[1]).collect();
+        let (packets, took) =
+            within.iter().fold((0.0, 0.0), |sum, (size, took)| (sum.0 + size, sum.1 + took));
+        let shared = packets * PACKET / (1.0 - load);
+        println!("{overrides:?}: {} of up to {} packets, {:.3}", within.len(), bound[1], took / shared);
+        (took / within.len() as f64, took / shared, within.len())
+    });
+    classes.collect()
+}
+
+/// What TCP adds here: the handshake, whose SYN waits behind the two packets of each flow that is there, r / (1 - r) on
+/// average; a round trip of 0.2 ms; and that a transfer of few packets is served in turns as long as a packet. All
+/// together is below four packets' times (1 - r) / (1 - r) ... of a transfer of a hundred.
+#[test]
+fn completion_times_are_those_of_processor_sharing() {
+    let load = 0.5;
+    for size in [
+        "\"100 packets\"",
+        "{ exponential = \"100 packets\" }",
+        "{ table = [[\"20 packets\", 0.9], [\"820 packets\", 0.1]] }",
+    ] {
+        for (mean, ratio, count) in
+            measure(&[("flows.0.size", size)], load, &[0.0, 20.0, 50.0, 100.0, 200.0, 1000.0])
+        {
+            if count < 1000 {
+                continue;
+            }
+            // The handshake: two packets' times, 0.2 ms, and half a packet's time that is left of the one on the wire.
+            let added = 2.5 * PACKET * load / (1.0 - load) + 0.4e-3;
+            let doubt = 4.0 / (count as f64).sqrt();
+            let expected = 1.0 + added / (mean / ratio);
+            assert!(
+                (ratio - expected).abs() < doubt.max(0.02),
+                "{size}: {ratio} of theory, {expected} with the handshake"
+            );
+        }
+    }
+}
