@@ -74,7 +74,7 @@ pub(crate) struct Errand {
     pub(crate) heard: Time,
     /// When the request is repeated if nothing is heard.
     pub(crate) repeat: Time,
-    /// How long after that once more.
+    /// How long it has waited then.
     pub(crate) patience: Span,
     /// Packets that have to wait for their time.
     pub(crate) late: VecDeque<(Time, Packet)>,
@@ -143,10 +143,10 @@ impl Errand {
         }
     }
 
-    /// The request goes out again at its time; the next one later still.
+    /// The request goes out again at its time; the next one waits twice as long.
     pub(crate) fn put_off(&mut self) {
-        self.repeat = self.repeat + self.patience;
         self.patience = self.patience.saturating_mul(2).min(LONGEST_PATIENCE);
+        self.repeat = self.repeat + self.patience;
     }
 }
 

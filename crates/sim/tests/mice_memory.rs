@@ -69,14 +69,13 @@ fn an_hour_takes_no_more_than_a_minute() {
     let scenario = Scenario::parse(SCENARIO.as_bytes(), "test", &[]).unwrap();
     let before = HELD.load(Ordering::Relaxed);
     let mut run = Run::new(&scenario, 1).unwrap();
-    let mut held = [1.0, 5.0, 59.0].map(|minute| {
+    let held = [1.0, 5.0, 59.0].map(|minute| {
         while run.progress() < minute / 60.0 {
             run.advance();
         }
         HELD.load(Ordering::Relaxed) - before
     });
-    held.sort_unstable();
     println!("{held:?} B");
     // The series has a value a minute in some twenty columns; buffers may still reach a new maximum now and then.
-    assert!(held[2] - held[0] < 60_000, "{held:?} B");
+    assert!(held[2] < held[0] + 60_000, "{held:?} B");
 }

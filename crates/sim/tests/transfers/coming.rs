@@ -53,7 +53,7 @@ fn what_is_added_changes_no_draw_of_the_others() {
     // Those that all of them have completed, by when they began.
     let sizes = |lives: &Lives| -> BTreeSet<(u64, u64)> {
         let done = lives.done.iter().filter(|done| done.class == 0);
-        done.map(|done| ((done.at - done.took).nanos(), done.bytes)).collect()
+        done.map(|done| (done.at.nanos() - done.took.nanos(), done.bytes)).collect()
     };
     let first = sizes(&all[0]);
     for lives in &all {
