@@ -10,6 +10,7 @@
     behaviour LINK     what every law does on a link of scenarios/behaviour, run now
     catalogue KIND     the table of all laws, discs, ccs, apps or profiles
     knobs              every knob of TCP, as it stands in each profile
+    metrics            every metric of a result, with its unit
     scenario           every key of a scenario file
     commands           every command's own help
     api                every public name of the package
@@ -120,6 +121,12 @@ def scenario() -> str:
     return "\n\n".join(_keys(name, fields) for name, fields in tables.items())
 
 
+def metrics() -> str:
+    """Every metric of a result."""
+    rows = ([f"`{one['name']}`", one["unit"], one["summary"]] for one in catalogue.entries("metrics"))
+    return _table(["name", "unit", "what it is"], rows)
+
+
 def knobs() -> str:
     """Every knob of TCP, as it stands in each profile."""
     profiles = [catalogue.explain(entry["name"]) for entry in catalogue.entries("profiles")]
@@ -170,6 +177,7 @@ _WHAT: dict[str, Callable[..., str]] = {
     "catalogue": entries,
     "scenario": scenario,
     "knobs": knobs,
+    "metrics": metrics,
     "commands": commands,
     "api": api,
     "page": root_page,

@@ -1,6 +1,6 @@
 """The compiled half of Sojourn: scenarios, the catalogue, the packet plant and single laws."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Literal, final
 
 import numpy as np
@@ -271,7 +271,12 @@ class Scenario:
     """
 
     @staticmethod
-    def parse(text: bytes, name: str, overrides: list[tuple[str, str]] = ...) -> Scenario:
+    def parse(
+        text: bytes,
+        name: str,
+        overrides: list[tuple[str, str]] = ...,
+        files: Callable[[str], bytes] | None = None,
+    ) -> Scenario:
         """Read a scenario; `overrides` are dotted keys with TOML values. Raises `ScenarioError`."""
     def with_disc(self, spec: str) -> Scenario:
         """The same scenario with another disc at the bottleneck. Raises `ScenarioError`."""

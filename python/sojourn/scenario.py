@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Mapping
+from functools import partial
 from operator import index
 from pathlib import Path
 from typing import Protocol, SupportsIndex, runtime_checkable
@@ -24,6 +25,8 @@ Setting = str | float | bool
 _GALLERY = Path(__file__).parent / "gallery"
 # The largest scenario file, bytes; a device or a pipe may never end.
 _MOST_BYTES = 10_000_000
+# The largest file that a scenario names, bytes.
+_MOST_RECORDED = 100_000_000
 _A_FILE = "legal: a scenario file (TOML), or a name from 'sojourn list scenarios'"
 
 
@@ -53,7 +56,7 @@ def load(path: str | Path, overrides: Mapping[str, Setting] | None = None) -> Sc
     try:
         # A name that is not UTF-8 shows with marks of replacement.
         name = str(path).encode("utf-8", "replace").decode()
-        return Scenario.parse(text, name, settings)
+        return Scenario.parse(text, name, settings, partial(_beside, _place(path).parent))
     except ScenarioError as fault:
         raise InputError(*fault.faults) from None
 
@@ -126,6 +129,20 @@ def _read(path: str | Path) -> bytes:
         raise InputError(_unreadable(path, fault)) from None
     if len(text) > _MOST_BYTES:
         raise InputError(f"{path}: is too large; legal: a scenario file (TOML) of at most 10 MB")
+    return text
+
+
+def _beside(folder: Path, name: str) -> bytes:
+    """The bytes of a file that a scenario in `folder` names. Raises `InputError` of one line."""
+    try:
+        with (folder / name).open("rb") as file:
+            text = file.read(_MOST_RECORDED + 1)
+    except (OSError, ValueError) as fault:
+        what = fault.strerror if isinstance(fault, OSError) else fault
+        legal = "legal: a file, named from the scenario's folder"
+        raise InputError(f'"{name}" cannot be read: {what}; {legal}') from None
+    if len(text) > _MOST_RECORDED:
+        raise InputError(f'"{name}" is too large; legal: a file of at most 100 MB')
     return text
 
 

@@ -149,7 +149,7 @@ fn reds_average_ages_at_the_links_pace() {
         law.on_link_change(at(500), Rate::from_bits_per_second(rate));
         law.on_idle(at(500));
         law.on_arrival(&arrival(at(600), 0, 0.999));
-        let aged = before * 0.98_f64.powi(packets) * 0.98;
+        let aged = before * sojourn_units::math::pow_int(0.98, packets) * 0.98;
         assert!((average(law.as_ref()) - aged).abs() < 1e-9, "{rate}: {before} {aged}");
     }
 }

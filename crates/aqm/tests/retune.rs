@@ -216,7 +216,9 @@ fn codel_stays_in_its_drop_state() {
 fn sreds_list_is_cut_or_filled_up() {
     let mut law = built("sred", &[("zombies", "100"), ("weight", "0.05")]);
     let tell = |law: &mut dyn Law, packets: u32| {
-        (0..packets).for_each(|k| _ = law.on_arrival(&arrival(at(1), 0, k % 4, 0.507)))
+        for k in 0..packets {
+            law.on_arrival(&arrival(at(1), 0, k % 4, 0.507));
+        }
     };
     tell(law.as_mut(), 1000);
     let flows = gauge(law.as_ref(), "flows");

@@ -5,6 +5,7 @@ use crate::guests::{self, Failure, Site};
 use pyo3::prelude::*;
 use sojourn_scenario as scenario;
 use sojourn_tcp::cc::Choice;
+use std::rc::Rc;
 
 /// A scenario that can run.
 #[pyclass(frozen, module = "sojourn._core")]
@@ -40,13 +41,25 @@ impl Scenario {
 
 #[pymethods]
 impl Scenario {
-    /// Reads the text of a scenario file; `overrides` are dotted keys with TOML values.
+    /// Reads the text of a scenario file; `overrides` are dotted keys with TOML values, and `files` hands over the
+    /// bytes of a file that the scenario names.
     #[staticmethod]
     #[allow(clippy::needless_pass_by_value)] // arguments come from Python by value
-    #[pyo3(signature = (text, name, overrides = Vec::new()))]
-    fn parse(text: &[u8], name: &str, overrides: Vec<(String, String)>) -> PyResult<Scenario> {
-        let scenario = scenario::Scenario::parse(text, name, &overrides).map_err(refused)?;
-        Ok(Scenario { scenario, guests: Vec::new() })
+    #[pyo3(signature = (text, name, overrides = Vec::new(), files = None))]
+    fn parse(
+        text: &[u8],
+        name: &str,
+        overrides: Vec<(String, String)>,
+        files: Option<Py<PyAny>>,
+    ) -> PyResult<Scenario> {
+        let scenario = match files {
+            None => scenario::Scenario::parse(text, name, &overrides),
+            Some(files) => {
+                let files: scenario::Files = Rc::new(move |name| read(&files, name));
+                scenario::Scenario::parse_beside(text, name, &overrides, &files)
+            }
+        };
+        Ok(Scenario { scenario: scenario.map_err(refused)?, guests: Vec::new() })
     }
 
     /// The same scenario with another disc in front of the bottleneck.
@@ -116,6 +129,14 @@ impl Scenario {
     fn sites(&self) -> Vec<Site> {
         self.scenario.topology.replaceable().map(|link| self.scenario.site(link).into()).collect()
     }
+}
+
+/// What Python reads of a file; or what it says of it.
+fn read(files: &Py<PyAny>, name: &str) -> Result<Vec<u8>, String> {
+    Python::attach(|py| {
+        let bytes = files.call1(py, (name,)).and_then(|bytes| bytes.extract::<Vec<u8>>(py));
+        bytes.map_err(|fault| fault.value(py).to_string())
+    })
 }
 
 /// Lines that say what is wrong.

@@ -77,35 +77,54 @@ impl Change {
 impl Scenario {
     /// The times at which something changes, in order, each once; the first `most` of them.
     pub fn change_times(&self, most: usize) -> Vec<Span> {
-        let of = |change: &Change| {
-            let mut next = change.next(Span::ZERO, self.duration);
-            let mut times = Vec::new();
-            while let Some(time) = next.filter(|_| times.len() < most) {
-                times.push(time);
-                next = change.next(time + Span::from_nanos(1), self.duration);
-            }
-            times
-        };
-        let times: BTreeSet<Span> = self.at.iter().flat_map(of).collect();
+        let times: BTreeSet<Span> =
+            self.at.iter().flat_map(|change| self.times_of(change).take(most)).collect();
         times.into_iter().take(most).collect()
+    }
+
+    /// What becomes of the number of flows of a class, in order of time.
+    pub fn counts(&self, class: usize) -> Vec<(Span, u32)> {
+        let mut counts: Vec<(Span, usize, u32)> = Vec::new();
+        for (number, change) in self.at.iter().enumerate() {
+            let Setting::Count(_, count) = change.set else { continue };
+            if change.set == Setting::Count(class, count) {
+                counts.extend(self.times_of(change).take(MOST_COUNTS).map(|time| (time, number, count)));
+            }
+        }
+        counts.sort_unstable();
+        counts.into_iter().map(|(time, _, count)| (time, count)).collect()
+    }
+
+    /// Whether this change of a class comes too often.
+    pub(crate) fn is_restless(&self, change: &Change) -> bool {
+        matches!(change.set, Setting::Count(..)) && self.times_of(change).nth(MOST_COUNTS).is_some()
+    }
+
+    /// When a change happens during the run.
+    fn times_of<'a>(&self, change: &'a Change) -> impl Iterator<Item = Span> + 'a {
+        let end = self.duration;
+        std::iter::successors(change.next(Span::ZERO, end), move |time| {
+            change.next(*time + Span::from_nanos(1), end)
+        })
     }
 
     /// What the law of a link refuses to be given during the run, at its place as it is then: the number of the
     /// change, and why.
-    pub(crate) fn refused_change(&self, link: usize) -> Option<(usize, Fault)> {
+    ///
+    /// `work` counts what that costs, over all links.
+    pub(crate) fn refused_change(&self, link: usize, work: &mut usize) -> Option<(usize, Fault)> {
         let of_law = |change: &Change| matches!(change.set, Setting::Law(of, _) if of == link);
         let laws: Vec<usize> = (0..self.at.len()).filter(|number| of_law(&self.at[*number])).collect();
         let rates: Vec<usize> = (0..self.at.len())
             .filter(|number| matches!(&self.at[*number].set, Setting::Rate(of, _) if of.contains(&link)))
             .collect();
         let mut seen = BTreeSet::new();
-        let mut work = 0;
         for (from, to) in self.windows(&laws, &rates) {
             for number in &laws {
                 let mut next = self.at[*number].next(from, to);
                 while let Some(time) = next {
-                    work += laws.len() + rates.len();
-                    if work > MOST_WORK {
+                    *work += laws.len() + rates.len();
+                    if *work > MOST_WORK {
                         return Some((*number, Fault::new("", TOO_MANY)));
                     }
                     let (order, rate) = self.in_force((time, *number), &laws, &rates);
@@ -199,6 +218,8 @@ impl fmt::Display for Change {
     }
 }
 
+/// How often an entry of the schedule may change a class: unlike links and laws, each time is kept.
+pub(crate) const MOST_COUNTS: usize = 100_000;
 /// How many comparisons it may cost to see whether a law takes all that comes.
 const MOST_WORK: usize = 10_000_000;
 /// What is said where that does not do.

@@ -2,6 +2,7 @@
 
 use crate::disc::DiscSpec;
 use crate::keys::SHORT;
+use crate::links::Medium;
 use crate::scenario::{Flows, Scenario};
 use crate::topology::{Link, Route};
 use crate::udp::{Datagrams, KEYS};
@@ -49,9 +50,9 @@ impl Scenario {
         for link in &self.topology.links {
             let mut line = line(link);
             if let Some(of) = links.last_mut().filter(|_| link.is_back) {
-                let usual =
-                    ["rate", "delay"].iter().all(|key| of[key] == line[key]) && line["buffer"].is_null();
-                of["back"] = if usual && line["disc"].is_null() { Json::Null } else { line };
+                let usual = ["rate", "delay", "framing"].iter().all(|key| of[key] == line[key])
+                    && ["trace", "buffer", "disc", "impairments"].iter().all(|key| line[key].is_null());
+                of["back"] = if usual { Json::Null } else { line };
                 of["one_way"] = Json::Null;
                 continue;
             }
@@ -67,7 +68,7 @@ impl Scenario {
     }
 
     /// A class with its way, where the network is no dumbbell or it does not go the usual one.
-    fn class(&self, group: &Flows) -> Json {
+    pub(crate) fn class(&self, group: &Flows) -> Json {
         let mut class = flows(group);
         if !(self.topology.dumbbell && group.route == [0]) {
             let nodes = |route: &Route| self.topology.nodes_of(route).map(String::from).collect::<Vec<_>>();
@@ -83,11 +84,15 @@ impl Scenario {
 
 /// One direction of a link.
 fn line(link: &Link) -> Json {
+    let Medium { framing, deliveries, impairments } = &link.medium;
     json!({
-        "rate": link.rate.to_string(),
+        "rate": deliveries.is_none().then(|| link.rate.to_string()),
+        "trace": deliveries.as_ref().map(|plan| of_value(&plan.trace().write())),
         "delay": link.delay.to_string(),
         "buffer": link.buffer.map(|limit| limit.to_string()),
         "disc": link.disc.as_ref().filter(|_| !link.is_fixed).map(disc),
+        "framing": of_value(&framing.write()),
+        "impairments": (!impairments.is_none()).then(|| of_value(&impairments.write())),
     })
 }
 

@@ -5,6 +5,7 @@
 
 use crate::app::AppName;
 use crate::disc::DEFAULT_LAW;
+use crate::links::{Framing, Impairments, Trace};
 use crate::times::{Spread, Start};
 use crate::udp::SEGMENT;
 use sojourn_tcp::PROFILES;
@@ -162,7 +163,13 @@ const EVERY: RangeInclusive<Span> = Span::from_micros(1)..=Span::from_secs(3600)
 /// The keys of one direction of a link.
 static LINK: &[Key] = &[
     key!("", "rate": LinkRate = Required, "1 bit/s to 1 Tbit/s" if |_| true,
-        "rate of the link; in packets/s of the flows' segment (their mean where they differ)"),
+        "rate of the link, bits on its wire; in packets/s of the flows' segment (their mean where they differ)"),
+    key!("", "trace": Trace = Words("a constant rate"),
+        "in the stead of rate; { file = NAME }, a file beside the scenario; { model = \"lte\", mean, volatility, outage } or \
+         { model = \"satellite\", mean, interval, gap, spread, frame }" if |_| true,
+        "when the link may send: a recording as Mahimahi's (a number of milliseconds a line, 1504 B each, from the \
+         start when it is over), or a model that draws one; laws are told its mean rate, and framing is tun where \
+         none is given"),
     key!("", "delay": Span = Required, "propagation delay, one way"),
     key!("", "buffer": Amount = Words("no limit"),
         "whole packets, at least one; or bytes or a time at the link's rate, one segment or more"
@@ -171,6 +178,15 @@ static LINK: &[Key] = &[
     key!("", "disc": Disc = Text(DEFAULT_LAW),
         "a law of the catalogue with its parameters" if |_| true,
         "the disc: { law = NAME, KEY = VALUE } or \"NAME:KEY=VALUE,KEY=VALUE\"; see `sojourn list laws`"),
+    key!("", "framing": Framing = Text("ip"),
+        "ip, ethernet, pppoe, docsis, ptm, pppoe_ptm, ipoa_vcmux, ipoa_llc, pppoa_vcmux, pppoa_llc, bridged_vcmux, \
+         bridged_llc, pppoe_vcmux, pppoe_llc or tun; or { overhead = SIZE, least = SIZE, cells = true } (ATM cells), \
+         with blocks = true instead for PTM" if |_| true,
+        "what a packet takes on the wire; buffers and laws count IP packets"),
+    key!("", "impairments": Impairments = Words("none"),
+        "any of loss, corrupt, bleach, duplicate (probabilities), bursts = { enter, leave, good, bad }, jitter = TIME or a distribution, \
+         reorder = { probability, late = TIME or a distribution }" if |_| true,
+        "what the wire does to packets after they have been sent"),
 ];
 
 /// All keys but those of [`LINK`] and the knobs of TCP.
@@ -301,7 +317,7 @@ impl Key {
                 Words("none; tail_drop where there is a buffer, which --disc leaves alone")
             }
             (Role::Back, "disc") => Words("none"),
-            (Role::Back, "rate" | "delay") => Words("as the other direction"),
+            (Role::Back, "rate" | "delay" | "framing") => Words("as the other direction"),
             _ => self.preset,
         };
         Key { table, preset, ..self }
@@ -310,6 +326,11 @@ impl Key {
     /// Its dotted path, `"flows.count"`.
     pub fn path(&self) -> String {
         if self.table.is_empty() { self.name.into() } else { format!("{}.{}", self.table, self.name) }
+    }
+
+    /// The key that may stand in its stead, where it must be given.
+    pub(crate) fn instead(&self) -> Option<&'static str> {
+        (self.name == "rate" && self.preset == Required).then_some("trace")
     }
 
     /// What a value looks like.

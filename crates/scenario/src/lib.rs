@@ -32,6 +32,7 @@ pub use disc::DiscSpec;
 pub use faults::Faults;
 pub use json::of_value as json_of;
 pub use keys::{Key, Preset, explain};
+pub use read::Files;
 pub use scenario::{Access, Flows, Scenario};
 pub use schema::schema;
 pub use times::{Spread, Start};

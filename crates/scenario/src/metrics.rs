@@ -43,12 +43,12 @@ pub const METRICS: &[Metric] = &[
     metric(
         "settling_s",
         "s",
-        "time until the backlog stays near its target, from the start and from each change: a list",
+        "time until the backlog stays near its target, from the start and from each of the first 100 changes: a list",
     ),
     metric(
         "overshoot_packets",
         "packets",
-        "how far the backlog rose above its target, from the start and from each change: a list",
+        "how far the backlog rose above its target, from the start and from each of the first 100 changes: a list",
     ),
     metric("fct_mean_s", "s", "mean completion time of the flows that end by themselves"),
     metric("fct_p95_s", "s", "completion time that 95 % of those flows do not exceed"),
@@ -56,6 +56,12 @@ pub const METRICS: &[Metric] = &[
     metric("wire_loss_ratio", "1", "packets lost on the wire, over packets that the link delivered to it"),
     metric("one_way_p50_s", "s", "median time that datagrams were under way, from sender to receiver"),
     metric("one_way_p95_s", "s", "time under way that 95 % of the datagrams do not exceed"),
+    metric(
+        "datagram_loss_ratio",
+        "1",
+        "datagrams that did not arrive within a second (those of ping: did not come back), over datagrams sent",
+    ),
+    metric("voice_rating", "1", "rating R of voip calls (ITU-T G.107): very good above 90, bad below 60"),
     metric("completed_flows", "flows", "transfers that ended by themselves, those of fct_mean_s"),
     metric("turned_away_flows", "flows", "flows that could not begin, as there were as many as there may be"),
 ];

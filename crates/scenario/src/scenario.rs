@@ -5,6 +5,7 @@ use crate::changes::Change;
 use crate::disc::DiscSpec;
 use crate::faults::Faults;
 use crate::keys::{Key, keys_of};
+use crate::read::Files;
 use crate::tcp::{Given, Tcp, ecn_with};
 use crate::times::{Spread, Start};
 use crate::topology::{Route, Topology};
@@ -13,6 +14,7 @@ use sojourn_aqm::{Limit, Site};
 use sojourn_tcp::Profile;
 use sojourn_tcp::cc::Choice;
 use sojourn_units::{Bytes, Fault, Rate, Span};
+use std::rc::Rc;
 
 /// A network, its traffic, and what changes when; checked and complete.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,8 +83,19 @@ impl Scenario {
     /// `overrides` are dotted keys with TOML values, `("bottleneck.rate", "\"6 Mbit/s\"")`;
     /// a bare word that is no TOML value is a string.
     pub fn parse(text: &[u8], name: &str, overrides: &[(String, String)]) -> Result<Scenario, Faults> {
+        let none = |_: &str| Err("is not there: this text has no files beside it".to_string());
+        Scenario::parse_beside(text, name, overrides, &(Rc::new(none) as Files))
+    }
+
+    /// The same, of a scenario that names other files: `files` hands them over.
+    pub fn parse_beside(
+        text: &[u8],
+        name: &str,
+        overrides: &[(String, String)],
+        files: &Files,
+    ) -> Result<Scenario, Faults> {
         let (tree, flaws) = tree::grow(text, name, overrides)?;
-        read::scenario(&tree, flaws).map_err(|flaws| Faults::of(name, flaws))
+        read::scenario(&tree, flaws, files).map_err(|flaws| Faults::of(name, flaws))
     }
 
     /// The same scenario under another disc, written as `"red:min=50packets,max=150packets"`, on every link that has one;
@@ -100,8 +113,9 @@ impl Scenario {
             }
             scenario.topology.links[number].disc = Some(disc.clone());
         }
+        let mut work = 0;
         for number in self.topology.replaceable() {
-            if let Some((change, fault)) = scenario.refused_change(number) {
+            if let Some((change, fault)) = scenario.refused_change(number, &mut work) {
                 let what = format!("does not take the change at {}: {fault}", self.at[change].time);
                 return Err(Faults::of_spec(&[Fault::new(disc.law.as_str(), what)]));
             }
@@ -170,13 +184,19 @@ impl Scenario {
 
     /// The shortest and the longest round-trip time without queueing and without transmission times.
     pub fn base_rtts(&self) -> (Span, Span) {
-        let base = |group: &Flows, access: fn(&Spread) -> Span| {
-            let access = group.access.map_or(Span::ZERO, |links| access(&links.delay));
-            self.topology.delay(&group.route) + self.topology.delay(&group.back) + access.saturating_mul(4)
-        };
-        let shortest = self.flows.iter().map(|group| base(group, Spread::earliest)).min();
-        let longest = self.flows.iter().map(|group| base(group, Spread::latest)).max();
+        let times = || self.flows.iter().map(|group| self.base_rtts_of(group));
+        let shortest = times().map(|(shortest, _)| shortest).min();
+        let longest = times().map(|(_, longest)| longest).max();
         (shortest.unwrap_or_default(), longest.unwrap_or_default())
+    }
+
+    /// The same of one class.
+    pub fn base_rtts_of(&self, group: &Flows) -> (Span, Span) {
+        let ways = self.topology.delay(&group.route) + self.topology.delay(&group.back);
+        let with = |access: fn(&Spread) -> Span| {
+            ways + group.access.map_or(Span::ZERO, |links| access(&links.delay)).saturating_mul(4)
+        };
+        (with(Spread::earliest), with(Spread::latest))
     }
 
     /// Flows of all groups.

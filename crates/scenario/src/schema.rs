@@ -24,9 +24,13 @@ fn table(name: &str) -> Json {
     for key in keys_of(name) {
         properties.insert(key.name.into(), property(key));
     }
-    let required: Vec<&str> =
-        keys_of(name).filter(|key| key.preset == Preset::Required).map(|key| key.name).collect();
-    object(&properties, &required)
+    let required = keys_of(name).filter(|key| key.preset == Preset::Required);
+    let (alone, either): (Vec<&Key>, Vec<&Key>) = required.partition(|key| key.instead().is_none());
+    let mut table = object(&properties, &alone.iter().map(|key| key.name).collect::<Vec<_>>());
+    for key in either {
+        table["oneOf"] = json!([{ "required": [key.name] }, { "required": [key.instead()] }]);
+    }
+    table
 }
 
 /// An object whose keys hold the names of links and classes.
@@ -155,6 +159,9 @@ fn of_kind(kind: &Kind) -> Json {
         Kind::Names => json!({ "type": "array", "items": { "type": "string" } }),
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Word(words) => json!({ "enum": words }),
+        Kind::Form(example) => {
+            json!({ "type": ["string", "object"], "examples": [example.trim_matches('"')] })
+        }
         Kind::Text => json!({ "type": "string" }),
         Kind::Disc => disc(),
         Kind::Control => control(),
@@ -185,6 +192,7 @@ fn distribution(kind: &Kind) -> Json {
         named("pareto", &one, Some("shape")),
         named("lognormal", &one, Some("sigma")),
         named("table", &rows, None),
+        named("file", &of_kind(&Kind::Text), None),
     ] })
 }
 

@@ -125,11 +125,12 @@ impl Call {
             Call::Overflow(now) => law.on_overflow(*now),
             Call::Idle(now) => law.on_idle(*now),
             Call::Rate(now, rate) => law.on_link_change(*now, *rate),
-            Call::Retune(now, given, site) => match law.retune(*now, given, site) {
-                Ok(()) => answer.follow(law),
+            Call::Retune(now, given, site) => {
                 // A law that refuses has nothing to say.
-                Err(_) => {}
-            },
+                if law.retune(*now, given, site).is_ok() {
+                    answer.follow(law);
+                }
+            }
             Call::Update(due, seen) => {
                 law.on_update(*due, seen);
                 answer.follow(law);

@@ -12,6 +12,12 @@ pub(crate) struct Class {
     pub(crate) completions: Times,
     /// Times that datagrams were under way, ns.
     pub(crate) delays: Histogram<6>,
+    /// Datagrams that were sent a second before the end or earlier,
+    pub(crate) sent: u64,
+    /// and of those the ones that came within a second,
+    pub(crate) came: u64,
+    /// and the ones that came back within a second.
+    pub(crate) came_back: u64,
     /// Flows that could not begin.
     pub(crate) turned_away: u64,
     /// Bytes that the applications got in each step of the series; empty where nobody asks.
@@ -67,6 +73,10 @@ impl Class {
 
     /// An application has read from `since` to `at`; `by` tells what it had read in all at a time between the two.
     pub(crate) fn read(&mut self, (since, at): (Time, Time), by: &dyn Fn(Time) -> u64, step: Span) {
+        // At the end of the run it may have been told ahead of that.
+        if since >= at {
+            return;
+        }
         let last = step_of(at, step).min(self.received.len().saturating_sub(1));
         let mut before = by(since);
         for place in step_of(since, step)..=last {

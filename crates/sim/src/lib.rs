@@ -11,6 +11,7 @@ pub mod network;
 pub mod topology;
 
 mod apps;
+mod arrivals;
 mod class;
 mod deliveries;
 mod engine;
@@ -21,12 +22,14 @@ mod histogram;
 mod inbox;
 mod leg;
 mod link;
+mod member;
 mod packet;
 mod passage;
 mod probe;
 mod recorder;
 mod results;
 mod run;
+mod speech;
 mod windows;
 mod wire;
 

@@ -193,9 +193,9 @@ impl Private {
         Private { free: Time::ZERO, fraction: 0, speed, delay }
     }
 
-    /// When it is free.
-    pub(crate) fn free(&self) -> Time {
-        self.free
+    /// Something of it: whoever reads that has it brought near.
+    pub(crate) fn nearby(&self) -> u64 {
+        self.free.nanos()
     }
 
     /// As [`Transmitter::send`].

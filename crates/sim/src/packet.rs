@@ -2,7 +2,7 @@
 
 use crate::apps::datagrams::Datagram;
 use sojourn_aqm::{self as aqm, FlowId};
-use sojourn_tcp::Segment;
+use sojourn_tcp::{Flags, Segment};
 use sojourn_units::{Ecn, Time};
 
 /// A packet on its way along the route of its flow: what links and discs must know of it.
@@ -16,6 +16,8 @@ pub struct Packet {
     place: u32,
     len: u16,
     ecn: Ecn,
+    /// Which of its flow's connections it belongs to.
+    pub(crate) life: u8,
 }
 
 /// What all packets on their way carry: segments, and of datagrams when they were sent.
@@ -60,14 +62,26 @@ impl Pool {
     /// A packet that carries a segment, on the leg where its route begins.
     #[expect(clippy::inline_always, reason = "every packet of TCP begins with it")]
     #[inline(always)]
-    pub(crate) fn of_segment(&mut self, segment: Segment, flow: u32, leg: u32) -> Packet {
+    pub(crate) fn of_segment(&mut self, segment: Segment, flow: u32, leg: u32, life: u8) -> Packet {
         let place = self.free.pop().unwrap_or(self.segments.len() as u32);
         if let Some(at) = self.segments.get_mut(place as usize) {
             *at = segment;
         } else {
             self.segments.push(segment);
         }
-        Packet { flow: FlowId(flow), leg, place, len: segment.wire_len() as u16, ecn: segment.ecn }
+        Packet { flow: FlowId(flow), leg, place, len: segment.wire_len() as u16, ecn: segment.ecn, life }
+    }
+
+    /// A packet of `len` bytes that asks the other end for data up to byte `end` of the connection.
+    pub(crate) fn request(&mut self, end: u64, len: u16, flow: u32, leg: u32, life: u8) -> Packet {
+        let segment = Segment { ack: end, ..Segment::default() };
+        Packet { len, ..self.of_segment(segment, flow, leg, life) }
+    }
+
+    /// What a packet asks for, if it does.
+    pub(crate) fn asked(&self, packet: Packet) -> Option<u64> {
+        let segment = self.segments.get(packet.place as usize)?;
+        (segment.flags == Flags::NONE).then_some(segment.ack)
     }
 
     /// A datagram that counts as sent at `sent`, on the leg where its route begins.
@@ -79,13 +93,13 @@ impl Pool {
             self.sent.push(sent);
         }
         let Datagram { len, ecn } = datagram;
-        Packet { flow: FlowId(flow), leg, place: place | DATAGRAM, len, ecn }
+        Packet { flow: FlowId(flow), leg, place: place | DATAGRAM, len, ecn, life: 0 }
     }
 
     /// Ends the way of a datagram; gives when it was sent. None where it was damaged.
     pub(crate) fn take_datagram(&mut self, packet: Packet) -> Option<Time> {
         self.free(packet);
-        (!packet.is_damaged()).then(|| self.sent[(packet.place & !DATAGRAM) as usize])
+        self.sent.get((packet.place & !DATAGRAM) as usize).copied()
     }
 
     /// Ends the way of a packet with a segment; gives that, with the ECN bits that the packet has now. None where it
@@ -97,36 +111,35 @@ impl Pool {
         Some(segment)
     }
 
-    /// Where the payload of a packet's segment begins.
-    pub(crate) fn begins(&self, packet: Packet) -> Option<u64> {
-        self.segments.get(packet.place as usize).map(|segment| segment.seq)
+    /// Where the payload of a packet's segment begins; 0 without one.
+    pub(crate) fn begins(&self, packet: Packet) -> u64 {
+        self.segments.get(packet.place as usize).map_or(0, |segment| segment.seq)
     }
 
     /// Ends a packet's way.
     pub(crate) fn free(&mut self, packet: Packet) {
-        match packet.place {
-            DAMAGED => {}
-            place if place & DATAGRAM == 0 => self.free.push(place),
-            place => self.free_sent.push(place & !DATAGRAM),
+        if packet.is_damaged() {
+            return;
+        }
+        if packet.place & DATAGRAM == 0 {
+            self.free.push(packet.place);
+        } else {
+            self.free_sent.push(packet.place & !DATAGRAM);
         }
     }
 
-    /// The packet once more, with a segment or a time of its own.
+    /// The packet once more, with a place of its own.
     #[cold]
     #[inline(never)]
     pub(crate) fn copy(&mut self, packet: Packet) -> Packet {
-        let place = match packet.place {
-            DAMAGED => DAMAGED,
-            place if place & DATAGRAM == 0 => {
-                self.of_segment(self.segments[place as usize], packet.flow.0, packet.leg).place
-            }
-            place => {
-                let datagram = Datagram { len: packet.len, ecn: packet.ecn };
-                self.datagram(self.sent[(place & !DATAGRAM) as usize], datagram, packet.flow.0, packet.leg)
-                    .place
-            }
+        let copy = if let Some(segment) = self.segments.get(packet.place as usize) {
+            self.of_segment(*segment, packet.flow.0, packet.leg, 0)
+        } else if let Some(sent) = self.sent.get((packet.place & !DATAGRAM) as usize) {
+            self.datagram(*sent, Datagram { len: packet.len, ecn: packet.ecn }, packet.flow.0, packet.leg)
+        } else {
+            return packet;
         };
-        Packet { place, ..packet }
+        Packet { place: copy.place, ..packet }
     }
 
     /// The packet with a bit wrong; nobody will ask what it carries.
@@ -135,9 +148,9 @@ impl Pool {
         Packet { place: DAMAGED, ..packet }
     }
 
-    /// How many segments are on their way.
+    /// How many segments and datagrams are on their way.
     pub(crate) fn held(&self) -> usize {
-        self.segments.len() - self.free.len()
+        self.segments.len() - self.free.len() + self.sent.len() - self.free_sent.len()
     }
 }
 

@@ -1,6 +1,7 @@
 //! What passes a disc: all of its packets, or those of one class.
 
 use crate::histogram::Histogram;
+use sojourn_aqm::Cause;
 use sojourn_units::{Span, Time};
 
 /// The packets that are offered to a disc, and what becomes of them.
@@ -70,28 +71,37 @@ impl Passage {
         span
     }
 
-    /// The backlog that was held since the last change, packets.
+    /// The packets that are held.
     pub(crate) fn backlog(&self) -> u32 {
         self.backlog.packets
     }
 
-    /// From now on so many packets are held.
-    pub(crate) fn holds(&mut self, packets: u32) {
-        self.backlog.packets = packets;
+    /// A packet comes; before this and the following the backlog has been accounted for.
+    pub(crate) fn offer(&mut self) {
+        self.total.offered += 1;
+        self.backlog.packets += 1;
     }
 
-    /// The sums, to add to.
-    pub(crate) fn sums(&mut self) -> &mut Tally {
-        &mut self.total
-    }
-
-    /// A packet was delivered that was held for so long.
+    /// A packet leaves that was held for so long.
     pub(crate) fn deliver(&mut self, sojourn: Span) {
         self.total.delivered += 1;
         self.total.sojourn += u128::from(sojourn.nanos());
+        self.backlog.packets -= 1;
         if self.is_warm() {
             self.sojourns.add(sojourn.nanos(), 1);
         }
+    }
+
+    pub(crate) fn drop(&mut self, cause: Cause) {
+        match cause {
+            Cause::Law => self.total.dropped_by_law += 1,
+            Cause::Overflow => self.total.overflowed += 1,
+        }
+        self.backlog.packets -= 1;
+    }
+
+    pub(crate) fn mark(&mut self) {
+        self.total.marked += 1;
     }
 }
 
@@ -127,10 +137,5 @@ impl Tally {
 
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped_by_law + self.overflowed
-    }
-
-    /// Packets that are neither delivered nor dropped.
-    pub(crate) fn held(&self) -> u64 {
-        self.offered - self.delivered - self.dropped()
     }
 }

@@ -8,6 +8,9 @@ use sojourn_units::{Span, Time};
 /// and what concerns two flows in any order. Every method does nothing unless it is
 /// overridden, and a probe is a type parameter: what is not watched costs nothing.
 pub trait Probe {
+    /// Whether it is told of the backlog, which the disc must be asked for.
+    const ASKS_FOR_BACKLOG: bool = true;
+
     /// The disc in front of `link` now holds this.
     fn backlog(&mut self, _now: Time, _link: u32, _backlog: Backlog) {}
     /// A packet of `flow` was offered to the disc in front of `link`.

@@ -5,7 +5,7 @@ use crate::histogram::Histogram;
 use crate::passage::{Passage, Tally};
 use crate::probe::{Probe, Window};
 use crate::windows::Windows;
-use sojourn_aqm::{Backlog, Cause};
+use sojourn_aqm::Cause;
 use sojourn_units::{Span, Time};
 
 /// Watches the discs of some links, the senders and the receivers.
@@ -117,8 +117,27 @@ impl Recorder {
         self.link(link).map_or(Tally::default(), |disc| disc.end_step(now, from))
     }
 
+    /// The sums of a link's disc from the end of the warm-up to `now`.
+    pub(crate) fn measured_until(&mut self, now: Time, link: u32) -> Tally {
+        let from = self.measured.from;
+        self.link(link).map_or(Tally::default(), |disc| {
+            disc.hold_until(now, from);
+            disc.all.measured()
+        })
+    }
+
     fn is_measured(&self, at: Time) -> bool {
         at >= self.measured.from && at <= self.measured.until
+    }
+
+    /// Whether what became of a datagram that is sent at `at` is known by the end.
+    fn is_judged(&self, at: Time) -> bool {
+        at >= self.measured.from && at + LOST_AFTER <= self.measured.until
+    }
+
+    /// Whether one that comes at `at` counts, and not as lost.
+    fn came_in_time(&self, at: Time, delay: Span) -> bool {
+        delay <= LOST_AFTER && self.is_judged(Time::from_nanos(at.nanos() - delay.nanos()))
     }
 
     fn link(&mut self, link: u32) -> Option<&mut Disc> {
@@ -134,7 +153,7 @@ impl Recorder {
     fn count(&mut self, now: Time, link: u32, flow: u32, add: impl Fn(&mut Passage)) {
         let from = self.measured.from;
         let Some(disc) = self.link(link) else { return };
-        disc.end_warm_up(now, from);
+        disc.hold_until(now, from);
         add(&mut disc.all);
         if !disc.shares.is_empty() {
             self.count_share(now, link, flow, add);
@@ -148,7 +167,6 @@ impl Recorder {
         let Some(share) = self.link(link).and_then(|disc| disc.share(class)) else { return };
         share.passage.hold(now);
         add(&mut share.passage);
-        share.passage.holds(share.passage.total().held() as u32);
     }
 
     /// As [`Class::receive`], and never inlined either.
@@ -213,16 +231,11 @@ impl Disc {
 }
 
 impl Probe for Recorder {
-    fn backlog(&mut self, now: Time, link: u32, backlog: Backlog) {
-        let from = self.measured.from;
-        if let Some(disc) = self.link(link) {
-            disc.hold_until(now, from);
-            disc.all.holds(backlog.packets);
-        }
-    }
+    /// It follows from what is told of packets.
+    const ASKS_FOR_BACKLOG: bool = false;
 
     fn offered(&mut self, now: Time, link: u32, flow: u32) {
-        self.count(now, link, flow, |passage| passage.sums().offered += 1);
+        self.count(now, link, flow, Passage::offer);
     }
 
     fn delivered(&mut self, now: Time, link: u32, flow: u32, sojourn: Span) {
@@ -230,14 +243,11 @@ impl Probe for Recorder {
     }
 
     fn dropped(&mut self, now: Time, link: u32, flow: u32, cause: Cause) {
-        self.count(now, link, flow, |passage| match cause {
-            Cause::Law => passage.sums().dropped_by_law += 1,
-            Cause::Overflow => passage.sums().overflowed += 1,
-        });
+        self.count(now, link, flow, |passage| passage.drop(cause));
     }
 
     fn marked(&mut self, now: Time, link: u32, flow: u32) {
-        self.count(now, link, flow, |passage| passage.sums().marked += 1);
+        self.count(now, link, flow, Passage::mark);
     }
 
     fn lost(&mut self, at: Time, link: u32, flow: u32) {
@@ -290,15 +300,27 @@ impl Probe for Recorder {
         }
     }
 
+    fn sent(&mut self, at: Time, flow: u32) {
+        if self.is_judged(at) {
+            self.class(flow).sent += 1;
+        }
+    }
+
     fn datagram(&mut self, at: Time, flow: u32, delay: Span) {
         if self.is_measured(at) {
             self.class(flow).delays.add(delay.nanos(), 1);
+        }
+        if self.came_in_time(at, delay) {
+            self.class(flow).came += 1;
         }
     }
 
     fn rtt(&mut self, at: Time, flow: u32, rtt: Span) {
         if self.is_measured(at) {
             self.class(flow).rtts.add(rtt.nanos(), 1);
+        }
+        if self.came_in_time(at, rtt) {
+            self.class(flow).came_back += 1;
         }
     }
 
@@ -316,5 +338,7 @@ fn steps(until: Time, step: Span) -> usize {
     until.nanos().div_ceil(step.nanos()) as usize
 }
 
+/// A datagram that takes longer than this is lost: nobody waits for it.
+const LOST_AFTER: Span = Span::from_secs(1);
 /// The place of what is not there.
 const NOWHERE: u32 = u32::MAX;

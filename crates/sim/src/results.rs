@@ -5,6 +5,7 @@ use crate::engine::Counts;
 use crate::histogram::Histogram;
 use crate::passage::{Passage, Tally};
 use crate::recorder::{Disc, Recorder};
+use crate::speech;
 use crate::windows::Windows;
 use sojourn_scenario::metrics::METRICS;
 use sojourn_units::Span;
@@ -172,13 +173,26 @@ pub(crate) struct Measured<'a> {
     pub(crate) recorder: &'a Recorder,
     pub(crate) disc: &'a Disc,
     pub(crate) series: &'a Series,
+    /// The end of the warm-up, s.
+    pub(crate) from_s: f64,
+    /// The time after it.
     pub(crate) span: Span,
     pub(crate) utilization: f64,
-    pub(crate) target: Option<f64>,
-    /// The start and each change of the schedule, s.
-    pub(crate) stretches: &'a [f64],
+    /// From the start and from each change of the schedule on, in order; at least one.
+    pub(crate) stretches: &'a [Stretch],
     /// What the flows of each class live for.
     pub(crate) lives: &'a [Life],
+}
+
+/// The run from one change of the schedule to the next.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Stretch {
+    /// When it begins, s.
+    pub(crate) start_s: f64,
+    /// The backlog that the law tries to hold in it, packets.
+    pub(crate) target: Option<f64>,
+    /// What was measured before it.
+    pub(crate) before: Tally,
 }
 
 /// What the flows of a class live for.
@@ -188,6 +202,10 @@ pub(crate) enum Life {
     Greedy,
     /// They send as their application has it, whatever the network does.
     Stream,
+    /// So do they, and somebody listens.
+    Call,
+    /// So do they, and wait for what comes back.
+    Echo,
 }
 
 /// The metrics of contract.md, in its order, of all packets of the link.
@@ -196,7 +214,6 @@ pub(crate) fn of_link(of: &Measured<'_>) -> Metrics {
     let mean = whole.backlog() / seconds;
     let variance = (whole.backlog_squared() / seconds - mean * mean).max(0.0);
     let queue = |q| Metric::from(of.disc.queue_lengths.quantile(q));
-    let qacd = of.target.map(|target| (variance + (mean - target) * (mean - target)).sqrt());
     let mut metrics = vec![
         ("utilization", Metric::Number(of.utilization)),
         ("queue_mean_packets", Metric::Number(mean)),
@@ -204,7 +221,7 @@ pub(crate) fn of_link(of: &Measured<'_>) -> Metrics {
         ("queue_p50_packets", queue(0.5)),
         ("queue_p95_packets", queue(0.95)),
         ("queue_p99_packets", queue(0.99)),
-        ("qacd_packets", Metric::from(qacd)),
+        ("qacd_packets", Metric::from(qacd(of, mean, variance))),
         ("settling_s", per_stretch(of, settling)),
         ("overshoot_packets", per_stretch(of, overshoot)),
     ];
@@ -233,10 +250,11 @@ fn in_order(given: &Metrics) -> Metrics {
     METRICS.iter().map(|metric| (metric.name, value(metric.name).unwrap_or(Metric::Absent))).collect()
 }
 
-fn balance(passage: &Passage) -> Balance {
+/// As the probe was told.
+pub(crate) fn balance(passage: &Passage) -> Balance {
     let total = passage.total();
     let (offered, delivered) = (total.offered, total.delivered);
-    Balance { offered, delivered, dropped: total.dropped(), held: total.held() }
+    Balance { offered, delivered, dropped: total.dropped(), held: passage.backlog().into() }
 }
 
 /// What becomes of packets at the link.
@@ -263,8 +281,10 @@ fn add_flows(metrics: &mut Metrics, of: &Measured<'_>, classes: &[u32]) {
     let Recorder { classes: all, class_of, received_bytes, .. } = of.recorder;
     let (mut rtts, mut delays, mut completions) =
         (Histogram::<6>::default(), Histogram::<6>::default(), Times::default());
-    let mut turned_away = 0;
-    for class in classes.iter().map(|class| &all[*class as usize]) {
+    let (mut turned_away, mut sent, mut came) = (0, 0, 0);
+    for (class, life) in classes.iter().map(|class| (&all[*class as usize], of.lives[*class as usize])) {
+        sent += class.sent;
+        came += if life == Life::Echo { class.came_back } else { class.came };
         rtts.merge(&class.rtts);
         delays.merge(&class.delays);
         completions.merge(&class.completions);
@@ -287,7 +307,24 @@ fn add_flows(metrics: &mut Metrics, of: &Measured<'_>, classes: &[u32]) {
         ("turned_away_flows", counted(turned_away)),
         ("one_way_p50_s", seconds(delays.quantile(0.5))),
         ("one_way_p95_s", seconds(delays.quantile(0.95))),
+        ("datagram_loss_ratio", Metric::from(finite(ratio(sent.saturating_sub(came) as f64, sent)))),
+        ("voice_rating", Metric::from(voice_rating(of, classes))),
     ]);
+}
+
+/// The rating of the calls among some classes.
+fn voice_rating(of: &Measured<'_>, classes: &[u32]) -> Option<f64> {
+    let mut delays = Histogram::<6>::default();
+    let (mut sent, mut came) = (0, 0);
+    for class in classes.iter().filter(|class| of.lives[**class as usize] == Life::Call) {
+        let class = &of.recorder.classes[*class as usize];
+        delays.merge(&class.delays);
+        sent += class.sent;
+        came += class.came;
+    }
+    // Wires may double what is sent.
+    let came = finite(ratio(came as f64, sent))?.min(1.0);
+    speech::of_calls(&delays, came)
 }
 
 impl From<Option<f64>> for Metric {
@@ -303,29 +340,51 @@ fn jain_index(shares: &[u64]) -> Option<f64> {
     (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
 }
 
-/// One stretch of the run between changes: the series in it, and the target.
-struct Stretch<'a> {
+/// Formula (17) of the PI-PD paper, about the target of the time; None where there was none at some time.
+fn qacd(of: &Measured<'_>, mean: f64, variance: f64) -> Option<f64> {
+    let first = of.stretches[0].target?;
+    if of.stretches.iter().all(|stretch| stretch.target == Some(first)) {
+        return Some((variance + (mean - first) * (mean - first)).sqrt());
+    }
+    let (from, end) = (of.from_s, of.from_s + of.span.seconds());
+    let lasts = of.stretches[1..]
+        .iter()
+        .map(|next| (next.start_s, next.before))
+        .chain([(end, of.disc.all.measured())]);
+    let mut squared = 0.0;
+    for (stretch, (next_s, after)) in of.stretches.iter().zip(lasts) {
+        let (target, seen) = (stretch.target?, after.since(&stretch.before));
+        let seconds = (next_s - stretch.start_s.max(from)).max(0.0);
+        squared += seen.backlog_squared() - 2.0 * target * seen.backlog() + target * target * seconds;
+    }
+    Some((squared.max(0.0) / of.span.seconds()).sqrt())
+}
+
+/// The series in a stretch, and the target.
+struct Part<'a> {
     start_s: f64,
     time_s: &'a [f64],
     queue: &'a [f64],
     target: f64,
 }
 
-fn per_stretch(of: &Measured<'_>, measure: fn(&Stretch<'_>) -> Option<f64>) -> Metric {
-    let Some(target) = of.target else { return Metric::Absent };
+fn per_stretch(of: &Measured<'_>, measure: fn(&Part<'_>) -> Option<f64>) -> Metric {
+    if of.stretches.iter().all(|stretch| stretch.target.is_none()) {
+        return Metric::Absent;
+    }
     let time = &of.series.time_s;
     let index = |seconds: f64| time.partition_point(|end| *end <= seconds);
-    let ends = of.stretches[1..].iter().map(|start| index(*start)).chain([time.len()]);
-    let values = of.stretches.iter().zip(ends).map(|(start, end)| {
-        let range = index(*start)..end;
+    let ends = of.stretches[1..].iter().map(|next| index(next.start_s)).chain([time.len()]);
+    let values = of.stretches.iter().zip(ends).map(|(stretch, end)| {
+        let range = index(stretch.start_s)..end;
         let queue = &of.series.queue_packets[range.clone()];
-        measure(&Stretch { start_s: *start, time_s: &time[range], queue, target })
+        measure(&Part { start_s: stretch.start_s, time_s: &time[range], queue, target: stretch.target? })
     });
     Metric::List(values.collect())
 }
 
 /// How long until the backlog, averaged over `SMOOTHING_S`, stays within the band about the target.
-fn settling(stretch: &Stretch<'_>) -> Option<f64> {
+fn settling(stretch: &Part<'_>) -> Option<f64> {
     let band = (SETTLED_SHARE * stretch.target).max(SETTLED_PACKETS);
     let &[first, second, ..] = stretch.time_s else { return None };
     let step = second - first;
@@ -338,7 +397,7 @@ fn settling(stretch: &Stretch<'_>) -> Option<f64> {
 }
 
 /// How far above the target the backlog gets, packets: of the means over a step of the series.
-fn overshoot(stretch: &Stretch<'_>) -> Option<f64> {
+fn overshoot(stretch: &Part<'_>) -> Option<f64> {
     let highest = stretch.queue.iter().copied().reduce(f64::max)?;
     Some((highest - stretch.target).max(0.0))
 }
@@ -367,7 +426,7 @@ mod tests {
     use super::*;
     use crate::probe::Probe;
     use crate::recorder::{self, Watch, Watched};
-    use sojourn_aqm::{Backlog, Cause};
+    use sojourn_aqm::Cause;
     use sojourn_units::Time;
 
     fn recorder(classes: u32, flows: Vec<u32>) -> Recorder {
@@ -380,15 +439,25 @@ mod tests {
         Time::ZERO + Span::from_millis(millis)
     }
 
-    fn measured<'a>(recorder: &'a Recorder, series: &'a Series, lives: &'a [Life]) -> Measured<'a> {
+    /// The whole run about 20 packets.
+    fn whole() -> [Stretch; 1] {
+        [Stretch { target: Some(20.0), ..Stretch::default() }]
+    }
+
+    fn measured<'a>(
+        recorder: &'a Recorder,
+        series: &'a Series,
+        lives: &'a [Life],
+        stretches: &'a [Stretch],
+    ) -> Measured<'a> {
         Measured {
             recorder,
             disc: recorder.disc(3),
             series,
+            from_s: 1.0,
             span: Span::from_secs(4),
             utilization: 1.0,
-            target: Some(20.0),
-            stretches: &[0.0],
+            stretches,
             lives,
         }
     }
@@ -403,23 +472,28 @@ mod tests {
     /// A backlog of 0, 10 and 40 packets for 1, 1 and 2 s after a second of warm-up, by hand.
     #[test]
     fn moments_are_weighted_by_time_and_leave_the_warm_up_out() {
-        let backlog = |packets| Backlog { packets, bytes: 0 };
         let mut recorder = recorder(1, vec![0]);
         for (millis, bytes) in [(900, 7), (2000, 400_000), (5000, 100_000), (5001, 7)] {
             recorder.received(at(millis), 0, bytes);
         }
-        recorder.backlog(at(500), 3, backlog(90));
-        recorder.backlog(at(700), 2, backlog(900));
-        recorder.backlog(at(1000), 3, backlog(0));
-        recorder.backlog(at(2000), 3, backlog(10));
-        recorder.backlog(at(3000), 3, backlog(40));
+        (0..90).for_each(|_| recorder.offered(at(500), 3, 0));
+        (0..900).for_each(|_| recorder.offered(at(700), 2, 0));
+        (0..90).for_each(|_| recorder.delivered(at(1000), 3, 0, Span::from_millis(500)));
+        (0..10).for_each(|_| recorder.offered(at(2000), 3, 0));
+        let before = recorder.measured_until(at(3000), 3);
+        (0..30).for_each(|_| recorder.offered(at(3000), 3, 0));
         recorder.end_step(at(5000), 3);
-        let metrics = of_link(&measured(&recorder, &Series::default(), &[Life::Greedy]));
+        let metrics = of_link(&measured(&recorder, &Series::default(), &[Life::Greedy], &whole()));
         let row = Row { metrics, balance: balance(&recorder.disc(3).all) };
         // Mean (0 + 10 + 2 x 40) / 4; second moment (100 + 2 x 1600) / 4 = 825; about 20: (400 + 100 + 800) / 4.
         assert_eq!(number(&row, "queue_mean_packets"), 22.5);
         assert!((number(&row, "queue_std_packets") - (825.0_f64 - 22.5 * 22.5).sqrt()).abs() < 1e-12);
         assert!((number(&row, "qacd_packets") - 325.0_f64.sqrt()).abs() < 1e-12);
+        // About 20 up to 3 s and about 40 from then on: (400 + 100 + 0) / 4.
+        let next = Stretch { start_s: 3.0, target: Some(40.0), before };
+        let metrics = of_link(&measured(&recorder, &Series::default(), &[Life::Greedy], &[whole()[0], next]));
+        let moved = Row { metrics, balance: balance(&recorder.disc(3).all) };
+        assert!((number(&moved, "qacd_packets") - 125.0_f64.sqrt()).abs() < 1e-12);
         assert_eq!((number(&row, "queue_p50_packets"), number(&row, "queue_p95_packets")), (10.0, 40.0));
         assert_eq!(number(&row, "goodput_bps"), 1e6);
     }
@@ -450,7 +524,8 @@ mod tests {
         recorder.datagram(at(2000), 0, Span::from_nanos(50));
         recorder.end_step(at(5000), 3);
         let series = Series::default();
-        let of = measured(&recorder, &series, &[Life::Greedy, Life::Stream]);
+        let whole = whole();
+        let of = measured(&recorder, &series, &[Life::Greedy, Life::Stream], &whole);
         let link = Row { metrics: of_link(&of), balance: balance(&recorder.disc(3).all) };
         let classes: Vec<(u32, Row)> = of_classes(&of).collect();
         let [(0, one), (1, other)] = &classes[..] else { panic!("{classes:?}") };
@@ -492,11 +567,11 @@ mod tests {
     fn settling_is_when_the_smoothed_queue_stays_in_the_band() {
         let time_s: Vec<f64> = (1..=200).map(|step| f64::from(step) * 0.1).collect();
         let queue: Vec<f64> = time_s.iter().map(|t| if *t < 5.05 { 200.0 } else { 101.0 }).collect();
-        let stretch = Stretch { start_s: 0.0, time_s: &time_s, queue: &queue, target: 100.0 };
+        let stretch = Part { start_s: 0.0, time_s: &time_s, queue: &queue, target: 100.0 };
         // One step of 200 in a window of ten is a mean of 110.9, outside; none is inside.
         assert!((settling(&stretch).unwrap() - 6.0).abs() < 0.11, "{:?}", settling(&stretch));
         assert_eq!(overshoot(&stretch), Some(100.0));
-        let never = Stretch { target: 300.0, ..stretch };
+        let never = Part { target: 300.0, ..stretch };
         assert_eq!(settling(&never), None);
     }
 }

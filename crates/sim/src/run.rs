@@ -3,10 +3,10 @@
 use crate::engine::Simulation;
 use crate::network::Network;
 use crate::recorder::{Measured, Recorder, Watch, Watched};
-use crate::results::{self, Balance, Life, LinkOutcome, Outcome, Row, Series, Step};
+use crate::results::{self, Balance, Life, LinkOutcome, Outcome, Row, Series, Step, Stretch};
 use crate::topology;
 use sojourn_aqm::{Gauges, Law};
-use sojourn_scenario::{Flows, Scenario};
+use sojourn_scenario::{Flows, Scenario, Source};
 use sojourn_units::{Fault, Span, Time};
 
 /// A run of a scenario under one seed, advanced bit by bit.
@@ -17,6 +17,8 @@ pub struct Run {
     step_start: Time,
     /// Whether the warm-up is past.
     is_warm: bool,
+    /// The start and the first changes of the schedule, as far as they are still to come, the last one first.
+    starts: Vec<Time>,
     links: Vec<Link>,
 }
 
@@ -31,6 +33,7 @@ struct Link {
     last: (f64, f64),
     /// The same at the end of the warm-up.
     warm: (f64, f64),
+    stretches: Vec<Stretch>,
 }
 
 impl Run {
@@ -55,6 +58,7 @@ impl Run {
                 classes,
                 last: (0.0, 0.0),
                 warm: (0.0, 0.0),
+                stretches: Vec::new(),
             }
         });
         Ok(Run {
@@ -64,6 +68,7 @@ impl Run {
             scenario: scenario.clone(),
             step_start: Time::ZERO,
             is_warm: false,
+            starts: starts(scenario),
         })
     }
 
@@ -74,11 +79,17 @@ impl Run {
 
     /// Goes on for a moment, so that a caller can look up in between; says whether there is more.
     pub fn advance(&mut self) -> bool {
+        self.advance_some(EVENTS_PER_TURN)
+    }
+
+    /// The same for not much more than `most` events and arrivals.
+    pub fn advance_some(&mut self, most: u64) -> bool {
         let end = Time::ZERO + self.scenario.duration;
         let step_end = (self.step_start + self.step).min(end);
         let warm = Time::ZERO + self.scenario.warmup;
         let stop = if self.is_warm { step_end } else { warm.min(step_end) };
-        if !self.simulation.advance_some(stop, EVENTS_PER_TURN) {
+        let stop = self.starts.last().map_or(stop, |start| stop.min(*start));
+        if !self.simulation.advance_some(stop, most) {
             return true;
         }
         if !self.is_warm && stop == warm {
@@ -87,7 +98,15 @@ impl Run {
         if stop == step_end {
             self.end_step(stop);
         }
+        if self.starts.pop_if(|start| *start == stop).is_some() {
+            self.begin_stretch(stop);
+        }
         stop < end
+    }
+
+    /// Asserts that every packet is accounted for.
+    pub fn assert_conservation(&self) {
+        self.simulation.assert_conservation();
     }
 
     /// The outcome, when there is no more.
@@ -97,32 +116,30 @@ impl Run {
         if !self.is_warm {
             self.end_warm_up();
         }
-        let starts = self.scenario.at.iter().map(|change| change.time.seconds());
-        let mut stretches: Vec<f64> = std::iter::once(0.0).chain(starts).collect();
-        stretches.dedup();
         let links = std::mem::take(&mut self.links).into_iter();
-        Outcome {
-            links: links.map(|link| self.at_link(link, &stretches)).collect(),
-            counts: self.simulation.counts(),
-        }
+        Outcome { links: links.map(|link| self.at_link(link)).collect(), counts: self.simulation.counts() }
     }
 
-    fn at_link(&mut self, link: Link, stretches: &[f64]) -> LinkOutcome {
-        let Link { number, name, classes, mut series, warm, .. } = link;
+    fn at_link(&mut self, link: Link) -> LinkOutcome {
+        let Link { number, name, classes, mut series, warm, stretches, .. } = link;
         let utilization = utilization(warm, self.bits(number));
         let balance = self.balance(number);
-        let target = self.simulation.disc(number).and_then(sojourn_aqm::Disc::target_packets);
         let lives = lives(&self.scenario);
         let recorder = self.simulation.probe();
         let disc = recorder.disc(number);
+        debug_assert_eq!(
+            results::balance(&disc.all),
+            balance,
+            "{name}: told otherwise than the disc has counted"
+        );
         let measured = results::Measured {
             recorder,
             disc,
             series: &series,
+            from_s: self.scenario.warmup.seconds(),
             span: self.scenario.duration - self.scenario.warmup,
             utilization,
-            target,
-            stretches,
+            stretches: &stretches,
             lives: &lives,
         };
         let name_of = |class: u32| self.scenario.flows[class as usize].name.clone();
@@ -143,6 +160,15 @@ impl Run {
         self.is_warm = true;
         for place in 0..self.links.len() {
             self.links[place].warm = self.bits(self.links[place].number);
+        }
+    }
+
+    /// What the laws try to hold from a change of the schedule on, which has happened.
+    fn begin_stretch(&mut self, start: Time) {
+        for link in &mut self.links {
+            let target = self.simulation.disc(link.number).and_then(sojourn_aqm::Disc::target_packets);
+            let before = self.simulation.probe().measured_until(start, link.number);
+            link.stretches.push(Stretch { start_s: start.seconds(), target, before });
         }
     }
 
@@ -207,9 +233,23 @@ fn watch(scenario: &Scenario, network: &Network, step: Span) -> Watch {
     }
 }
 
+/// The start and the first changes of the schedule, the last one first.
+fn starts(scenario: &Scenario) -> Vec<Time> {
+    let changes = scenario.change_times(MOST_CHANGES);
+    let within = changes.into_iter().filter(|time| (Span::from_nanos(1)..scenario.duration).contains(time));
+    let mut starts: Vec<Time> = within.map(|time| Time::ZERO + time).rev().collect();
+    starts.push(Time::ZERO);
+    starts
+}
+
 /// What the flows of each class live for.
 fn lives(scenario: &Scenario) -> Vec<Life> {
-    let life = |flows: &Flows| if flows.app.is_tcp() { Life::Greedy } else { Life::Stream };
+    let life = |flows: &Flows| match flows.app.datagrams().map(|datagrams| &datagrams.source) {
+        None => Life::Greedy,
+        Some(Source::Voip { .. }) => Life::Call,
+        Some(Source::Ping(_)) => Life::Echo,
+        Some(_) => Life::Stream,
+    };
     scenario.flows.iter().map(life).collect()
 }
 
@@ -245,6 +285,8 @@ fn step_for(duration: Span) -> Span {
 
 /// Events and arrivals between two looks of the caller: some ten milliseconds.
 const EVENTS_PER_TURN: u64 = 100_000;
+/// Changes of the schedule from which settling and overshoot are told; a schedule may have any number of them.
+const MOST_CHANGES: usize = 100;
 /// Points of a series whose step is not given.
 const MOST_STEPS: u64 = 2000;
 

@@ -6,7 +6,7 @@
 //! ```
 
 use crate::apps;
-use crate::network::{Change, FlowPlan, LinkChange, LinkPlan, Network, SourcePlan};
+use crate::network::{Change, ClassPlan, FlowPlan, LinkChange, LinkPlan, Network, SourcePlan};
 use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::{Disc, Law, Limit};
 use sojourn_scenario::{App, Flows, Link, Scenario, Setting, Start};
@@ -14,7 +14,9 @@ use sojourn_tcp::{Config, HEADER};
 use sojourn_units::{Fault, Rate, Span, Stream, Time, Value};
 use std::sync::Arc;
 
+use crate::deliveries::Deliveries;
 use crate::packet::Packet;
+use crate::wire::Wire;
 
 /// The network of a scenario under this seed; a law may refuse its place.
 pub fn network(scenario: &Scenario, seed: u64) -> Result<Network, Fault> {
@@ -48,11 +50,15 @@ pub fn network_under(scenario: &Scenario, seed: u64, laws: Vec<Built>) -> Networ
         let disc = link.disc.as_ref().and_then(|_| laws.next());
         LinkPlan {
             disc: disc.map(|law| managed(scenario, seed, number, law)),
+            framing: link.medium.framing,
+            deliveries: deliveries(link, seed),
+            impairments: impairments(link, seed),
             ..plain(link.rate, link.delay)
         }
     });
     let mut network = Network {
         links: links.collect(),
+        classes: Vec::new(),
         flows: Vec::new(),
         changes: scenario.at.iter().flat_map(changes).collect(),
     };
@@ -69,12 +75,22 @@ fn managed(scenario: &Scenario, seed: u64, number: usize, (law, given): Built) -
     Box::new(Fifo::new(law, limit, scenario.site(number), draws).given(&given))
 }
 
+fn deliveries(link: &Link, seed: u64) -> Option<Box<Deliveries>> {
+    link.medium.deliveries.as_ref().map(|plan| Box::new(Deliveries::new(plan, seed, &link.name)))
+}
+
+fn impairments(link: &Link, seed: u64) -> Option<Box<Wire>> {
+    let plan = &link.medium.impairments;
+    (!plan.is_none()).then(|| Box::new(Wire::new(plan, seed, &link.name)))
+}
+
 fn plain(rate: Rate, delay: Span) -> LinkPlan {
     LinkPlan::plain(rate, delay)
 }
 
 fn add_flows(network: &mut Network, flows: &Flows, seed: u64) {
     let source = source(flows);
+    let class = network.classes.len() as u32;
     let numbers = |route: &[usize]| route.iter().map(|link| *link as u32).collect::<Vec<u32>>();
     for member in 0..flows.count {
         let (mut forward, mut reverse) = (numbers(&flows.route), numbers(&flows.back));
@@ -89,13 +105,16 @@ fn add_flows(network: &mut Network, flows: &Flows, seed: u64) {
             reverse.push(first + 1);
         }
         network.flows.push(FlowPlan {
-            source: source.clone(),
+            class,
+            member,
+            source: source.of_member(&flows.name, member),
             forward,
             reverse,
             start: start(flows, member, seed),
             stop: flows.stop.map(|stop| Time::ZERO + stop),
         });
     }
+    network.classes.push(ClassPlan { name: flows.name.clone(), most: flows.count, ..ClassPlan::default() });
 }
 
 fn source(flows: &Flows) -> SourcePlan {

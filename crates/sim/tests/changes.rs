@@ -1,7 +1,7 @@
 //! Changes during a run: what the laws make of them, and what the links do.
 
 use sojourn_scenario::Scenario;
-use sojourn_sim::{Run, Series};
+use sojourn_sim::{LinkOutcome, Metric, Run, Series};
 
 /// 50 long flows on 10 Mbit/s (1250 packets/s), 200 ms without queueing.
 const HEAD: &str = r#"
@@ -26,13 +26,17 @@ fn run(disc: &str, at: &str, overrides: &[(&str, &str)]) -> Series {
 
 /// The series, and the packets that the link delivered.
 fn run_and_count(disc: &str, at: &str, overrides: &[(&str, &str)]) -> (Series, f64) {
+    let link = outcome(disc, at, overrides);
+    (link.series, link.all.balance.delivered as f64)
+}
+
+fn outcome(disc: &str, at: &str, overrides: &[(&str, &str)]) -> LinkOutcome {
     let text = format!("{}{at}", HEAD.replace("DISC", disc));
     let set: Vec<_> = overrides.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
     let scenario = Scenario::parse(text.as_bytes(), "test", &set).unwrap_or_else(|faults| panic!("{faults}"));
     let mut run = Run::new(&scenario, 1).unwrap();
     while run.advance() {}
-    let link = run.finish().links.swap_remove(0);
-    (link.series, link.balance.delivered as f64)
+    run.finish().links.remove(0)
 }
 
 /// The mean of a column between two times, s.
@@ -115,4 +119,48 @@ fn a_law_under_its_own_parameters_runs_as_before() {
         assert_eq!(plain.queue_packets, told.queue_packets, "{law}");
         assert_eq!(plain.p, told.p, "{law}");
     }
+}
+
+/// Settling and overshoot are told from each change on, about the target of the time, and QACD too.
+#[test]
+fn metrics_are_about_the_target_of_the_time() {
+    let at = "[[at]]\ntime = '80 s'\nset = { 'bottleneck.disc.target' = '50 packets' }\n";
+    let rows = [("pi:target=150packets", at), ("pi:target=150packets", ""), ("pi:target=50packets", "")]
+        .map(|(disc, at)| metrics(disc, at, &[("warmup", "20 s")]));
+    let [both, first, second] = &rows;
+    let list = |row: &Metrics, name: &str| match &row.iter().find(|(key, _)| *key == name).unwrap().1 {
+        Metric::List(values) => values.clone(),
+        other => panic!("{name}: {other:?}"),
+    };
+    let settled = list(both, "settling_s");
+    assert_eq!(settled.len(), 2);
+    // About the other target neither would ever settle.
+    assert!(settled.iter().all(Option::is_some), "{settled:?}");
+    // From 150 packets down to 50 the queue begins 100 packets above its target.
+    let above = list(both, "overshoot_packets")[1].unwrap();
+    assert!((80.0..140.0).contains(&above), "{above}");
+    let qacd = |row: &Metrics| match row.iter().find(|(key, _)| *key == "qacd_packets").unwrap().1 {
+        Metric::Number(value) => value,
+        ref other => panic!("{other:?}"),
+    };
+    // Beyond what the two deviate alone there is the way from one to the other, in a seventh of the time.
+    let alone = qacd(first).max(qacd(second));
+    assert!(qacd(both) < alone + 100.0 / 7.0_f64.sqrt(), "{} {alone}", qacd(both));
+}
+
+/// A schedule in milliseconds: the lists end with the hundredth change.
+#[test]
+fn a_thousand_changes_make_no_thousand_entries() {
+    let at = "[[at]]\ntime = '1 ms'\nevery = '1 ms'\nset = { 'bottleneck.rate' = '9 Mbit/s' }\n";
+    let row = metrics("pi:target=100packets", at, &[("duration", "2 s")]);
+    for name in ["settling_s", "overshoot_packets"] {
+        let Metric::List(values) = &row.iter().find(|(key, _)| *key == name).unwrap().1 else { panic!() };
+        assert_eq!(values.len(), 101, "{name}");
+    }
+}
+
+type Metrics = Vec<(&'static str, Metric)>;
+
+fn metrics(disc: &str, at: &str, overrides: &[(&str, &str)]) -> Metrics {
+    outcome(disc, at, overrides).all.metrics
 }

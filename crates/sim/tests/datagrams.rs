@@ -4,9 +4,10 @@ use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::{Cause, Limit, Site};
 use sojourn_scenario::Scenario;
-use sojourn_sim::network::{Datagrams, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
-use sojourn_sim::{Probe, Simulation, topology};
+use sojourn_sim::network::{ClassPlan, Datagrams, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
+use sojourn_sim::{LinkOutcome, Metric, Probe, Run, Simulation, topology};
 use sojourn_units::{Draw, Rate, Span, Stream, Time};
+use std::collections::BTreeMap;
 
 #[derive(Default)]
 struct Seen {
@@ -48,21 +49,23 @@ fn narrow(mbit: f64) -> LinkPlan {
     LinkPlan { disc: Some(Box::new(disc)), ..plan }
 }
 
-fn even(rate: f64, bytes: f64) -> Datagrams {
-    let size = Draw::constant(bytes).unwrap();
-    Datagrams { rate, spacing: Spacing::Even, size, ecn: false, echo: false }
+fn even(rate: f64) -> Datagrams {
+    Datagrams::plain("udp/0", rate, Spacing::Even, 1000)
 }
 
 /// From 1 s to 3 s over the first link, and back over the second; everything has come by 10 s.
 fn seen(links: Vec<LinkPlan>, source: Datagrams) -> Seen {
     let flow = FlowPlan {
+        class: 0,
+        member: 0,
         source: SourcePlan::Datagrams(source),
         forward: vec![0],
         reverse: vec![1],
         start: Time::ZERO + Span::from_secs(1),
         stop: Some(Time::ZERO + Span::from_millis(2995)),
     };
-    let network = Network { links, flows: vec![flow], changes: Vec::new() };
+    let network =
+        Network { links, classes: vec![ClassPlan::default()], flows: vec![flow], changes: Vec::new() };
     let mut simulation = Simulation::new(network, 1, Seen::default());
     simulation.advance(Time::ZERO + Span::from_secs(10));
     std::mem::take(simulation.probe())
@@ -70,7 +73,7 @@ fn seen(links: Vec<LinkPlan>, source: Datagrams) -> Seen {
 
 #[test]
 fn a_datagram_is_under_way_as_long_as_its_link_takes() {
-    let seen = seen(vec![link(8.0, 10), link(8.0, 10)], even(100.0, 1000.0));
+    let seen = seen(vec![link(8.0, 10), link(8.0, 10)], even(100.0));
     assert_eq!(seen.sent.len(), 200);
     assert_eq!(seen.sent[7], Time::ZERO + Span::from_millis(1070));
     // 1000 B at 8 Mbit/s, and 10 ms; 28 B are headers.
@@ -80,7 +83,7 @@ fn a_datagram_is_under_way_as_long_as_its_link_takes() {
 
 #[test]
 fn a_ping_comes_back_over_the_other_way() {
-    let ping = Datagrams { echo: true, ..even(100.0, 1000.0) };
+    let ping = Datagrams { echo: true, ..even(100.0) };
     let seen = seen(vec![link(8.0, 10), link(1.0, 5)], ping);
     // 1 ms and 10 ms there, 8 ms and 5 ms back, and neither answers an answer.
     assert_eq!(seen.rtts, vec![Span::from_millis(24); 200]);
@@ -90,7 +93,7 @@ fn a_ping_comes_back_over_the_other_way() {
 /// Ten datagrams take the time in which fifteen are sent, and two may wait.
 #[test]
 fn what_is_lost_does_not_come_back() {
-    let ping = Datagrams { echo: true, ..even(150.0, 1000.0) };
+    let ping = Datagrams { echo: true, ..even(150.0) };
     let there = seen(vec![narrow(0.8), link(8.0, 1)], ping.clone());
     let back = seen(vec![link(8.0, 1), narrow(0.8)], ping);
     for (seen, arrived) in [(&there, there.rtts.len()), (&back, there.sent.len())] {
@@ -104,7 +107,7 @@ fn what_is_lost_does_not_come_back() {
 fn sizes_are_drawn_and_times_are_not_touched_by_it() {
     let size = Draw::table(&[(128.0, 0.5), (1028.0, 0.5)]).unwrap();
     for spacing in [Spacing::Even, Spacing::Poisson, Spacing::Voice { spurts: true }] {
-        let plain = Datagrams { spacing, ..even(100.0, 1000.0) };
+        let plain = Datagrams { spacing, ..even(100.0) };
         let mixed = Datagrams { size: size.clone(), ..plain.clone() };
         let [plain, mixed] = [plain, mixed].map(|source| seen(vec![link(8.0, 1), link(8.0, 1)], source));
         assert_eq!(plain.sent, mixed.sent);
@@ -124,7 +127,7 @@ fn sizes_are_drawn_and_times_are_not_touched_by_it() {
 #[test]
 fn an_on_period_carries_on_where_the_last_one_stopped() {
     let periods = Spacing::OnOff { on: Draw::constant(0.25).unwrap(), off: Draw::constant(1.0).unwrap() };
-    let seen = seen(vec![link(8.0, 1), link(8.0, 1)], Datagrams { spacing: periods, ..even(10.0, 1000.0) });
+    let seen = seen(vec![link(8.0, 1), link(8.0, 1)], Datagrams { spacing: periods, ..even(10.0) });
     // On from 1 s to 1.25 s, and from 2.25 s to 2.5 s.
     let times: Vec<u64> = seen.sent.iter().map(|time| time.nanos() / 1_000_000).collect();
     assert_eq!(times, [1100, 1200, 2300, 2400, 2500]);
@@ -163,4 +166,112 @@ fn a_call_is_as_g_711_and_p_59_have_it() {
     let mean = pauses.iter().sum::<f64>() / pauses.len() as f64;
     assert!(gaps.iter().all(|gap| *gap >= frame));
     assert!((mean / 1.587 - 1.0).abs() < 4.0 / (pauses.len() as f64).sqrt(), "pauses of {mean} s");
+}
+
+/// What came of a scenario at its bottleneck of 10 Mbit/s and 20 ms, with 30 packets of buffer.
+fn outcome(flows: &str) -> LinkOutcome {
+    let text = format!(
+        "title = \"Datagrams\"\nduration = \"60 s\"\nwarmup = \"5 s\"\n[bottleneck]\nrate = \"10 Mbit/s\"\n\
+         delay = \"20 ms\"\nbuffer = \"30 packets\"\n{flows}"
+    );
+    let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap_or_else(|faults| panic!("{faults}"));
+    let mut run = Run::new(&scenario, 1).unwrap();
+    while run.advance() {}
+    run.finish().links.remove(0)
+}
+
+/// A metric of a class, or of all.
+fn number(outcome: &LinkOutcome, class: &str, name: &str) -> Option<f64> {
+    let row = outcome.classes.iter().find(|(key, _)| key == class).map_or(&outcome.all, |(_, row)| row);
+    match row.metrics.iter().find(|(key, _)| *key == name) {
+        Some((_, Metric::Number(value))) => Some(*value),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_call_over_an_idle_link_is_rated_by_its_delay() {
+    let alone = outcome("[[flows]]\napp = \"voip\"\nspurts = true\n");
+    assert_eq!(number(&alone, "all", "datagram_loss_ratio"), Some(0.0));
+    // 20 ms to speak a frame, 20.19 ms on the way; G.107 has 91.99 for 40.19 ms from mouth to ear.
+    let rating = number(&alone, "all", "voice_rating").unwrap();
+    assert!((rating - 91.99).abs() < 0.05, "{rating}");
+    let ping = outcome("[[flows]]\napp = \"ping\"\n");
+    assert_eq!(
+        (number(&ping, "all", "voice_rating"), number(&ping, "all", "datagram_loss_ratio")),
+        (None, Some(0.0))
+    );
+}
+
+/// Twice what the link carries: half of all is dropped, of every class about alike, and nothing else is lost.
+#[test]
+fn what_the_link_drops_is_lost() {
+    let full = outcome(
+        "[[flows]]\napp = \"poisson\"\nrate = \"20 Mbit/s\"\naccess = { rate = \"100 Mbit/s\" }\n\
+         [[flows]]\napp = \"ping\"\nevery = \"5 ms\"\n[[flows]]\napp = \"voip\"\ncount = 5\n",
+    );
+    for class in ["poisson", "ping", "voip"] {
+        let [lost, dropped] =
+            ["datagram_loss_ratio", "drop_ratio"].map(|name| number(&full, class, name).unwrap());
+        assert!((lost - dropped).abs() < 0.01 && dropped > 0.4, "{class}: {lost} lost, {dropped} dropped");
+    }
+    let (rating, all) = (number(&full, "voip", "voice_rating"), number(&full, "all", "voice_rating"));
+    assert!(rating.is_some_and(|rating| rating < 40.0) && rating == all, "{rating:?}, {all:?}");
+    assert_eq!(number(&full, "poisson", "voice_rating"), None);
+}
+
+/// Datagrams by flow: when they were sent, and how many bytes came.
+#[derive(Default)]
+struct ByFlow {
+    sent: BTreeMap<u32, Vec<Time>>,
+    received: BTreeMap<u32, Vec<u64>>,
+}
+
+impl Probe for ByFlow {
+    fn sent(&mut self, at: Time, flow: u32) {
+        self.sent.entry(flow).or_default().push(at);
+    }
+    fn received(&mut self, _at: Time, flow: u32, bytes: u64) {
+        self.received.entry(flow).or_default().push(bytes);
+    }
+}
+
+/// Links, flows before, between and behind, and one more member: all others send what they sent without them.
+#[test]
+fn what_is_added_changes_no_draw_of_the_others() {
+    let link = |ends: &str| format!("[[links]]\n{ends}\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n");
+    let flow = |keys: &str| {
+        format!("[[flows]]\n{keys}\nsize = {{ exponential = \"500 B\" }}\nfrom = \"a\"\nto = \"b\"\n")
+    };
+    let mine = [
+        "app = \"poisson\"\nrate = \"1 Mbit/s\"",
+        "app = \"on_off\"\nrate = \"1 Mbit/s\"\ncount = 2",
+        "app = \"lrd\"\nrate = \"1 Mbit/s\"\nsources = 5",
+        "app = \"ping\"",
+    ]
+    .map(flow);
+    let seen = |parts: &[String]| {
+        let text = format!("title = \"Streams\"\nduration = \"5 s\"\n{}", parts.concat());
+        let scenario =
+            Scenario::parse(text.as_bytes(), "test", &[]).unwrap_or_else(|faults| panic!("{faults}"));
+        let mut simulation = Simulation::new(topology::network(&scenario, 7).unwrap(), 7, ByFlow::default());
+        simulation.advance(Time::ZERO + scenario.duration);
+        let ByFlow { sent, received } = std::mem::take(simulation.probe());
+        // What is on its way at the end is no matter.
+        let sizes = received.into_values().map(|sizes| sizes[..sizes.len() - 5].to_vec());
+        sent.into_values().zip(sizes).collect::<Vec<_>>()
+    };
+    let ab = link("from = \"a\"\nto = \"b\"\ndisc = \"tail_drop\"");
+    let before = seen(&[std::slice::from_ref(&ab), &mine[..]].concat());
+    let other = flow("app = \"cbr\"\nrate = \"1 Mbit/s\"");
+    let cd = link("from = \"c\"\nto = \"d\"\ndisc = \"red\"");
+    let [poisson, on_off, lrd, ping] = mine;
+    let three = on_off.replace("count = 2", "count = 3");
+    let named = other.replace("[[flows]]", "[[flows]]\nname = \"last\"");
+    let mut after = seen(&[cd, ab, other, poisson, three, lrd, ping, named]);
+    assert_eq!((before.len(), after.len()), (5, 8));
+    for added in [7, 4, 0] {
+        after.remove(added);
+    }
+    assert_eq!(before, after);
 }

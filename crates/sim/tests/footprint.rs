@@ -1,35 +1,40 @@
-//! What a run holds for one flow more: the flow, which takes a kibibyte at most, what measures it, its entries in the
-//! schedule, its share of the segments that were under way at once.
+//! What a run holds: for one flow more, which takes a kibibyte at most, what measures it, its entries in the schedule,
+//! its share of the segments that were under way at once; and for one second more, which is nothing.
 //!
-//! The allocator of this test counts what is held. It stands in a file of its
-//! own, so that no other test allocates at the same time.
+//! The allocator of this test counts what a thread holds: each run has one to itself.
 
 #![allow(unsafe_code)]
 
 use sojourn_scenario::Scenario;
 use sojourn_sim::Run;
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::cell::Cell;
 
 struct Counting;
 
-static HELD: AtomicU64 = AtomicU64::new(0);
+thread_local! {
+    static HELD: Cell<u64> = const { Cell::new(0) };
+}
+
+/// What another thread gave may be given back here: the count wraps.
+fn count(more: usize, less: usize) {
+    HELD.with(|held| held.set(held.get().wrapping_add(more as u64).wrapping_sub(less as u64)));
+}
 
 // SAFETY: every call is forwarded to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        HELD.fetch_add(layout.size() as u64, Ordering::Relaxed);
+        count(layout.size(), 0);
         // SAFETY: the caller's promise is passed on.
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        HELD.fetch_sub(layout.size() as u64, Ordering::Relaxed);
+        count(0, layout.size());
         // SAFETY: the caller's promise is passed on.
         unsafe { System.dealloc(memory, layout) }
     }
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        HELD.fetch_add(size as u64, Ordering::Relaxed);
-        HELD.fetch_sub(layout.size() as u64, Ordering::Relaxed);
+        count(size, layout.size());
         // SAFETY: the caller's promise is passed on.
         unsafe { System.realloc(memory, layout, size) }
     }
@@ -58,18 +63,52 @@ segment = "1500 B"
 access = { rate = "100 Mbit/s", delay = "10 ms" }
 "#;
 
-/// Bytes held by a run of so many flows: before its start, and at rest.
-fn held(count: u64, cc: &str, profile: &str) -> [u64; 2] {
-    let text = SCENARIO.replace("COUNT", &count.to_string()).replace("CC", cc).replace("PROFILE", profile);
+/// A chain of links that flows and datagrams cross.
+const CHAIN: &str = r#"
+title = "For a long time"
+duration = "DURATION s"
+warmup = "0 s"
+sample = "SAMPLE s"
+[parking_lot]
+routers = 4
+rate = "5 Mbit/s"
+delay = "5 ms"
+buffer = "30 packets"
+disc = { law = "red" }
+[[flows]]
+count = 10
+cc = "newreno"
+[[flows]]
+count = 10
+from = "r2"
+to = "r3"
+access = { rate = "100 Mbit/s", delay = { spread = ["1 ms", "30 ms"] } }
+[[flows]]
+app = "poisson"
+rate = "500 kbit/s"
+"#;
+
+fn run(text: &str) -> Run {
     let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap();
-    let before = HELD.load(Ordering::Relaxed);
-    let mut run = Run::new(&scenario, 1).unwrap();
-    [0.0, 0.99].map(|part| {
+    Run::new(&scenario, 1).unwrap()
+}
+
+/// Bytes held by a run when so many parts of it are done, more than before it.
+fn held_at<const N: usize>(parts: [f64; N], text: &str) -> [u64; N] {
+    let before = HELD.get();
+    let mut run = run(text);
+    parts.map(|part| {
         while run.progress() < part {
             run.advance();
         }
-        HELD.load(Ordering::Relaxed) - before
+        HELD.get() - before
     })
+}
+
+/// Bytes held by a run of so many flows: before its start, and at rest.
+fn held(count: u64, cc: &str, profile: &str) -> [u64; 2] {
+    let text = SCENARIO.replace("COUNT", &count.to_string()).replace("CC", cc).replace("PROFILE", profile);
+    held_at([0.0, 0.99], &text)
 }
 
 #[test]
@@ -79,4 +118,16 @@ fn a_flow_more_takes_little_more_than_a_kibibyte() {
         let [start, rest] = [0, 1].map(|when| (many[when] - few[when]) / 1000);
         assert!(start <= 1100 && rest <= 1200, "{cc} {profile}: {start} B at the start, {rest} B at rest");
     }
+}
+
+/// The series has as many points in both. What was under way at once may still have reached a new maximum.
+#[test]
+fn a_longer_run_holds_no_more() {
+    let [short, long] = [50, 200].map(|seconds: u32| {
+        let sample = (f64::from(seconds) / 100.0).to_string();
+        let [held] =
+            held_at([0.999], &CHAIN.replace("DURATION", &seconds.to_string()).replace("SAMPLE", &sample));
+        held
+    });
+    assert!(long < short + short / 50, "{short} B after 50 s, {long} B after 200 s");
 }

@@ -4,11 +4,11 @@ use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::{Disc, Limit, Site};
 use sojourn_scenario::links::{self, Bursts, Framing, Impairments, OPPORTUNITY, Recording, Reorder};
-use sojourn_sim::network::{Datagrams, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
+use sojourn_sim::network::{ClassPlan, Datagrams, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
 use sojourn_sim::{Deliveries, Packet, Probe, Simulation, Wire};
 use sojourn_tcp::{Config, Profile};
 use sojourn_units::param::Quantity;
-use sojourn_units::{Draw, Prob, Rate, Span, Stream, Time, Value};
+use sojourn_units::{Draw, Prob, Rate, Span, Stream, Time, TimeDraw, Value};
 
 const SEED: u64 = 5;
 
@@ -54,24 +54,23 @@ fn disc(rate: Rate, limit: Limit) -> Box<dyn Disc<Packet>> {
 }
 
 fn flow(source: SourcePlan, stop: Option<Time>) -> FlowPlan {
-    FlowPlan { source, forward: vec![0], reverse: vec![1], start: Time::ZERO, stop }
+    FlowPlan { class: 0, member: 0, source, forward: vec![0], reverse: vec![1], start: Time::ZERO, stop }
 }
 
 /// Datagrams of 1500 B, so many a second.
 fn datagrams(rate: f64, spacing: Spacing) -> SourcePlan {
-    SourcePlan::Datagrams(Datagrams {
-        rate,
-        spacing,
-        size: Draw::constant(1500.0).unwrap(),
-        ecn: true,
-        echo: false,
-    })
+    SourcePlan::Datagrams(Datagrams { ecn: true, ..Datagrams::plain("udp/0", rate, spacing, 1500) })
 }
 
 /// One flow over a link, with a plain way back.
 fn simulation(link: LinkPlan, source: SourcePlan, stop: Option<Time>) -> Simulation<Seen> {
     let back = LinkPlan::plain(mega(100.0), Span::from_millis(5));
-    let network = Network { links: vec![link, back], flows: vec![flow(source, stop)], changes: Vec::new() };
+    let network = Network {
+        links: vec![link, back],
+        classes: vec![ClassPlan::default()],
+        flows: vec![flow(source, stop)],
+        changes: Vec::new(),
+    };
     Simulation::new(network, SEED, Seen::default())
 }
 
@@ -121,7 +120,8 @@ fn a_private_link_carries_frames_too() {
     let other = FlowPlan { forward: vec![1], ..self::flow(datagrams(1.0, Spacing::Even), None) };
     let links = vec![link, shared];
     let other = FlowPlan { reverse: Vec::new(), ..other };
-    let network = Network { links, flows: vec![flow, other], changes: Vec::new() };
+    let network =
+        Network { links, classes: vec![ClassPlan::default()], flows: vec![flow, other], changes: Vec::new() };
     let mut simulation = Simulation::new(network, SEED, Seen::default());
     advance(&mut simulation, seconds(10));
     assert_eq!(simulation.sent_bits(0), None, "the first link is private");
@@ -206,6 +206,10 @@ fn a_drawn_link_sends_no_more_than_it_could() {
     }
 }
 
+fn times(draw: Result<Draw, String>) -> Option<TimeDraw> {
+    draw.ok().map(TimeDraw::of_seconds)
+}
+
 /// A wire over which 100 000 datagrams go.
 fn carried(impairments: &Impairments) -> (f64, f64) {
     let wire = Some(Wire::new(impairments, SEED, "link").into());
@@ -221,17 +225,17 @@ fn carried(impairments: &Impairments) -> (f64, f64) {
 /// What wires lose is counted, and nothing else: what was sent, and twice what came twice.
 #[test]
 fn what_is_sent_is_received_or_lost() {
-    let none = Impairments::default();
+    let none = Impairments::default;
     let p = Prob::clamped(0.1);
     let bursts =
         Bursts { enter: Prob::clamped(0.02), leave: Prob::clamped(0.18), good: Prob::ZERO, bad: Prob::ONE };
     // The last one leaves at the instant of the stop.
     let sent = 100_001.0;
     for impairments in [
-        Impairments { loss: p, ..none },
-        Impairments { corrupt: p, ..none },
-        Impairments { bursts: Some(bursts), ..none },
-        Impairments { loss: p, jitter: Span::from_millis(30), bleach: p, ..none },
+        Impairments { loss: p, ..none() },
+        Impairments { corrupt: p, ..none() },
+        Impairments { bursts: Some(bursts), ..none() },
+        Impairments { loss: p, jitter: times(Draw::uniform(0.0, 0.030)), bleach: p, ..none() },
     ] {
         let (received, lost) = carried(&impairments);
         assert_eq!(received + lost, sent, "{impairments:?}");
@@ -241,10 +245,10 @@ fn what_is_sent_is_received_or_lost() {
         );
         assert!((received / sent - 0.9).abs() < 0.02, "{impairments:?}: {received}");
     }
-    let (received, lost) = carried(&Impairments { duplicate: p, ..none });
+    let (received, lost) = carried(&Impairments { duplicate: p, ..none() });
     assert!(lost == 0.0 && (received / sent - 1.1).abs() < 0.006, "{received}");
-    let reorder = Reorder { probability: Prob::clamped(0.3), late: Span::from_millis(7) };
-    assert_eq!(carried(&Impairments { reorder: Some(reorder), ..none }), (sent, 0.0));
+    let reorder = Reorder { probability: Prob::clamped(0.3), late: times(Draw::constant(0.007)).unwrap() };
+    assert_eq!(carried(&Impairments { reorder: Some(reorder), ..none() }), (sent, 0.0));
 }
 
 fn bulk(cc: &str) -> SourcePlan {
@@ -256,8 +260,8 @@ fn bulk(cc: &str) -> SourcePlan {
 /// TCP gets all of its bytes across whatever the wire does to its packets, and at the end nothing is left of them.
 #[test]
 fn tcp_survives_every_impairment() {
-    let (p, none) = (Prob::clamped(0.02), Impairments::default());
-    let reorder = Some(Reorder { probability: p, late: Span::from_millis(3) });
+    let (p, none) = (Prob::clamped(0.02), Impairments::default);
+    let reorder = || Some(Reorder { probability: p, late: times(Draw::exponential(0.003)).unwrap() });
     let bursts = Some(Bursts {
         enter: Prob::clamped(0.002),
         leave: Prob::clamped(0.3),
@@ -266,19 +270,19 @@ fn tcp_survives_every_impairment() {
     });
     let rate = mega(10.0);
     for impairments in [
-        Impairments { loss: p, ..none },
-        Impairments { bursts, ..none },
-        Impairments { corrupt: p, ..none },
-        Impairments { duplicate: Prob::clamped(0.3), ..none },
-        Impairments { reorder, ..none },
-        Impairments { jitter: Span::from_millis(5), ..none },
+        Impairments { loss: p, ..none() },
+        Impairments { bursts, ..none() },
+        Impairments { corrupt: p, ..none() },
+        Impairments { duplicate: Prob::clamped(0.3), ..none() },
+        Impairments { reorder: reorder(), ..none() },
+        Impairments { jitter: times(Draw::uniform(0.0, 0.005)), ..none() },
         Impairments {
             loss: p,
             bursts,
             corrupt: p,
             bleach: p,
-            jitter: Span::from_millis(2),
-            reorder,
+            jitter: times(Draw::exponential(0.002)),
+            reorder: reorder(),
             duplicate: p,
         },
     ] {

@@ -79,6 +79,8 @@ pub enum Kind {
     Names,
     /// Of the kind that another key decides.
     Any,
+    /// Text, or a table with keys of its own, such as this.
+    Form(&'static str),
     /// A table of its own.
     Table,
     /// A list of tables.
@@ -169,6 +171,7 @@ impl Kind {
             Kind::Flag => "true",
             Kind::Disc => "\"red:min=50packets,max=150packets\"",
             Kind::Control => "\"cubic:hystart=false\"",
+            Kind::Form(example) => example,
             Kind::Table | Kind::Tables => "{ key = value }",
             Kind::Word(_) | Kind::Text => "\"text\"",
         }
@@ -209,6 +212,7 @@ impl fmt::Display for Kind {
             Kind::SizeDraw => "size or distribution of sizes",
             Kind::Disc => "disc",
             Kind::Control => "congestion control",
+            Kind::Form(_) => "text or table",
             Kind::Table => "table",
             Kind::Tables => "list of tables",
             Kind::Text => "text",

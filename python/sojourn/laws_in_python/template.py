@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import difflib
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import CoroutineType
 from typing import TypeVar
@@ -22,7 +22,7 @@ try:
 except ImportError as fault:
     raise missing_core(fault) from fault
 
-__all__ = ["control_of", "fresh", "own_control", "own_copy", "template_of"]
+__all__ = ["control_of", "fresh", "own_control", "own_copy", "template_of", "try_changes"]
 
 Kind = TypeVar("Kind", bound=InPython)
 
@@ -45,6 +45,24 @@ def template_of(
             _check(own_copy(template, site), check_law, option)
     _check_label(law, label, option)
     return template
+
+
+def try_changes(
+    template: LawInPython, site: Site, changes: Iterable[Mapping[str, object]], option: str = "--disc"
+) -> None:
+    """Give a copy of the law parameters as a run would, one change after the other.
+
+    Raises `InputError`, with `option` at its beginning, when it does not take them.
+    """
+    for number, parameters in enumerate(changes):
+        if number == 0:
+            own = own_copy(template, site)
+        try:
+            own.retune(**parameters)
+        except (Exception, SystemExit) as fault:
+            name, told = type(template).__name__, line_of(template, fault, "retune")
+            raise InputError(f"{option}: {name} does not take what [[at]] sets: {told}") from fault
+        _check(own, check_law, option)
 
 
 def own_copy(template: LawInPython, site: Site) -> LawInPython:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import index
 from typing import Any, SupportsIndex
@@ -21,7 +21,7 @@ from sojourn.laws_in_python import Controller, InPython, Law, LawInPython
 from sojourn.laws_in_python.files import law_of, names_a_file
 from sojourn.laws_in_python.lines import failure_of, source_of
 from sojourn.laws_in_python.parameters import label_of
-from sojourn.laws_in_python.template import template_of
+from sojourn.laws_in_python.template import template_of, try_changes
 from sojourn.result import Result
 from sojourn.scenario import DiscSpec, Scenario, with_disc
 from sojourn.simulate.controls import Control, sources, with_controls
@@ -199,9 +199,21 @@ def _placed(scenario: Scenario, disc: Disc | LawInPython, option: str) -> _Place
         disc = law_of(disc, option)
     if isinstance(disc, LawInPython) or (isinstance(disc, type) and issubclass(disc, LawInPython)):
         template = template_of(disc, scenario.sites, option)
+        try_changes(template, scenario.sites[0], _changes_of_laws(scenario), option)
         return _Placed(label_of(template, option), scenario, template)
     variant = with_disc(scenario, disc, option)
     return _Placed(variant.disc, variant)
+
+
+def _changes_of_laws(scenario: Scenario) -> Iterator[dict[str, Any]]:
+    """What the schedule sets of the laws: after each change all that was set so far."""
+    given: dict[str, Any] = {}
+    for change in json.loads(scenario.to_json())["at"]:
+        keys = [key.partition(".disc.")[::2] for key in change["set"]]
+        found = {key: value for (_, key), value in zip(keys, change["set"].values(), strict=True) if key}
+        if found:
+            given |= found
+            yield dict(given)
 
 
 def _workers(jobs: int | None, option: str) -> int:

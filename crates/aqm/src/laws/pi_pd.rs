@@ -193,7 +193,7 @@ impl Controller for PiPd {
         let fresh = PiPd::new(&Params::from_values(given)?, site)?;
         let State { p, backlog, growth, schedule, .. } = self.now;
         let schedule = fresh.now.schedule.map(|fresh| fresh.after(schedule));
-        *self = PiPd { now: State { p, backlog, growth, schedule, ..fresh.now }, ..fresh };
+        *self = PiPd { now: State { schedule, p, backlog, growth, ..fresh.now }, ..fresh };
         self.follow(0.0);
         Ok(())
     }

@@ -161,7 +161,7 @@ fn model(name: &str, mean: Rate) -> Vec<(String, Value)> {
 
 impl Quantity for Trace {
     fn kind() -> Kind {
-        Kind::Table
+        Kind::Form("{ file = \"x.trace\" }")
     }
 
     fn read(value: &Value) -> Result<Trace, String> {

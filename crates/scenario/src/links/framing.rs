@@ -180,7 +180,7 @@ static NAMED: &[(Page, Framing)] = &[
 
 impl Quantity for Framing {
     fn kind() -> Kind {
-        Kind::Text
+        Kind::Form("\"ethernet\"")
     }
 
     fn read(value: &Value) -> Result<Framing, String> {

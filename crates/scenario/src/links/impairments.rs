@@ -4,10 +4,10 @@
 
 use super::table::{Entries, within};
 use sojourn_units::param::{Kind, Quantity};
-use sojourn_units::{Prob, Span, Value};
+use sojourn_units::{Draw, Prob, TimeDraw, Value};
 
 /// What a wire does to packets; by default nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Impairments {
     /// The probability that a packet is lost, each by itself.
     pub loss: Prob,
@@ -17,8 +17,8 @@ pub struct Impairments {
     pub corrupt: Prob,
     /// The probability that an ECN-capable packet loses its ECN bits.
     pub bleach: Prob,
-    /// The longest that a packet takes beyond the link's delay; in order all the same.
-    pub jitter: Span,
+    /// How much longer than the link's delay a packet takes; in order all the same.
+    pub jitter: Option<TimeDraw>,
     /// Packets that are held back, so that others overtake them.
     pub reorder: Option<Reorder>,
     /// The probability that a packet arrives twice.
@@ -39,12 +39,12 @@ pub struct Bursts {
 }
 
 /// Packets that are held back.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Reorder {
     /// The probability that a packet is.
     pub probability: Prob,
     /// For how long.
-    pub late: Span,
+    pub late: TimeDraw,
 }
 
 impl Impairments {
@@ -52,6 +52,13 @@ impl Impairments {
     pub fn is_none(&self) -> bool {
         *self == Impairments::default()
     }
+}
+
+/// One time alone is the longest: the draw is uniform up to there.
+fn up_to(draw: TimeDraw) -> TimeDraw {
+    let longest = draw.seconds().as_constant();
+    let uniform = longest.and_then(|longest| Draw::uniform(0.0, longest).ok());
+    uniform.map_or(draw, TimeDraw::of_seconds)
 }
 
 impl Bursts {
@@ -71,7 +78,7 @@ const KEYS: &[&str] = &["loss", "bursts", "corrupt", "bleach", "jitter", "reorde
 
 impl Quantity for Impairments {
     fn kind() -> Kind {
-        Kind::Table
+        Kind::Form("{ loss = 0.01 }")
     }
 
     fn read(value: &Value) -> Result<Impairments, String> {
@@ -92,7 +99,7 @@ impl Quantity for Impairments {
                 .map_err(|what| inner("bursts", what))?,
             corrupt: entries.get("corrupt")?.unwrap_or_default(),
             bleach: entries.get("bleach")?.unwrap_or_default(),
-            jitter: entries.get("jitter")?.unwrap_or_default(),
+            jitter: entries.get("jitter")?.map(up_to),
             reorder: entries
                 .value("reorder")
                 .map(Reorder::read)
@@ -114,8 +121,8 @@ impl Quantity for Impairments {
         add("bursts", self.bursts.is_some(), self.bursts.map_or(Value::Absent, |bursts| bursts.write()));
         add("corrupt", is_given(self.corrupt), self.corrupt.write());
         add("bleach", is_given(self.bleach), self.bleach.write());
-        add("jitter", self.jitter > Span::ZERO, self.jitter.write());
-        add("reorder", self.reorder.is_some(), self.reorder.map_or(Value::Absent, |reorder| reorder.write()));
+        add("jitter", self.jitter.is_some(), self.jitter.as_ref().map_or(Value::Absent, TimeDraw::write));
+        add("reorder", self.reorder.is_some(), self.reorder.as_ref().map_or(Value::Absent, Reorder::write));
         add("duplicate", is_given(self.duplicate), self.duplicate.write());
         Value::Table(entries)
     }
@@ -161,8 +168,9 @@ impl Quantity for Reorder {
         };
         let entries = Entries::of(entries, &["probability", "late"])?;
         let probability = entries.required("probability", "0 to 1")?;
-        let late = entries.required("late", "how much later a packet arrives that is held back: \"5 ms\"")?;
-        within(late > Span::ZERO, "late", &late, "more than 0")?;
+        let late: TimeDraw =
+            entries.required("late", "how much later a packet arrives that is held back: \"5 ms\"")?;
+        within(late.seconds().mean() > 0.0, "late", &late, "more than 0")?;
         Ok(Reorder { probability, late })
     }
 
@@ -192,16 +200,25 @@ mod tests {
             }),
             corrupt: Prob::clamped(0.02),
             bleach: Prob::ONE,
-            jitter: Span::from_millis(2),
-            reorder: Some(Reorder { probability: Prob::clamped(0.1), late: Span::from_millis(5) }),
+            jitter: Some(TimeDraw::of_seconds(Draw::exponential(0.002).unwrap())),
+            reorder: Some(Reorder {
+                probability: Prob::clamped(0.1),
+                late: TimeDraw::of_seconds(Draw::constant(0.005).unwrap()),
+            }),
             duplicate: Prob::clamped(0.003),
         };
-        for impairments in
-            [all, Impairments::default(), Impairments { jitter: Span::ZERO, bursts: None, ..all }]
-        {
+        let fewer = Impairments { jitter: None, bursts: None, ..all.clone() };
+        assert!(Impairments::default().is_none() && !all.is_none());
+        for impairments in [all, Impairments::default(), fewer] {
             assert_eq!(Impairments::read(&impairments.write()), Ok(impairments));
         }
-        assert!(Impairments::default().is_none() && !all.is_none());
+    }
+
+    #[test]
+    fn a_jitter_of_one_time_is_uniform_up_to_there() {
+        let read = |value: Value| Impairments::read(&table([("jitter", value)])).unwrap();
+        let ends = ["0 s", "2 ms"].map(|end| Value::Text(end.into()));
+        assert_eq!(read(Value::Text("2 ms".into())), read(table([("uniform", Value::List(ends.into()))])));
     }
 
     #[test]

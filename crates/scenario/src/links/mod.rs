@@ -11,3 +11,21 @@ pub use deliveries::{Deliveries, Lte, OPPORTUNITY, Satellite, Trace};
 pub use framing::{Coding, Framing};
 pub use impairments::{Bursts, Impairments, Reorder};
 pub use recording::Recording;
+
+/// What lies between the two ends of a link.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Medium {
+    /// What a packet takes on the wire.
+    pub framing: Framing,
+    /// When it may send, where it has no constant rate.
+    pub deliveries: Option<Deliveries>,
+    /// What happens to packets on their way.
+    pub impairments: Impairments,
+}
+
+impl Medium {
+    /// The other direction, as far as nothing is said of it: framed alike, and nothing more.
+    pub(crate) fn back(&self) -> Medium {
+        Medium { framing: self.framing, ..Medium::default() }
+    }
+}

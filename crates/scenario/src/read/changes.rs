@@ -1,7 +1,7 @@
 //! What changes during the run.
 
 use super::{FASTEST, Reader, SLOWEST, Section, mean_segment};
-use crate::changes::{Change, Setting};
+use crate::changes::{Change, MOST_COUNTS, Setting};
 use crate::faults::Place;
 use crate::scenario::Scenario;
 use crate::tree::{Node, Tree};
@@ -9,6 +9,7 @@ use sojourn_aqm::catalogue;
 use sojourn_units::param::Quantity;
 use sojourn_units::spec::canonical;
 use sojourn_units::{Fault, LinkRate, Rate, Span, Value, did_you_mean};
+use std::collections::BTreeSet;
 
 /// When an entry of the schedule happens.
 #[derive(Clone, Copy)]
@@ -21,8 +22,17 @@ struct When {
 /// A change, and where its keys stand in the file.
 struct Written {
     change: Change,
-    keys: Vec<(Place, String)>,
+    keys: Keys,
 }
+
+/// A setting of the link or class called `name`, and where its keys stand.
+struct Set {
+    name: String,
+    setting: Setting,
+    keys: Keys,
+}
+
+type Keys = Vec<(Place, String)>;
 
 impl Reader {
     /// All changes in the order of their first times; those of one instant in the order of the file, those of one table in
@@ -51,16 +61,33 @@ impl Reader {
             }
             let (Some(scenario), Some(packet)) = (scenario.as_ref(), mean_segment(groups)) else { continue };
             let settings = self.settings(&item.path_of("set"), node, scenario, packet);
-            for (name, set, keys) in settings {
+            for Set { name, setting: set, keys } in settings {
                 let Some(When { time, every, until }) = when else { continue };
                 written.push(Written { change: Change { time, every, until, name, set }, keys });
             }
         }
+        if written.len() > MOST_CHANGES {
+            let what = format!("make {} changes; legal: at most {MOST_CHANGES}", written.len());
+            self.refuse(top, "at", &what);
+            return;
+        }
         written.sort_by_key(|written| written.change.time);
         let Some(scenario) = scenario else { return };
         scenario.at = written.iter().map(|written| written.change.clone()).collect();
-        for link in 0..scenario.topology.links.len() {
-            let Some((number, fault)) = scenario.refused_change(link) else { continue };
+        for Written { change, keys } in &written {
+            if scenario.is_restless(change) {
+                let what = format!("comes too often; legal: at most {MOST_COUNTS} changes of a class");
+                self.flaw(&keys[0].0, &keys[0].1, &what);
+            }
+        }
+        let law = |change: &Change| match change.set {
+            Setting::Law(link, _) => Some(link),
+            _ => None,
+        };
+        let links: BTreeSet<usize> = scenario.at.iter().filter_map(law).collect();
+        let mut work = 0;
+        for link in links {
+            let Some((number, fault)) = scenario.refused_change(link, &mut work) else { continue };
             let Written { keys, .. } = &written[number];
             let ending = format!(".{}", fault.key);
             let own = keys.iter().find(|(_, path)| !fault.key.is_empty() && path.ends_with(&ending));
@@ -89,21 +116,19 @@ impl Reader {
     }
 
     /// What one table sets: the name of the link or class, the setting, and the keys that it was made of.
-    fn settings(
-        &mut self,
-        path: &str,
-        node: &Node,
-        scenario: &Scenario,
-        packet: f64,
-    ) -> Vec<(String, Setting, Vec<(Place, String)>)> {
+    fn settings(&mut self, path: &str, node: &Node, scenario: &Scenario, packet: f64) -> Vec<Set> {
         let mut leaves = Vec::new();
         if let Tree::Table(entries) = &node.tree {
             flatten(entries, "", &mut leaves);
         }
-        let mut settings: Vec<(String, Setting, Vec<(Place, String)>)> = Vec::new();
-        for (number, (key, leaf)) in leaves.iter().enumerate() {
+        let mut settings: Vec<Set> = Vec::new();
+        let mut given = BTreeSet::new();
+        for (key, leaf) in &leaves {
             let path = format!("{path}.{key}");
-            if leaves[..number].iter().any(|(earlier, _)| earlier == key) {
+            if self.is_full() || settings.len() > MOST_CHANGES {
+                break;
+            }
+            if !given.insert(key) {
                 self.flaw(&leaf.place, &path, "is given twice; legal: each key once");
                 continue;
             }
@@ -117,21 +142,21 @@ impl Reader {
             let key = (leaf.place.clone(), path);
             // The parameters of one law change together.
             if let Setting::Law(link, given) = &setting
-                && let Some((_, Setting::Law(_, known), keys)) =
-                    settings.iter_mut().find(|(_, set, _)| matches!(set, Setting::Law(of, _) if of == link))
+                && let Some(Set { setting: Setting::Law(_, known), keys, .. }) =
+                    settings.iter_mut().find(|set| matches!(set.setting, Setting::Law(of, _) if of == *link))
             {
                 known.extend(given.iter().cloned());
                 keys.push(key);
                 continue;
             }
-            settings.push((name, setting, vec![key]));
+            settings.push(Set { name, setting, keys: vec![key] });
         }
-        for (_, setting, _) in &mut settings {
+        for Set { setting, .. } in &mut settings {
             if let Setting::Law(link, given) = setting {
                 in_order(given, *link, scenario);
             }
         }
-        settings.sort_by_key(|(_, setting, _)| match setting {
+        settings.sort_by_key(|set| match set.setting {
             Setting::Rate(..) => 0,
             Setting::Delay(..) => 1,
             Setting::Law(..) => 2,
@@ -156,6 +181,9 @@ fn setting(key: &str, leaf: &Node, scenario: &Scenario, packet: f64) -> Result<(
         (Some(rest), Some(back)) => (format!("{name}.back"), back, rest),
         _ => (name.to_string(), link, rest),
     };
+    if rest == "rate" && scenario.topology.links[link].medium.deliveries.is_some() {
+        return Err(format!("\"{name}\" has a trace and no rate; legal: a link with a rate"));
+    }
     let set = match (rest, rest.strip_prefix("disc.")) {
         ("rate", _) => Setting::Rate(both(link, scenario, |link| link.rate), rate(leaf, packet)?),
         ("delay", _) => Setting::Delay(both(link, scenario, |link| link.delay), Span::read(&leaf.value()?)?),
@@ -250,7 +278,7 @@ fn flatten<'a>(entries: &'a [(String, Node)], prefix: &str, out: &mut Vec<(Strin
 /// What is said of a change without a key.
 const SETS_NOTHING: &str =
     "sets nothing; legal: at least one key, as in { \"bottleneck.rate\" = \"6 Mbit/s\" }";
-/// Tables of the schedule.
+/// Tables of the schedule, and what they change.
 const MOST_CHANGES: usize = 10_000;
 /// Flows of a class.
 const MOST_FLOWS: u64 = 1_000_000;

@@ -16,7 +16,7 @@ use sojourn_tcp::cc::Choice;
 use sojourn_units::{Bytes, Rate, Span, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The links that each flow has to itself; None: the hosts are at the nodes.
+/// The links that a flow has to itself; None: its hosts are at the nodes.
 pub(super) struct Hosts(pub(super) Option<Access>);
 
 impl Reader {
@@ -133,7 +133,7 @@ impl Reader {
             let what = format!("is not for app = \"{name}\", which is not TCP; legal: leave it out");
             self.refuse(group, key, &what);
         }
-        self.datagrams(group, name, hosts?).map(App::Datagrams)
+        self.datagrams(group, name, hosts).map(App::Datagrams)
     }
 
     /// How a group's TCP is set up. Knobs that contradict each other are refused.

@@ -3,6 +3,7 @@
 use super::{FASTEST, FASTEST_ACCESS, Reader, Section, mean_segment, somewhere};
 use crate::disc::DiscSpec;
 use crate::keys::Name;
+use crate::links::{Deliveries, Framing, Impairments, Medium, Trace};
 use crate::scenario::Scenario;
 use crate::topology::{Link, Topology};
 use crate::tree::{Node, Tree};
@@ -10,6 +11,7 @@ use sojourn_aqm::Limit;
 use sojourn_units::param::Quantity;
 use sojourn_units::{Amount, Bytes, Fault, LinkRate, Rate, Span};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// A network, still without its discs: a law is checked when its place is known.
 pub(super) struct Draft<'a> {
@@ -37,11 +39,12 @@ struct Segments {
 }
 
 /// What a direction of a link is like, whatever it joins.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Line {
     rate: Rate,
     delay: Span,
     buffer: Option<Limit>,
+    medium: Medium,
 }
 
 /// What a direction of a link joins.
@@ -90,9 +93,9 @@ impl Reader {
         let mut draft = Draft::new(Some(["left", "right"]));
         draft.topology.dumbbell = true;
         let line = self.line(section, segments, None)?;
-        let number = draft.join(&Join { name: "bottleneck", from: "left", to: "right" }, line);
+        let number = draft.join(&Join { name: "bottleneck", from: "left", to: "right" }, line.clone());
         draft.ask(section, vec![number]);
-        self.other_direction(section, segments, line, &mut draft)?;
+        self.other_direction(section, segments, &line, &mut draft)?;
         Some(draft)
     }
 
@@ -104,7 +107,7 @@ impl Reader {
         let line = self.line(section, segments, None)?;
         let links = names.windows(2).map(|pair| {
             let name = format!("{}-{}", pair[0], pair[1]);
-            draft.join_both(&Join { name: &name, from: &pair[0], to: &pair[1] }, line, line)
+            draft.join_both(&Join { name: &name, from: &pair[0], to: &pair[1] }, &line)
         });
         let links = links.collect();
         draft.ask(section, links);
@@ -120,14 +123,14 @@ impl Reader {
         } else {
             Rate::from_bits_per_second(FAST_FACTOR * line.rate.bits_per_second())
         };
-        let fast = Line { rate, delay: Span::ZERO, buffer: None };
-        let mut add = |name: &str, forward: Line, back: Line| {
+        let fast = Line::plain(rate, Span::ZERO);
+        let mut add = |name: &str, line: &Line| {
             let (from, to) = name.split_once('-').unwrap_or((name, name));
-            draft.join_both(&Join { name, from, to }, forward, back)
+            draft.join_both(&Join { name, from, to }, line)
         };
-        let congested = vec![add("r2-r3", line, line), add("r3-r4", line, line)];
+        let congested = vec![add("r2-r3", &line), add("r3-r4", &line)];
         for name in ["r1-r2", "r5-r2", "r3-r6"] {
-            add(name, fast, fast);
+            add(name, &fast);
         }
         draft.ask(section, congested);
         Some(draft)
@@ -137,8 +140,8 @@ impl Reader {
     fn home<'a>(&mut self, section: &Section<'a>, segments: Segments) -> Option<Draft<'a>> {
         let mut draft = Draft::new(Some(["lan", "isp"]));
         let rate = section.get::<LinkRate>("lan")?.bits(segments.mean);
-        let lan = Line { rate, delay: Span::ZERO, buffer: None };
-        draft.join_both(&Join { name: "lan-modem", from: "lan", to: "modem" }, lan, lan);
+        let lan = Line::plain(rate, Span::ZERO);
+        draft.join_both(&Join { name: "lan-modem", from: "lan", to: "modem" }, &lan);
         for (name, from, to) in [("up", "modem", "isp"), ("down", "isp", "modem")] {
             let (table, path) = (if name == "up" { "home.up" } else { "home.down" }, section.path_of(name));
             let way = self.section(table, &path, section.node(name)?)?;
@@ -195,10 +198,10 @@ impl Reader {
                 }
             }
             let line = self.line(section, segments?, None)?;
-            let number = draft.join(&Join { name: &name.0, from: &from, to: &to }, line);
+            let number = draft.join(&Join { name: &name.0, from: &from, to: &to }, line.clone());
             draft.ask_where_given(section, number);
             if !one_way {
-                self.other_direction(section, segments?, line, &mut draft)?;
+                self.other_direction(section, segments?, &line, &mut draft)?;
             }
         }
         if draft.discs.iter().all(|asked| asked.links.iter().all(|link| draft.topology.links[*link].is_fixed))
@@ -213,26 +216,28 @@ impl Reader {
         &mut self,
         section: &Section<'a>,
         segments: Segments,
-        line: Line,
+        line: &Line,
         draft: &mut Draft<'a>,
     ) -> Option<()> {
-        let plain = Line { buffer: None, ..line };
+        let plain = line.back();
         if !section.given("back") {
             draft.turn(plain);
             return Some(());
         }
         let table = if section.table == "links" { "links.back" } else { "bottleneck.back" };
         let back = self.section(table, &section.path_of("back"), section.node("back")?)?;
-        let line = self.line(&back, segments, Some(plain))?;
+        let line = self.line(&back, segments, Some(&plain))?;
         let number = draft.turn(line);
         draft.ask_where_given(&back, number);
         Some(())
     }
 
     /// One direction of a link; what it leaves open is as in `other`.
-    fn line(&mut self, section: &Section<'_>, segments: Segments, other: Option<Line>) -> Option<Line> {
-        let rate = match other {
-            Some(other) if !section.given("rate") => Some(other.rate),
+    fn line(&mut self, section: &Section<'_>, segments: Segments, other: Option<&Line>) -> Option<Line> {
+        let deliveries = self.deliveries(section);
+        let rate = match (&deliveries, other) {
+            (Some(deliveries), _) => Some(deliveries.mean()),
+            (None, Some(other)) if !section.given("rate") => Some(other.rate),
             _ => self.rate(section, "rate", segments.mean, FASTEST),
         };
         let buffer = match section.get::<Amount>("buffer") {
@@ -243,7 +248,24 @@ impl Reader {
             Some(other) if !section.given("delay") => Some(other.delay),
             _ => section.get("delay"),
         };
-        Some(Line { rate: rate?, delay: delay?, buffer })
+        let framing = match (section.given("framing"), other) {
+            (false, _) if deliveries.is_some() => Framing::TUN,
+            (false, Some(other)) => other.medium.framing,
+            _ => section.get("framing")?,
+        };
+        let impairments =
+            if section.given("impairments") { section.get("impairments")? } else { Impairments::default() };
+        Some(Line { rate: rate?, delay: delay?, buffer, medium: Medium { framing, deliveries, impairments } })
+    }
+
+    /// When the link may send, where the file gives that instead of a rate.
+    fn deliveries(&mut self, section: &Section<'_>) -> Option<Deliveries> {
+        let trace = section.get::<Trace>("trace")?;
+        if section.given("rate") {
+            self.refuse(section, "trace", "stands beside rate; legal: one of the two");
+        }
+        let files = Rc::clone(&self.files);
+        trace.load(&*files).map_err(|what| self.refuse(section, "trace", &what)).ok()
     }
 
     fn buffer(&mut self, section: &Section<'_>, amount: Amount, rate: Rate, largest: Bytes) -> Option<Limit> {
@@ -308,6 +330,24 @@ impl Reader {
     }
 }
 
+impl Line {
+    /// A rate and a delay.
+    fn plain(rate: Rate, delay: Span) -> Line {
+        Line { rate, delay, buffer: None, medium: Medium::default() }
+    }
+
+    /// The other direction, as far as nothing is said of it.
+    fn back(&self) -> Line {
+        Line { medium: self.medium.back(), ..Line::plain(self.rate, self.delay) }
+    }
+
+    /// The link of this kind between two nodes, still without its disc.
+    fn link(self, name: String, (from, to): (usize, usize), is_back: bool) -> Link {
+        let Line { rate, delay, buffer, medium } = self;
+        Link { name, from, to, rate, delay, buffer, disc: None, is_fixed: false, is_back, medium }
+    }
+}
+
 impl<'a> Draft<'a> {
     /// Nothing yet; flows go from the first of these nodes to the second.
     fn new(ends: Option<[&str; 2]>) -> Draft<'a> {
@@ -326,25 +366,20 @@ impl<'a> Draft<'a> {
     /// Adds a direction of a link; gives its number.
     fn join(&mut self, join: &Join<'_>, line: Line) -> usize {
         let (from, to) = (self.topology.add_node(join.from), self.topology.add_node(join.to));
-        let Line { rate, delay, buffer } = line;
-        let name = join.name.to_string();
-        let link = Link { name, from, to, rate, delay, buffer, disc: None, is_fixed: false, is_back: false };
-        self.topology.add_link(link)
+        self.topology.add_link(line.link(join.name.to_string(), (from, to), false))
     }
 
     /// Adds the other direction of the link that was added last; gives its number.
     fn turn(&mut self, line: Line) -> usize {
-        let Line { rate, delay, buffer } = line;
         let of = &self.topology.links[self.topology.links.len() - 1];
-        let (name, from, to) = (format!("{}.back", of.name), of.to, of.from);
-        let link = Link { name, from, to, rate, delay, buffer, disc: None, is_fixed: false, is_back: true };
-        self.topology.add_link(link)
+        let (name, ends) = (format!("{}.back", of.name), (of.to, of.from));
+        self.topology.add_link(line.link(name, ends, true))
     }
 
     /// Adds both directions of a link, the other one without a buffer; gives the number of the first.
-    fn join_both(&mut self, join: &Join<'_>, forward: Line, back: Line) -> usize {
-        let number = self.join(join, forward);
-        self.turn(Line { buffer: None, ..back });
+    fn join_both(&mut self, join: &Join<'_>, line: &Line) -> usize {
+        let number = self.join(join, line.clone());
+        self.turn(line.back());
         number
     }
 

@@ -13,20 +13,25 @@ use crate::scenario::Scenario;
 use crate::tree::{Node, Tree};
 use sojourn_aqm::Site;
 use sojourn_units::param::{Kind, Quantity};
-use sojourn_units::{Fault, LinkRate, Rate, Span, Value};
+use sojourn_units::{Fault, LinkRate, Rate, Span, Value, draw};
+use std::rc::Rc;
 
 /// The scenario; or all that is wrong with it, `flaws` included.
-pub(crate) fn scenario(root: &Node, flaws: Vec<Flaw>) -> Result<Scenario, Vec<Flaw>> {
-    let mut reader = Reader { flaws };
+pub(crate) fn scenario(root: &Node, flaws: Vec<Flaw>, files: &Files) -> Result<Scenario, Vec<Flaw>> {
+    let mut reader = Reader { flaws, files: Rc::clone(files) };
     match reader.scenario(root) {
         Some(scenario) if reader.flaws.is_empty() => Ok(scenario),
         _ => Err(reader.flaws),
     }
 }
 
+/// Hands over a file beside the scenario, by its name; or says why it cannot.
+pub type Files = Rc<dyn Fn(&str) -> Result<Vec<u8>, String>>;
+
 /// Collects faults while it reads. A reading method that returns None has told why.
 struct Reader {
     flaws: Vec<Flaw>,
+    files: Files,
 }
 
 /// A table of the file: the keys that it has and that exist.
@@ -169,7 +174,8 @@ impl Reader {
                     // What has keys of its own is read with them.
                     let nested =
                         matches!(key.kind(), Kind::Table | Kind::Tables | Kind::Disc | Kind::Control);
-                    let read = if nested { child.outline() } else { child.value() };
+                    let whole = || child.value().and_then(|value| self.beside(&key.kind(), value));
+                    let read = if nested { child.outline() } else { whole() };
                     let value = read.and_then(|value| key.check(&value).map(|()| value));
                     let (value, wrong) =
                         value.map_or_else(|what| (None, what), |value| (Some(value), String::new()));
@@ -181,10 +187,26 @@ impl Reader {
                 self.flaw(&child.place, &section.path_of(&name), &what);
             }
         }
-        for key in keys_of(table).filter(|key| key.preset == Preset::Required && !section.given(key.name)) {
+        let is_there =
+            |key: &Key| section.given(key.name) || key.instead().is_some_and(|name| section.given(name));
+        for key in keys_of(table).filter(|key| key.preset == Preset::Required && !is_there(key)) {
             self.flaw(&node.place, &section.path_of(key.name), &key.missing());
         }
         Some(section)
+    }
+
+    /// A distribution whose table stands in a file of its own, with the table.
+    fn beside(&self, kind: &Kind, value: Value) -> Result<Value, String> {
+        match &value {
+            Value::Table(entries) if matches!(kind, Kind::TimeDraw | Kind::SizeDraw) => match &entries[..] {
+                [(key, Value::Text(name))] if key == "file" => {
+                    let text = (self.files)(name)?;
+                    draw::table_of(&text).map_err(|what| format!("{name}, {what}"))
+                }
+                _ => Ok(value),
+            },
+            _ => Ok(value),
+        }
     }
 
     /// A legal value that does not fit the rest of the file.

@@ -9,7 +9,12 @@ use sojourn_units::{Bytes, Draw, Rate, SizeDraw, Span, TimeDraw};
 
 impl Reader {
     /// The datagrams of the application called `name`.
-    pub(super) fn datagrams(&mut self, group: &Section<'_>, name: &str, hosts: &Hosts) -> Option<Datagrams> {
+    pub(super) fn datagrams(
+        &mut self,
+        group: &Section<'_>,
+        name: &str,
+        hosts: Option<&Hosts>,
+    ) -> Option<Datagrams> {
         let rate = if of_key("rate").contains(&name) && !group.given("rate") {
             let what = format!("app = \"{name}\" needs a rate; legal: rate = \"1 Mbit/s\", for example");
             self.refuse(group, "rate", &what);
@@ -38,7 +43,7 @@ impl Reader {
         let datagrams = Datagrams { source, size };
         self.check_burst(group, &datagrams)?;
         let rate = datagrams.rate();
-        if let Hosts(Some(Access { rate: access, .. })) = hosts
+        if let Hosts(Some(Access { rate: access, .. })) = hosts?
             && rate.bits_per_second() > access.bits_per_second()
         {
             let key = if group.given("rate") { "rate" } else { "app" };

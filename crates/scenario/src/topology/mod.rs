@@ -3,6 +3,7 @@
 mod routes;
 
 use crate::disc::DiscSpec;
+use crate::links::Medium;
 use sojourn_aqm::Limit;
 use sojourn_units::{Rate, Span};
 
@@ -26,7 +27,7 @@ pub struct Link {
     pub from: usize,
     /// The number of the node where it ends.
     pub to: usize,
-    /// Its rate.
+    /// Its rate, bits on its wire; the mean where it has deliveries instead.
     pub rate: Rate,
     /// Its propagation delay.
     pub delay: Span,
@@ -38,6 +39,8 @@ pub struct Link {
     pub is_fixed: bool,
     /// Whether it is the other direction of the link before it.
     pub is_back: bool,
+    /// What lies between its ends.
+    pub medium: Medium,
 }
 
 /// Links in the order of a way, by number.

@@ -55,6 +55,7 @@ impl Topology {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::links::Medium;
     use crate::topology::Link;
     use sojourn_units::Rate;
 
@@ -70,6 +71,7 @@ mod tests {
             disc: None,
             is_fixed: false,
             is_back: false,
+            medium: Medium::default(),
         };
         Topology {
             dumbbell: false,

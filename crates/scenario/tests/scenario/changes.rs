@@ -22,7 +22,9 @@ fn said(at: &str) -> Vec<String> {
     assert_eq!(parse(&json).unwrap_or_else(|faults| panic!("{faults}")), scenario, "reads back");
     let told = scenario.describe();
     let lines: Vec<String> = scenario.at.iter().map(ToString::to_string).collect();
-    lines.iter().for_each(|line| assert!(told.contains(line), "{line} in\n{told}"));
+    for line in &lines {
+        assert!(told.contains(line), "{line} in\n{told}");
+    }
     lines
 }
 
@@ -237,4 +239,32 @@ fn periods_are_not_unrolled() {
         + &fast("8 ms", "7.654321 ms", "'bottleneck.disc.target' = '90 ms'");
     let faults = hour(&format!("{rates}{never}")).err();
     assert!(faults.is_none_or(|faults| faults.lines()[0].contains("legal: fewer changes")));
+}
+
+#[test]
+fn the_flows_of_a_class_are_told_in_order() {
+    let at =
+        |time: &str, count: u32| format!("[[at]]\ntime = '{time}'\nset = {{ 'bulk.count' = {count} }}\n");
+    let again = at("10 s", 5).replace("time", "every = '20 s'\ntime");
+    let scenario = schedule(&format!("{again}{}{}", at("20 s", 9), at("30 s", 7))).unwrap();
+    let seconds = Span::from_secs;
+    // Of one instant the earlier entry comes first.
+    let expected = [(10, 5), (20, 9), (30, 5), (30, 7), (50, 5)].map(|(time, count)| (seconds(time), count));
+    assert_eq!(scenario.counts(0), expected);
+    assert_eq!(scenario.counts(1), []);
+    let what = "at[0].set.bulk.count: comes too often; legal: at most 100000 changes of a class";
+    assert_eq!(told(&at("1 ms", 5).replace("time", "every = '10 us'\ntime")), what);
+}
+
+#[test]
+fn a_flood_of_changes_is_refused_at_once() {
+    let one =
+        "[[at]]\ntime = '10 s'\nset = { 'bottleneck.rate' = '1 Mbit/s', 'bottleneck.delay' = '1 ms' }\n";
+    assert_eq!(schedule(&one.repeat(5000)).unwrap().at.len(), 10_000);
+    assert_eq!(told(&one.repeat(5001)), "at: make 10002 changes; legal: at most 10000");
+    assert_eq!(told(&one.repeat(10_001)), "at: are 10001; legal: at most 10000");
+    let laws = "[[at]]\ntime = '10 s'\nevery = '7 ms'\nset = { 'bottleneck.disc.target' = '50 ms' }\n\
+                [[at]]\ntime = '10 s'\nevery = '11.000001 ms'\nset = { 'bottleneck.disc.target' = '60 ms' }\n";
+    let faults = schedule(&laws.repeat(2000)).unwrap_err();
+    assert!(faults.lines()[0].contains("changes the law too often"), "{faults}");
 }

@@ -35,7 +35,7 @@ fn an_unknown_key_is_told_with_the_nearest() {
         8,
         "bufer = \"300 packets\"",
         &[
-            "f.toml:8: bottleneck.bufer: unknown key; did you mean \"buffer\"? (legal: rate, delay, buffer, disc, back)",
+            "f.toml:8: bottleneck.bufer: unknown key; did you mean \"buffer\"? (legal: rate, trace, delay, buffer, disc, framing, impairments, back)",
         ],
     );
     told(
@@ -508,7 +508,7 @@ fn overrides_are_told_as_they_were_written() {
     told_of_set(
         "bottleneck.bufer",
         "1 s",
-        "--set bottleneck.bufer: unknown key; did you mean \"buffer\"? (legal: rate, delay, buffer, disc, back)",
+        "--set bottleneck.bufer: unknown key; did you mean \"buffer\"? (legal: rate, trace, delay, buffer, disc, framing, impairments, back)",
     );
     told_of_set(
         "bottleneck.disc",

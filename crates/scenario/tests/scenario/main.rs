@@ -2,8 +2,10 @@
 
 mod changes;
 mod common;
+mod drawings;
 mod faults;
 mod hostile;
 mod knobs;
+mod media;
 mod networks;
 mod values;

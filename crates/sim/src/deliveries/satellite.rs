@@ -132,7 +132,7 @@ mod tests {
             let sent = within.since(Time::from_nanos(140_000_000));
             assert!(
                 sent >= Span::from_nanos(1_333_333)
-                    && sent.nanos() % 1_333_333 == 0
+                    && sent.nanos().is_multiple_of(1_333_333)
                     && time > last
                     && count > 0
             );

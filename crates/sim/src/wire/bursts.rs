@@ -1,9 +1,9 @@
 //! Losses that come together: the chain of Gilbert and Elliott.
 //!
-//! The wire is good or bad; before each packet it may turn, and then the packet is lost with the probability of its
-//! state. Gilbert's own has bad = 1 here where he has 1 - h, and good = 0 (E. N. Gilbert, "Capacity of a burst-noise
-//! channel", Bell System Technical Journal 39, 1960; E. O. Elliott, "Estimates of error rates for codes on burst-noise
-//! channels", ibid. 42, 1963). A step a packet, as RFC 6534 counts loss episodes, not a step a second.
+//! The wire is good or bad; each packet is lost with the probability of its state, and then the wire may turn. Gilbert's
+//! own has bad = 1 here where he has 1 - h, and good = 0 (E. N. Gilbert, "Capacity of a burst-noise channel", Bell System
+//! Technical Journal 39, 1960; E. O. Elliott, "Estimates of error rates for codes on burst-noise channels", ibid. 42,
+//! 1963). A step a packet, as RFC 6534 counts loss episodes, not a step a second.
 //!
 //! ```text
 //! share of bad packets = enter / (enter + leave),   mean stay in bad = 1 / leave packets
@@ -43,6 +43,7 @@ mod tests {
     use super::*;
     use crate::wire::theory::{assert_binomial, assert_mean};
     use sojourn_units::Prob;
+    use sojourn_units::math::pow_int;
 
     fn bursts(enter: f64, leave: f64, good: f64, bad: f64, seed: u64) -> Bursts {
         let [enter, leave, good, bad] = [enter, leave, good, bad].map(Prob::clamped);
@@ -88,9 +89,9 @@ mod tests {
             let n = lengths.len();
             let mean = lengths.iter().map(|length| f64::from(*length)).sum::<f64>() / n as f64;
             assert_mean(mean, 1.0 / turn, (1.0_f64 - turn).sqrt() / turn, n);
-            for longer in [1, 3, 10] {
+            for longer in [1_u32, 3, 10] {
                 let count = lengths.iter().filter(|length| **length > longer).count();
-                assert_binomial(count, n, (1.0 - turn).powi(longer as i32));
+                assert_binomial(count, n, pow_int(1.0 - turn, longer.into()));
             }
         }
     }

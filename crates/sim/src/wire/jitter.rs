@@ -1,27 +1,28 @@
 //! Packets that come later than the link's delay, in order.
 //!
-//! Each takes up to `most` longer, uniformly; one that would overtake another comes with it instead. So where packets
+//! Each takes longer by a draw of its own; one that would overtake another comes with it instead. So where packets
 //! follow each other closely, the delay is the largest of several draws, less the time between the packets.
 
-use sojourn_units::{Span, Stream, Time};
+use super::shorter_than_an_hour;
+use sojourn_units::{Stream, Time, TimeDraw};
 
 /// Delays packets.
 #[derive(Clone, Debug)]
 pub(crate) struct Jitter {
-    most: Span,
+    longer: TimeDraw,
     /// When the last packet came.
     last: Time,
     draws: Stream,
 }
 
 impl Jitter {
-    pub(crate) fn new(most: Span, draws: Stream) -> Jitter {
-        Jitter { most, last: Time::ZERO, draws }
+    pub(crate) fn new(longer: TimeDraw, draws: Stream) -> Jitter {
+        Jitter { longer, last: Time::ZERO, draws }
     }
 
     /// When the next packet comes, which would come at `at`.
     pub(crate) fn delay(&mut self, at: Time) -> Time {
-        let later = Span::from_seconds(self.draws.uniform() * self.most.seconds());
+        let later = shorter_than_an_hour(self.longer.sample(&mut self.draws));
         self.last = self.last.max(at + later);
         self.last
     }
@@ -31,12 +32,19 @@ impl Jitter {
 mod tests {
     use super::*;
     use crate::wire::theory::{assert_binomial, assert_mean};
+    use sojourn_units::{Draw, Span};
 
     const N: usize = 200_000;
 
+    /// Up to 10 ms, uniformly.
+    fn jitter() -> Jitter {
+        let longer = TimeDraw::of_seconds(Draw::uniform(0.0, 0.010).unwrap());
+        Jitter::new(longer, Stream::named(1, "jitter"))
+    }
+
     /// Delays of packets that come `gap` apart, over the largest, which is 10 ms; the first thousand left out.
     fn delays(gap: Span) -> Vec<f64> {
-        let mut jitter = Jitter::new(Span::from_millis(10), Stream::named(1, "jitter"));
+        let mut jitter = jitter();
         let times = (0..N as u64 + 1000).map(|number| Time::ZERO + gap.saturating_mul(number));
         let delays = times.map(|at| jitter.delay(at).since(at).seconds() / 0.010);
         delays.skip(1000).collect()
@@ -67,7 +75,7 @@ mod tests {
 
     #[test]
     fn nobody_is_overtaken() {
-        let mut jitter = Jitter::new(Span::from_millis(10), Stream::named(1, "jitter"));
+        let mut jitter = jitter();
         let mut last = Time::ZERO;
         for number in 0..10_000 {
             let at = Time::from_nanos(number * 1000);

@@ -70,8 +70,8 @@ impl Wire {
             bursts: plan.bursts.map(|plan| Bursts::new(plan, draws("bursts"))),
             corrupt: given(plan.corrupt).map(|probability| Corrupt::new(probability, draws("corrupt"))),
             bleach: given(plan.bleach).map(|probability| Bleach::new(probability, draws("bleach"))),
-            jitter: (plan.jitter > Span::ZERO).then(|| Jitter::new(plan.jitter, draws("jitter"))),
-            reorder: plan.reorder.map(|plan| Reorder::new(plan, draws("reorder"))),
+            jitter: plan.jitter.clone().map(|longer| Jitter::new(longer, draws("jitter"))),
+            reorder: plan.reorder.clone().map(|plan| Reorder::new(plan, draws("reorder"))),
             duplicate: given(plan.duplicate)
                 .map(|probability| Duplicate::new(probability, draws("duplicate"))),
         }
@@ -95,10 +95,20 @@ impl Wire {
     }
 }
 
+/// No wire keeps a packet for longer, whatever a heavy tail may draw.
+fn shorter_than_an_hour(time: Span) -> Span {
+    time.min(Span::from_secs(3600))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use sojourn_scenario::links;
+    use sojourn_units::{Draw, TimeDraw};
+
+    fn times(draw: Result<Draw, String>) -> TimeDraw {
+        TimeDraw::of_seconds(draw.unwrap())
+    }
 
     fn all() -> Impairments {
         Impairments {
@@ -111,8 +121,11 @@ mod tests {
             }),
             corrupt: Prob::clamped(0.2),
             bleach: Prob::clamped(0.3),
-            jitter: Span::from_millis(3),
-            reorder: Some(links::Reorder { probability: Prob::clamped(0.1), late: Span::from_millis(7) }),
+            jitter: Some(times(Draw::uniform(0.0, 0.003))),
+            reorder: Some(links::Reorder {
+                probability: Prob::clamped(0.1),
+                late: times(Draw::constant(0.007)),
+            }),
             duplicate: Prob::clamped(0.15),
         }
     }
@@ -125,22 +138,22 @@ mod tests {
     /// What one does to the packets is the same with all the others there and without.
     #[test]
     fn adding_one_changes_nothing_of_another() {
-        let (all, none) = (all(), Impairments::default());
+        let (all, none) = (all(), Impairments::default);
         let together = fates(&all, 7);
         let alone = |plan: Impairments| fates(&plan, 7);
         let same = |one: &[Fate], of: fn(&Fate) -> bool| {
             one.iter().zip(&together).all(|(one, all)| of(one) == of(all))
         };
-        assert!(same(&alone(Impairments { corrupt: all.corrupt, ..none }), |fate| fate.corrupt));
-        assert!(same(&alone(Impairments { bleach: all.bleach, ..none }), |fate| fate.bleached));
-        assert!(same(&alone(Impairments { duplicate: all.duplicate, ..none }), |fate| fate.twice));
-        let losses =
-            [Impairments { loss: all.loss, ..none }, Impairments { bursts: all.bursts, ..none }].map(alone);
+        assert!(same(&alone(Impairments { corrupt: all.corrupt, ..none() }), |fate| fate.corrupt));
+        assert!(same(&alone(Impairments { bleach: all.bleach, ..none() }), |fate| fate.bleached));
+        assert!(same(&alone(Impairments { duplicate: all.duplicate, ..none() }), |fate| fate.twice));
+        let losses = [Impairments { loss: all.loss, ..none() }, Impairments { bursts: all.bursts, ..none() }]
+            .map(alone);
         let either = losses[0].iter().zip(&losses[1]).map(|(one, other)| one.lost || other.lost);
         assert!(either.eq(together.iter().map(|fate| fate.lost)));
         let times = [
-            alone(Impairments { jitter: all.jitter, ..none }),
-            alone(Impairments { reorder: all.reorder, ..none }),
+            alone(Impairments { jitter: all.jitter.clone(), ..none() }),
+            alone(Impairments { reorder: all.reorder.clone(), ..none() }),
         ];
         for (number, fate) in together.iter().enumerate() {
             let sent = Time::from_nanos(number as u64 * 1_000_000);

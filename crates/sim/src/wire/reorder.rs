@@ -1,8 +1,10 @@
 //! Packets that are held back, so that those behind overtake them.
 //!
-//! A packet is late by one fixed time with one probability. Those that come behind it in that time, and are not held
-//! back, are before it: it is what RFC 4737 (section 3) calls reordered.
+//! A packet is late with one probability, by a time that may be drawn. Those that come behind it in that time, and are
+//! not held back, are before it: it is what RFC 4737 (section 3) calls reordered. Where every packet is late, by times
+//! of its own, this is a jitter that does not keep the order.
 
+use super::shorter_than_an_hour;
 use sojourn_scenario::links;
 use sojourn_units::{Stream, Time};
 
@@ -20,8 +22,8 @@ impl Reorder {
 
     /// When the next packet comes, which would come at `at`.
     pub(crate) fn hold_back(&mut self, at: Time) -> Time {
-        let late = self.plan.probability.happens(self.draws.uniform());
-        if late { at + self.plan.late } else { at }
+        let is_late = self.plan.probability.happens(self.draws.uniform());
+        if is_late { at + shorter_than_an_hour(self.plan.late.sample(&mut self.draws)) } else { at }
     }
 }
 
@@ -29,12 +31,14 @@ impl Reorder {
 mod tests {
     use super::*;
     use crate::wire::theory::assert_binomial;
-    use sojourn_units::{Prob, Span};
+    use sojourn_units::math::pow_int;
+    use sojourn_units::{Draw, Prob, Span, TimeDraw};
 
     const N: usize = 200_000;
 
     /// Numbers of packets that are sent a millisecond apart, in the order in which they come.
     fn order(probability: f64, late: Span) -> Vec<usize> {
+        let late = TimeDraw::of_seconds(Draw::constant(late.seconds()).unwrap());
         let plan = links::Reorder { probability: Prob::clamped(probability), late };
         let mut wire = Reorder::new(plan, Stream::named(1, "reorder"));
         let at = |number| Time::ZERO + Span::from_millis(number as u64);
@@ -69,7 +73,7 @@ mod tests {
         for p in [0.01_f64, 0.2, 0.6] {
             let extents = extents(&order(p, Span::from_micros(4500)));
             // Those of neighbours hang together, by four places at the most.
-            let (share, deviation) = (p * (1.0 - p.powi(4)), (9.0 * p).sqrt());
+            let (share, deviation) = (p * (1.0 - pow_int(p, 4)), (9.0 * p).sqrt());
             crate::wire::theory::assert_mean(extents.len() as f64 / N as f64, share, deviation, N);
         }
     }
@@ -82,7 +86,7 @@ mod tests {
         assert!(extents.iter().all(|extent| *extent <= 8), "no packet is later than it is held back");
         // One of four packets before is late too, or one of four behind.
         let four = extents.iter().filter(|extent| **extent == 4).count();
-        assert_binomial(four, extents.len(), (1.0 - p).powi(8));
+        assert_binomial(four, extents.len(), pow_int(1.0 - p, 8));
     }
 
     #[test]

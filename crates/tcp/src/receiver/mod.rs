@@ -108,6 +108,13 @@ impl Receiver {
         }
     }
 
+    /// Something of every cache line that a segment needs: whoever reads it has them brought near.
+    #[doc(hidden)]
+    #[inline]
+    pub fn nearby(&self) -> u64 {
+        self.arrived.next ^ self.window.edge ^ self.fin_due.nanos() ^ u64::from(self.full)
+    }
+
     /// Bytes received in order since the start.
     pub fn delivered(&self) -> u64 {
         self.arrived.next

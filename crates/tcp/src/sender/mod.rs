@@ -95,8 +95,10 @@ pub struct Progress {
 
 /// A sender: one direction of a connection, from its SYN on.
 ///
-/// What every ACK and every segment needs stands first.
+/// In memory it stands as written here, what every ACK and every segment needs first: of thousands of flows little
+/// fits into the caches.
 #[derive(Clone)]
+#[repr(C)]
 pub struct Sender {
     handshake: Handshake,
     recovery: Recovery,
@@ -115,7 +117,10 @@ pub struct Sender {
     closing: bool,
     /// Whether an ACK has come since the handshake.
     heard: bool,
+    seen_dsack: bool,
+    peer_closed: bool,
     dup_acks: u32,
+    lost_syns: u32,
     /// First byte not acknowledged.
     una: u64,
     /// Next byte to send.
@@ -133,47 +138,43 @@ pub struct Sender {
     /// The end of the segment being timed, and when it was sent (RFC 6298, section 3).
     timed: Mark,
     timed_at: Time,
-    /// When what is outstanding was sent first, and in which segments; empty where nobody asks.
-    history: History,
-    cc: Curve,
-    ecn: EcnState,
-    rtt: RttEstimator,
     /// When data, or the SYN, was sent last.
     last_sent: Time,
     /// Where the last segment sent for the first time begins, or what of it was new.
     last_segment: u64,
-
     /// Recovery from loss under way.
     repair: Kept<Repair>,
     /// What the receiver has above `una`; empty without SACK.
     board: Scoreboard,
-    rack: Rack,
-    probe: Probe,
-    persist: Persist,
     /// Bytes that limited transmit sent since the last new ACK.
     beyond_window: u64,
-    /// `recover` of RFC 6582 and `RecoveryPoint` of RFC 6675: what was outstanding at the last loss.
-    loss_point: Mark,
     /// Where the last timeout was, while nothing new has been acknowledged.
     timed_out_at: Mark,
+    frto: Option<Frto>,
+    ecn: EcnState,
+    persist: Persist,
+    probe: Probe,
+    /// What of the window is used, where that is watched.
+    usage: Option<Box<PipeAck>>,
+    config: Arc<Config>,
+    rtt: RttEstimator,
+    cc: Curve,
+    /// When what is outstanding was sent first, and in which segments; empty where nobody asks.
+    history: History,
+
+    rack: Rack,
+    /// `recover` of RFC 6582 and `RecoveryPoint` of RFC 6675: what was outstanding at the last loss.
+    loss_point: Mark,
     /// What was sent twice ends here, or before.
     resent_below: u64,
-
     /// What a reduction of the window may have to be taken back to.
     undo: Kept<Undo>,
-    frto: Option<Frto>,
     /// `RecoveryPoint` of RFC 5682, section 3.1.
     frto_recover: u64,
-    seen_dsack: bool,
     /// After a spurious timeout: data beyond this measures the path anew.
     rtt_after_spike: Mark,
     /// When pacing lets the next segment go.
     next_release: Time,
-    /// What of the window is used, where that is watched.
-    usage: Option<Box<PipeAck>>,
-    peer_closed: bool,
-    lost_syns: u32,
-    config: Arc<Config>,
 }
 
 /// What tells that a segment is lost, and what recovery then does.
@@ -277,6 +278,11 @@ impl Sender {
         self.end_of_stream = self.end_of_stream.max(end.saturating_add(self.closing.into()));
     }
 
+    /// Where the data end that there are to send.
+    pub fn supplied(&self) -> u64 {
+        self.end_of_stream - u64::from(self.closing)
+    }
+
     /// No data beyond what has been sent already; FIN follows it where connections end so.
     pub fn stop(&mut self) {
         self.end_of_stream = self.end_of_stream.min(self.max.saturating_add(self.closing.into()));
@@ -324,6 +330,15 @@ impl Sender {
                 _ => self.go_on(),
             },
         }
+    }
+
+    /// Something of every cache line that an ACK needs: whoever reads it has them brought near.
+    #[doc(hidden)]
+    #[inline]
+    pub fn nearby(&self) -> u64 {
+        let (timers, frto) = (self.timers.pace.nanos(), u64::from(self.frto.is_some()));
+        let (rtt, history) = (self.rtt.timeout().nanos(), u64::from(self.history.is_empty()));
+        self.una ^ timers ^ self.beyond_window ^ frto ^ u64::from(self.persist.widest) ^ rtt ^ history
     }
 
     /// The congestion window, without what recovery adds.

@@ -37,7 +37,9 @@ impl Sender {
 
     /// The usual case: nothing is missing.
     pub(super) fn is_calm(&self) -> bool {
-        self.board.is_empty() && self.repair.is_none() && self.rack.lost.is_empty()
+        self.board.is_empty()
+            && self.repair.is_none()
+            && (self.scheme != Scheme::Rack || self.rack.lost.is_empty())
     }
 
     /// The window says how far to go.

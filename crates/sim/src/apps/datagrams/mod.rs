@@ -49,12 +49,12 @@ pub(crate) struct Datagram {
 
 /// Where the streams of a flow's random numbers are: the run's seed, and the flow's name.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Draws<'a> {
-    pub(crate) seed: u64,
-    pub(crate) name: &'a str,
+struct Draws<'a> {
+    seed: u64,
+    name: &'a str,
 }
 
-/// The plan of what a scenario says.
+/// The plan of what a scenario says, for a flow that has no name yet.
 pub(crate) fn plan(of: &scenario::Datagrams, ecn: bool) -> network::Datagrams {
     let rate = of.rate().packets_per_second(of.mean_size());
     let spacing = match &of.source {
@@ -72,12 +72,13 @@ pub(crate) fn plan(of: &scenario::Datagrams, ecn: bool) -> network::Datagrams {
         scenario::Source::Voip { spurts } => Spacing::Voice { spurts: *spurts },
     };
     let echo = matches!(of.source, scenario::Source::Ping(_));
-    network::Datagrams { rate, spacing, size: of.size.bytes(1.0), ecn, echo }
+    network::Datagrams { name: String::new(), rate, spacing, size: of.size.bytes(1.0), ecn, echo }
 }
 
 impl Datagrams {
-    /// From its plan; it starts at `start`.
-    pub(crate) fn new(plan: network::Datagrams, draws: Draws<'_>, start: Time) -> Datagrams {
+    /// From its plan, under this seed; it starts at `start`.
+    pub(crate) fn new(plan: network::Datagrams, seed: u64, start: Time) -> Datagrams {
+        let draws = Draws { seed, name: &plan.name };
         let mut source = Source::new(plan.rate, plan.spacing, draws, start);
         Datagrams {
             next: source.next(),

@@ -1,0 +1,174 @@
+//! What lies between the ends of a link: framing, traces, impairments, in files.
+
+use crate::common::{LEAST, bottleneck};
+use sojourn_scenario::links::{Deliveries, Framing, Impairments};
+use sojourn_scenario::{Faults, Files, Scenario};
+use sojourn_units::param::Quantity;
+use sojourn_units::{Prob, Rate, Value};
+use std::rc::Rc;
+
+/// Two opportunities in 2 ms.
+const TRACE: &str = "1\n2\n";
+
+fn parse(text: &str) -> Result<Scenario, Faults> {
+    let files: Files = Rc::new(|name| match name {
+        "x.trace" => Ok(TRACE.into()),
+        "bad.trace" => Ok("1\n0\n".into()),
+        "sizes.csv" => Ok("100 B, 3\n1 kB, 1\n".into()),
+        "bad.csv" => Ok("100 B, 3\n1 kB\n".into()),
+        _ => Err(format!("{name} is not there")),
+    });
+    Scenario::parse_beside(text.as_bytes(), "f.toml", &[], &files)
+}
+
+/// A dumbbell with these lines in the stead of its rate.
+fn dumbbell(lines: &str) -> Result<Scenario, Faults> {
+    parse(&LEAST.replace("rate = \"10 Mbit/s\"", lines))
+}
+
+fn lines(refused: Result<Scenario, Faults>) -> Vec<String> {
+    refused.unwrap_err().lines().to_vec()
+}
+
+#[test]
+fn a_link_has_a_rate_or_a_trace() {
+    let scenario = dumbbell("trace = { file = \"x.trace\" }").unwrap();
+    let link = bottleneck(&scenario);
+    let Some(Deliveries::Recorded(recording)) = &link.medium.deliveries else { panic!("no recording") };
+    assert_eq!(recording.stamps(), [1, 2]);
+    assert_eq!(link.rate, Rate::from_bits_per_second(2.0 * 1504.0 * 8.0 / 0.002));
+    assert_eq!(link.medium.framing, Framing::TUN);
+    let back = &scenario.topology.links[1];
+    assert_eq!((back.rate, &back.medium.deliveries, back.medium.framing), (link.rate, &None, Framing::TUN));
+    let said = lines(dumbbell("trace = { file = \"x.trace\" }\nrate = \"1 Mbit/s\""));
+    assert_eq!(said, ["f.toml:4: bottleneck.trace: stands beside rate; legal: one of the two"]);
+    assert!(lines(dumbbell(""))[0].starts_with("f.toml:3: bottleneck.rate: is missing; legal: a rate"));
+}
+
+#[test]
+fn a_fault_of_a_trace_is_told_with_its_line() {
+    for (given, told) in [
+        ("{ file = \"bad.trace\" }", "bad.trace, line 2: 0 after 1: time runs back; legal: 1 or more"),
+        ("{ file = \"no.trace\" }", "no.trace is not there"),
+        ("{ model = \"lte\" }", "mean is missing; legal: the mean rate: \"12 Mbit/s\""),
+    ] {
+        assert_eq!(
+            lines(dumbbell(&format!("trace = {given}"))),
+            [format!("f.toml:4: bottleneck.trace: {told}")]
+        );
+    }
+    let text = LEAST.replace("rate = \"10 Mbit/s\"", "trace = { file = \"x.trace\" }");
+    let said = lines(Scenario::parse(text.as_bytes(), "f.toml", &[]));
+    assert_eq!(said, ["f.toml:4: bottleneck.trace: is not there: this text has no files beside it"]);
+}
+
+#[test]
+fn a_trace_has_no_rate_to_change() {
+    let change = "[[at]]\ntime = \"1 s\"\nset = { \"bottleneck.rate\" = \"1 Mbit/s\" }\n";
+    let text = LEAST.replace("rate = \"10 Mbit/s\"", "trace = { file = \"x.trace\" }") + change;
+    let told = "\"bottleneck\" has a trace and no rate; legal: a link with a rate";
+    assert_eq!(lines(parse(&text)), [format!("f.toml:9: at[0].set.bottleneck.rate: {told}")]);
+    assert!(parse(&text.replace("bottleneck.rate", "bottleneck.back.rate")).is_ok());
+}
+
+/// The other direction is framed alike; what is lost, and when it may send, is said of each by itself.
+#[test]
+fn the_other_direction_is_framed_alike_and_impaired_by_itself() {
+    let rate = "rate = \"10 Mbit/s\"\nframing = \"ethernet\"\nimpairments = { loss = 0.01 }";
+    let scenario = dumbbell(rate).unwrap();
+    let [there, back] = &scenario.topology.links[..] else { panic!("two directions") };
+    assert_eq!((there.medium.framing, back.medium.framing), (framing("ethernet"), framing("ethernet")));
+    assert_eq!(there.medium.impairments, Impairments { loss: Prob::clamped(0.01), ..Impairments::default() });
+    assert!(back.medium.impairments.is_none());
+    let own = "\nback = { framing = \"ip\", trace = { model = \"satellite\", mean = \"5 Mbit/s\" }, impairments = { bleach = 1.0 } }";
+    let scenario = dumbbell(&format!("{rate}{own}")).unwrap();
+    let back = &scenario.topology.links[1];
+    assert_eq!((back.rate, back.medium.framing), (Rate::from_bits_per_second(5e6), Framing::IP));
+    assert!(back.medium.deliveries.is_some() && back.medium.impairments.bleach == Prob::ONE);
+}
+
+fn framing(name: &str) -> Framing {
+    Framing::read(&Value::Text(name.into())).unwrap()
+}
+
+/// In a graph, too; and what is written as JSON reads back as the same.
+#[test]
+fn what_is_written_reads_back() {
+    let graph = r#"title = "A graph"
+duration = "60 s"
+[[links]]
+from = "a"
+to = "b"
+delay = "10 ms"
+trace = { model = "lte", mean = "12 Mbit/s", volatility = 0.4 }
+disc = "red"
+impairments = { bursts = { enter = 0.002, leave = 0.2 }, jitter = "2 ms", reorder = { probability = 0.1, late = "5 ms" } }
+back = { rate = "2 Mbit/s", framing = { overhead = "44 B", cells = true } }
+[[links]]
+from = "b"
+to = "c"
+rate = "100 Mbit/s"
+delay = "1 ms"
+framing = "pppoe"
+[[flows]]
+from = "a"
+to = "c"
+"#;
+    let dumbbells =
+        ["trace = { file = \"x.trace\" }", "rate = \"10 Mbit/s\"\nimpairments = { duplicate = 0.1 }"];
+    let texts = dumbbells.map(|lines| LEAST.replace("rate = \"10 Mbit/s\"", lines));
+    for text in texts.iter().map(String::as_str).chain([graph]) {
+        let scenario = parse(text).unwrap_or_else(|faults| panic!("{faults}"));
+        let again = parse(&toml(&scenario)).unwrap_or_else(|faults| panic!("{faults}\n{}", toml(&scenario)));
+        assert_eq!(again, scenario);
+    }
+}
+
+/// A scenario's JSON as TOML.
+fn toml(scenario: &Scenario) -> String {
+    fn inline(value: &serde_json::Value) -> String {
+        match value {
+            serde_json::Value::Object(entries) => {
+                let given = entries.iter().filter(|(_, value)| !value.is_null());
+                let given = given.map(|(key, value)| format!("{key:?} = {}", inline(value)));
+                format!("{{ {} }}", given.collect::<Vec<_>>().join(", "))
+            }
+            serde_json::Value::Array(items) => {
+                format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", "))
+            }
+            other => other.to_string(),
+        }
+    }
+    let json = scenario.to_json();
+    let keys = json.as_object().unwrap().iter().filter(|(_, value)| !value.is_null());
+    let keys = keys.filter(|(_, value)| value.as_array().is_none_or(|list| !list.is_empty()));
+    keys.map(|(key, value)| format!("{key} = {}\n", inline(value))).collect()
+}
+
+#[test]
+fn what_lies_between_the_ends_is_described() {
+    let lines = "trace = { model = \"lte\", mean = \"12 Mbit/s\" }\nimpairments = { loss = 0.01 }";
+    let said = dumbbell(lines).unwrap().describe();
+    for line in ["mean 12 Mbit/s", "framing tun", "impairments (loss 0.01"] {
+        assert!(said.contains(line), "{said}");
+    }
+}
+
+/// Sizes and times may be drawn from a table in a file; the scenario holds the table, so its JSON needs no file.
+#[test]
+fn a_distribution_may_stand_in_a_file() {
+    let group = |file: &str| {
+        let keys = format!("[[flows]]\napp = \"cbr\"\nrate = \"1 Mbit/s\"\nsize = {{ file = \"{file}\" }}\n");
+        parse(&LEAST.replace("[[flows]]", &keys))
+    };
+    let scenario = group("sizes.csv").unwrap();
+    assert_eq!(scenario.flows[0].app.datagrams().unwrap().mean_size(), 325.0);
+    let table = serde_json::json!({ "table": [["100 B", 3.0], ["1000 B", 1.0]] });
+    assert_eq!(scenario.to_json()["flows"][0]["size"], table);
+    for (file, told) in [
+        ("bad.csv", "bad.csv, line 2: \"1 kB\" is not VALUE, SHARE; write it like 10 kB, 0.5"),
+        ("no.csv", "no.csv is not there"),
+    ] {
+        assert_eq!(lines(group(file)), [format!("f.toml:9: flows[0].size: {told}")]);
+    }
+}

@@ -1,0 +1,195 @@
+"""What changes during a run: read, told, run, and what laws written in Python make of it."""
+
+import json
+
+import pytest
+
+import sojourn as sj
+from sojourn.conform import TracedLaw
+from sojourn.errors import InputError
+
+TEXT = """
+title = "A target that falls"
+duration = "60 s"
+[bottleneck]
+rate = "10 Mbit/s"
+delay = "20 ms"
+buffer = "300 packets"
+disc = "pi:target=120packets"
+[[flows]]
+count = 50
+ecn = true
+segment = "1000 B"
+access = { rate = "100 Mbit/s", delay = "40 ms" }
+"""
+FALLS = '[[at]]\ntime = "30 s"\nset = { "bottleneck.disc.target" = "50 packets" }\n'
+
+
+@pytest.fixture
+def scenario(tmp_path):
+    def written(at, duration="60 s"):
+        path = tmp_path / "changes.toml"
+        path.write_text(TEXT.replace("60 s", duration) + at)
+        return sj.load(path)
+
+    return written
+
+
+def mean_queue(result, begin_s, end_s):
+    rows = result.series.filter(name="queue_packets")
+    inside = (rows["time"] > begin_s) & (rows["time"] <= end_s)
+    return rows.filter(inside)["value"].mean()
+
+
+def test_a_new_target_is_held(scenario):
+    result = sj.run(scenario(FALLS))
+    assert mean_queue(result, 15, 30) == pytest.approx(120, abs=10)
+    assert mean_queue(result, 45, 60) == pytest.approx(50, abs=10)
+    metrics = result.runs[0].metrics
+    assert len(metrics["settling_s"]) == len(metrics["overshoot_packets"]) == 2
+    assert 50 < metrics["overshoot_packets"][1] < 120, "about the target of the time"
+
+
+def test_the_schedule_is_told(scenario):
+    at = FALLS.replace("set", 'every = "5 s"\nuntil = "45 s"\nset')
+    told = scenario(at).describe()
+    assert "changes     at 30 s and every 5 s until 45 s: bottleneck.disc.target = 50 packets\n" in told
+    (change,) = json.loads(scenario(at).to_json())["at"]
+    assert change == {
+        "time": "30 s",
+        "every": "5 s",
+        "until": "45 s",
+        "set": {"bottleneck.disc.target": "50 packets"},
+    }
+
+
+def test_a_fault_is_one_line(scenario):
+    with pytest.raises(
+        InputError, match=r'no parameter of pi; did you mean "target"\? \(legal: target, a, b, rate\)$'
+    ):
+        scenario(FALLS.replace("disc.target", "disc.taget"))
+    with pytest.raises(InputError, match=r"^discs: pie: does not take the change at 30 s: target: "):
+        sj.run(scenario(FALLS), "pie")
+
+
+class Line(sj.Controller):
+    """A probability in proportion to the backlog."""
+
+    period = "10 ms"
+    full = 2000
+    told = ()
+
+    def reset(self):
+        self.updates = 0
+
+    def update(self, seen):
+        self.updates += 1
+        assert self.updates > 1 or seen.time_s < 1, "the state stays"
+        if isinstance(self.full, str):
+            raise TypeError(self.full)
+        return min(1.0, seen.backlog_packets / self.full)
+
+
+AT = '[[at]]\ntime = "5 s"\nset = { "bottleneck.disc.KEY" = VALUE }\n'
+
+
+def law_at(scenario, *settings):
+    """The scenario, 10 s long; its law is given these at 5 s, 6 s ..."""
+    at = "".join(
+        AT.replace("5 s", f"{5 + place} s").replace("KEY", key).replace("VALUE", value)
+        for place, (key, value) in enumerate(settings)
+    )
+    return scenario(at, "10 s")
+
+
+def test_a_law_in_python_gets_its_parameters_by_name(scenario):
+    class Known(Line):
+        target = "100 packets"
+
+        def retune(self, **parameters):
+            seen.append((self.updates, parameters))
+            super().retune(**parameters)
+
+    seen = []
+    scheduled = law_at(scenario, ("target", '"50 packets"'), ("target", '"60 packets"'))
+    sj.run(scheduled, Known())
+    # First on a copy, before the run; then at 5 s and 6 s, after 499 or 500 updates and 100 more.
+    assert [told["target"] for _, told in seen] == ["50 packets", "60 packets"] * 2
+    assert [updates for updates, _ in seen[:2]] == [0, 0]
+    assert seen[3][0] - seen[2][0] == 100
+
+
+def test_period_and_target_are_read_again(scenario):
+    class Paced(Line):
+        rate = "100 Hz"
+        target_packets = 100
+
+        def retune(self, **parameters):
+            self.period = parameters["rate"]
+            self.target_packets = 7
+
+        def update(self, seen):
+            times.append(seen.time_s)
+            return super().update(seen)
+
+    times = []
+    result = sj.run(law_at(scenario, ("rate", '"10 Hz"')), "pi:rate=20Hz")
+    assert len(result.runs) == 1
+    with pytest.raises(InputError, match=r'Paced: period: "10 Hz"|Paced: period: '):
+        sj.run(law_at(scenario, ("rate", '"10 Hz"')), Paced())
+
+    class Slower(Paced):
+        def retune(self, **parameters):
+            self.period = "100 ms" if parameters["rate"] == "10 Hz" else "10 ms"
+            self.target_packets = 7
+
+    times.clear()
+    sj.run(law_at(scenario, ("rate", '"10 Hz"')), Slower())
+    before = [time for time in times if time < 4.995]
+    after = [time for time in times if time > 5.005]
+    assert (len(before), len(after)) == (499, 50)
+
+
+def test_a_law_in_python_may_refuse(scenario):
+    scheduled = law_at(scenario, ("target", '"50 packets"'))
+    with pytest.raises(
+        InputError,
+        match=r"Line does not take what .*has no parameter target; did you mean target_packets\? legal: ",
+    ) as told:
+        sj.run(scheduled, Line())
+    assert "\n" not in str(told.value)
+
+    class Proud(Line):
+        def retune(self, **parameters):  # noqa: ARG002
+            raise ValueError("my parameters are my own")
+
+    with pytest.raises(
+        InputError, match=r'test_changes.py:\d+: ValueError: my parameters are my own, in "raise'
+    ):
+        sj.run(scheduled, Proud())
+
+
+def test_one_that_refuses_later_ends_the_run(scenario):
+    class Later(Line):
+        target = ""
+
+        def retune(self, **parameters):  # noqa: ARG002
+            if self.updates > 0:
+                raise ValueError("not now")
+
+    # A controller is told no time, so the last one that it was told stands there.
+    with pytest.raises(sj.LawFailed, match=r"ValueError: not now, .* at 4.99 s of the run"):
+        sj.run(law_at(scenario, ("target", '"50 packets"')), Later())
+
+
+def test_a_trace_tells_of_other_parameters():
+    site = {
+        "rate_bps": 1e7,
+        "packet_bytes": 1000,
+        "limit_packets": 300,
+        "flows": 50,
+        "base_rtt_ns": 200_000_000,
+    }
+    law = TracedLaw({"trace": 1, "law": "pie", "params": {"period": "30 ms"}, "about": "", "site": site})
+    said = law.answer({"call": "retune", "now_ns": 10_000_000, "params": {"period": "20 ms"}, "site": site})
+    assert said == {"p": 0.0, "next_ns": 20_000_000}

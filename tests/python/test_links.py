@@ -1,0 +1,64 @@
+"""Links that a scenario tells by a file beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import sojourn as sj
+
+SCENARIO = """
+title = "A recorded link"
+duration = "20 s"
+warmup = "2 s"
+[bottleneck]
+trace = { file = "links/x.trace" }
+delay = "5 ms"
+buffer = "100 packets"
+disc = "tail_drop"
+[[flows]]
+count = 3
+"""
+
+
+def _write(folder: Path, trace: bytes) -> Path:
+    """The scenario and its trace in `folder`."""
+    (folder / "links").mkdir()
+    (folder / "links" / "x.trace").write_bytes(trace)
+    file = folder / "x.toml"
+    file.write_text(SCENARIO, encoding="utf-8")
+    return file
+
+
+def test_a_trace_is_read_beside_its_scenario(tmp_path: Path) -> None:
+    scenario = sj.load(_write(tmp_path, b"1\n2\n2\n5\n"))
+    (site,) = scenario.sites
+    # Four opportunities of 1504 B in 5 ms.
+    assert site.rate_bps == pytest.approx(4 * 1504 * 8 / 0.005)
+    assert "links/x.trace" in scenario.to_json()
+
+
+@pytest.mark.parametrize(
+    ("trace", "told"),
+    [
+        (b"", "links/x.trace, line 1: holds no delivery"),
+        (b"2\n1\n", "links/x.trace, line 2: 1 after 2: time runs back"),
+        (b"1\nx\n", 'links/x.trace, line 2: "x" is not a whole number'),
+    ],
+)
+def test_a_fault_of_a_trace_is_one_line(tmp_path: Path, trace: bytes, told: str) -> None:
+    file = _write(tmp_path, trace)
+    with pytest.raises(sj.InputError) as refused:
+        sj.load(file)
+    (line,) = str(refused.value).splitlines()
+    assert line.startswith(f"{file}:6: bottleneck.trace: {told}")
+
+
+def test_a_trace_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "x.toml"
+    file.write_text(SCENARIO, encoding="utf-8")
+    with pytest.raises(sj.InputError) as refused:
+        sj.load(file)
+    (line,) = str(refused.value).splitlines()
+    assert 'bottleneck.trace: "links/x.trace" cannot be read: No such file or directory' in line
