@@ -11,7 +11,7 @@ demo:  ## set up, run a published experiment with five queue laws, write a page 
 test:  ## set up and run every check and test
 	@./ci.sh test
 
-bench:  ## cost of each law, and of a simulated packet, beside ns-2's where it is installed
+bench:  ## cost of each law and of a simulated packet, beside ns-2's and ns-3's where they are installed; large networks
 	@./ci.sh bench
 
 behaviour:  ## run every law on three links and print how it behaves
@@ -20,7 +20,7 @@ behaviour:  ## run every law on three links and print how it behaves
 peers:  ## run the same scenarios in ns-2 and ns-3 and compare; ARGS="..." for any point (ARGS=--help)
 	@./ci.sh peers $(ARGS)
 
-fuzz:  ## look for what upsets a sender or a receiver, twenty minutes a target
+fuzz:  ## look for what upsets a sender, a receiver or a reader of files, twenty minutes a target
 	@./ci.sh fuzz
 
 docs:  ## build the documentation; warnings are errors; the last line is the path of its first page

@@ -12,6 +12,7 @@ readonly ROOT=$PWD
 readonly PY=$ROOT/.venv/bin/python
 readonly SKIPPED=${SOJOURN_SKIPPED:-$ROOT/build/test/skipped.txt} # the tests of this file set another
 readonly THIRD_PARTY=python/sojourn/THIRD-PARTY.txt # the notices of the crates in the extension, made for the wheel
+readonly FUZZED="sender receiver pair scenario recording" # the targets of fuzz/
 readonly LACKING=3 # the exit status of a part that this machine cannot run
 
 main() {
@@ -44,7 +45,7 @@ usage() {
   behaviour build, then run every law on three links and print how it behaves
   peers    build, install the peers that are missing where that may be done, then compare; with options, one point
   ordeal   a hundred million operations on every law, some ten minutes (ORDEAL_OPERATIONS sets another number)
-  fuzz [TARGET [SECONDS]]  look for what upsets a sender or a receiver: 20 minutes for each of sender, receiver, pair
+  fuzz [TARGET [SECONDS]]  look for what upsets a sender, a receiver or a reader of files: 20 minutes a target
   fuzz_keep  what fuzz found on its way, minimised, into fuzz/corpus, which `test` plays
   docs     build, then the pages, warnings as errors: the last line is the path of the first one
   wheel    build, then dist/*.whl
@@ -99,12 +100,14 @@ TEXT
 }
 
 bench() {
-  echo "make bench: builds Sojourn, then measures the cost of each law and of a simulated packet; about 2 minutes once built."
+  echo "make bench: builds Sojourn, then measures the cost of each law and of a simulated packet, and large networks; about 8 minutes once built."
   step "build" build
   heading "laws"
   "$PY" benches/law_cost.py
   heading "bench"
   "$PY" benches/packet_cost.py
+  heading "scale"
+  "$PY" benches/scale.py
 }
 
 behaviour() {
@@ -189,31 +192,38 @@ ordeal() {
 }
 
 fuzz() {
-  local targets=${1:-sender receiver pair} seconds=${2:-1200} target
-  case $targets in
-    sender | receiver | pair | "sender receiver pair") ;;
-    *) echo "ci.sh fuzz: $targets: is no target; legal: sender, receiver, pair" >&2 && exit 2 ;;
+  local targets=${1:-$FUZZED} seconds=${2:-1200} target
+  case " $FUZZED $FUZZED " in
+    *" $targets "*) ;;
+    *) echo "ci.sh fuzz: $targets: is no target; legal: ${FUZZED// /, }" >&2 && exit 2 ;;
   esac
   case $seconds in
     "" | *[!0-9]*) echo "ci.sh fuzz: $seconds: is no number of seconds; legal: such as 1200" >&2 && exit 2 ;;
   esac
-  echo "make fuzz: looks for what upsets a sender or a receiver, $seconds seconds a target, with what the compiler can check built in."
+  echo "make fuzz: looks for what upsets a sender, a receiver or a reader of files, $seconds seconds a target, with what the compiler can check built in."
   has_fuzz
   for target in $targets; do
     mkdir -p "build/fuzz/$target" "fuzz/regressions/$target"
     # What goes wrong lands where `test` plays it from now on; what only leads somewhere new, in build/fuzz.
     cargo +nightly fuzz run --sanitizer none --target-dir target/fuzz "$target" "build/fuzz/$target" "fuzz/corpus/$target" -- \
-      -max_total_time="$seconds" -max_len=600 -timeout=10 -artifact_prefix="fuzz/regressions/$target/"
+      -max_total_time="$seconds" $(fuzz_options "$target") -timeout=10 -artifact_prefix="fuzz/regressions/$target/"
   done
+}
+
+fuzz_options() {
+  case $1 in
+    scenario) echo "-max_len=2000 -dict=fuzz/scenario.dict" ;;
+    *) echo "-max_len=600" ;;
+  esac
 }
 
 fuzz_keep() {
   has_fuzz
   local target
-  for target in sender receiver pair; do
+  for target in $FUZZED; do
     mkdir -p "build/fuzz/$target" "build/fuzz/kept/$target"
     cargo +nightly fuzz run --sanitizer none --target-dir target/fuzz "$target" "build/fuzz/kept/$target" "fuzz/corpus/$target" \
-      "build/fuzz/$target" -- -set_cover_merge=1 -max_len=600
+      "build/fuzz/$target" -- -set_cover_merge=1 $(fuzz_options "$target")
     rm -rf "fuzz/corpus/$target"
     mv "build/fuzz/kept/$target" "fuzz/corpus/$target"
   done

@@ -11,6 +11,7 @@
     catalogue KIND     the table of all laws, discs, ccs, apps or profiles
     gallery FOLDER     the table of a folder of scenarios, from their titles
     knobs              every knob of TCP, as it stands in each profile
+    metrics            every metric of a result, with its unit
     scenario           every key of a scenario file
     commands           every command's own help
     api                every public name of the package
@@ -128,6 +129,12 @@ def scenario() -> str:
     return "\n\n".join(_keys(name, fields) for name, fields in tables.items())
 
 
+def metrics() -> str:
+    """Every metric of a result."""
+    rows = ([f"`{one['name']}`", one["unit"], one["summary"]] for one in catalogue.entries("metrics"))
+    return _table(["name", "unit", "what it is"], rows)
+
+
 def knobs() -> str:
     """Every knob of TCP, as it stands in each profile."""
     profiles = [catalogue.explain(entry["name"]) for entry in catalogue.entries("profiles")]
@@ -179,6 +186,7 @@ _WHAT: dict[str, Callable[..., str]] = {
     "gallery": scenarios_of,
     "scenario": scenario,
     "knobs": knobs,
+    "metrics": metrics,
     "commands": commands,
     "api": api,
     "page": root_page,

@@ -2,3 +2,6 @@
 
 #[path = "../../crates/tcp/tests/hostile/world/mod.rs"]
 pub mod world;
+
+#[path = "../../crates/sim/tests/files/world.rs"]
+pub mod files;

@@ -16,7 +16,7 @@ except ImportError as fault:
 
 __all__ = ["KINDS", "core_version", "entries", "explain"]
 
-KINDS = ("laws", "discs", "ccs", "apps", "profiles", "knobs")
+KINDS = ("laws", "discs", "ccs", "apps", "profiles", "knobs", "metrics")
 
 
 def entries(kind: str) -> list[dict[str, Any]]:

@@ -133,13 +133,14 @@ def _read(path: str | Path) -> bytes:
 
 
 def _beside(folder: Path, name: str) -> bytes:
-    """The bytes of a file that a scenario in `folder` names. What it raises says what is wrong in one line."""
+    """The bytes of a file that a scenario in `folder` names. Raises `InputError` of one line."""
     try:
         with (folder / name).open("rb") as file:
             text = file.read(_MOST_RECORDED + 1)
     except (OSError, ValueError) as fault:
         what = fault.strerror if isinstance(fault, OSError) else fault
-        raise InputError(f'"{name}" cannot be read: {what}; legal: a file, from the scenario\'s folder') from None
+        legal = "legal: a file, named from the scenario's folder"
+        raise InputError(f'"{name}" cannot be read: {what}; {legal}') from None
     if len(text) > _MOST_RECORDED:
         raise InputError(f'"{name}" is too large; legal: a file of at most 100 MB')
     return text

@@ -34,6 +34,19 @@ def page(made, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def chain_page(made, tmp_path_factory):
+    """The page of a result at two links, as if both had been the same."""
+    names = ("first", "second")
+    runs = tuple(replace(run, link=link) for link in names for run in made.runs)
+    series, distributions = (
+        pl.concat(table.with_columns(pl.lit(link, pl.Enum(names)).alias("link")) for link in names)
+        for table in (made.series, made.distributions)
+    )
+    result = replace(made, runs=runs, series=series, distributions=distributions)
+    return result.report(tmp_path_factory.mktemp("chain") / "report.html")
+
+
+@pytest.fixture(scope="module")
 def long_page(made, tmp_path_factory):
     """The page of one law and one seed with 200 000 samples of everything, four single flows among it."""
     rng = np.random.default_rng(1)
@@ -268,4 +281,19 @@ def test_200_000_points_stay_smooth_in_some_megabytes(browser, long_page):
     # Their median: a busy machine may hold up one of them.
     assert median(took) < BLINK_MS
     assert chart(browser, "queue", "step") == pytest.approx(6.0 / LONG)
+    assert browser.complaints == []
+
+
+def test_one_of_several_links_is_shown_and_its_charts_have_their_size(browser, chain_page):
+    browser.open(chain_page)
+    shown = "[...document.querySelectorAll('section.link')].map((part) => part.getClientRects().length > 0)"
+    widths = "[...document.querySelectorAll('#link-1-queue .chart canvas')].map((one) => one.clientWidth)"
+    assert browser.ask(shown) == [True, False]
+    browser.ask("document.querySelectorAll('button.place')[1].click()")
+    browser.settle()
+    assert browser.ask(shown) == [False, True]
+    assert all(width > 300 for width in browser.ask(widths))
+    assert browser.ask("document.querySelectorAll('button.place[aria-selected=true]').length") == 1
+    browser.send("Emulation.setEmulatedMedia", media="print")
+    assert browser.ask(shown) == [True, True], "paper has both"
     assert browser.complaints == []

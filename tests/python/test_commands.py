@@ -234,7 +234,8 @@ def test_wrong_options_of_run_are_one_line(refused, flags, begins):
         (["--verbose"], "sojourn: --verbose: is not an option; see sojourn --help"),
         (
             ["list", "lwas"],
-            'sojourn list: "lwas" is not a list; legal: laws, discs, ccs, apps, profiles, knobs, scenarios',
+            'sojourn list: "lwas" is not a list; legal: laws, discs, ccs, apps, profiles, knobs, metrics, '
+            "scenarios",
         ),
         (["explain", "redd"], 'sojourn explain: "redd" is not known; nearest: red'),
         (["explain", "\u2603"], 'sojourn explain: "\u2603" is not known; legal: '),
@@ -294,7 +295,7 @@ def test_a_fault_names_file_line_and_key(refused, folder, old, new, line, words)
 def test_list_is_text_or_json(sojourn):
     names = [line.split()[0] for line in sojourn("list", "laws").stdout.splitlines()]
     assert {"tail_drop", "red", "pi"} <= set(names)
-    for kind in ("laws", "discs", "ccs", "apps", "profiles", "knobs"):
+    for kind in ("laws", "discs", "ccs", "apps", "profiles", "knobs", "metrics"):
         entries = json.loads(sojourn("list", kind, "--json").stdout)
         assert entries, kind
         assert all(entry["name"] and entry["summary"] for entry in entries)
@@ -372,7 +373,7 @@ def test_check_shows_the_gains_that_pi_is_designed_with(sojourn):
 
 
 def test_every_entry_of_the_catalogue_is_explained(sojourn):
-    for kind in ("laws", "discs", "ccs", "apps", "profiles", "knobs"):
+    for kind in ("laws", "discs", "ccs", "apps", "profiles", "knobs", "metrics"):
         for entry in json.loads(sojourn("list", kind, "--json").stdout):
             done = sojourn("explain", entry["name"])
             assert done.returncode == 0, entry

@@ -25,7 +25,8 @@ def test_examples_run(name, root, monkeypatch):
 
 #: What the figures share; a user needs none of it.
 HELPERS = {
-    f"Plots.{name}" for name in ["changes_s", "delay_grid", "delay_unit", "end_s", "time_unit", "warmup_s"]
+    f"Plots.{name}"
+    for name in ["changes_s", "delay_grid", "delay_unit", "end_s", "goodput_unit", "time_unit", "warmup_s"]
 }
 
 

@@ -704,9 +704,8 @@ def test_datagrams_are_told_with_their_rate():
     assert said.startswith("2 cbr flows (1 Mbit/s, UDP, without ECN, packets of 200 B) share")
     group = {"count": 1, "app": "ping", "every": "200 ms", "segment": None, "size": {"exponential": "84 B"}}
     said = setting.sentences({"flows": [group]})[0]
-    assert said.startswith(
-        "1 ping flow (one each 200 ms, UDP, without ECN, packets of exponential 84 B) shares"
-    )
-    group = {"count": 1, "app": "bulk", "cc": "cubic", "sack": False, "timestamps": True, "profile": "ns2"}
+    assert said.startswith("1 ping flow (one each 200 ms, UDP, without ECN, packets of exponential 84 B)")
+    bulk = {"count": 1, "app": "bulk", "cc": "cubic", "profile": "ns2"}
+    group = bulk | {"sack": False, "timestamps": True}
     said = setting.sentences({"flows": [group]})[0]
     assert "(cubic, without SACK, with timestamps, ns2 profile, without ECN)" in said

@@ -4,13 +4,14 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use sojourn_aqm::catalogue as aqm;
+use sojourn_scenario::metrics::{METRICS, Metric, metric_named};
 use sojourn_scenario::{App, Key, json_of};
 use sojourn_tcp::knobs::{KNOBS, Knob, PROFILE_PAGES, knob};
 use sojourn_tcp::{Profile, catalogue as tcp};
 use sojourn_units::Page;
 use sojourn_units::param::{Field, Kind};
 
-/// Everything of a kind (`laws`, `discs`, `ccs`, `apps`, `profiles`, `knobs`) as a JSON array.
+/// Everything of a kind (`laws`, `discs`, `ccs`, `apps`, `profiles`, `knobs`, `metrics`) as a JSON array.
 #[pyfunction]
 pub(crate) fn catalogue_json(kind: &str) -> PyResult<String> {
     let pages: Vec<Value> = match kind {
@@ -20,9 +21,10 @@ pub(crate) fn catalogue_json(kind: &str) -> PyResult<String> {
         "apps" => App::PAGES.iter().map(told_app).collect(),
         "profiles" => PROFILE_PAGES.iter().map(told_profile).collect(),
         "knobs" => KNOBS.iter().map(told_knob).collect(),
+        "metrics" => METRICS.iter().map(told_metric).collect(),
         other => {
             return Err(PyValueError::new_err(format!(
-                "\"{other}\" is no kind; legal: laws, discs, ccs, apps, profiles, knobs"
+                "\"{other}\" is no kind; legal: laws, discs, ccs, apps, profiles, knobs, metrics"
             )));
         }
     };
@@ -40,6 +42,7 @@ pub(crate) fn explain_json(name: &str) -> Option<String> {
         .or_else(|| App::PAGES.iter().find(|page| page.stem == name).map(told_app))
         .or_else(|| PROFILE_PAGES.iter().find(|page| page.stem == name).map(told_profile))
         .or_else(|| knob(name).map(told_knob))
+        .or_else(|| metric_named(name).map(told_metric))
         .or_else(scenario)
         .or_else(|| told_key(name))
         .map(|page| page.to_string())
@@ -104,6 +107,19 @@ fn told_knob(knob: &Knob) -> Value {
         "idea": format!("A key of [flows.tcp]; legal: {legal}. Where it is not given: {}.", knob.by_profile()),
         "equation": "",
         "source": knob.source,
+        "fields": [],
+    })
+}
+
+fn told_metric(metric: &Metric) -> Value {
+    json!({
+        "kind": "metric",
+        "name": metric.name,
+        "summary": metric.about,
+        "unit": metric.unit,
+        "idea": "",
+        "equation": "",
+        "source": "",
         "fields": [],
     })
 }

@@ -192,6 +192,7 @@ fn distribution(kind: &Kind) -> Json {
         named("pareto", &one, Some("shape")),
         named("lognormal", &one, Some("sigma")),
         named("table", &rows, None),
+        named("file", &of_kind(&Kind::Text), None),
     ] })
 }
 

@@ -18,13 +18,16 @@
 //! to the bit that of an event for every arrival at every link and endpoint
 //! ([`Simulation::stepwise`], the reference).
 
+mod members;
+
 use crate::event::{Event, Kind, MOST_COMPONENTS};
 use crate::event_queue::EventQueue;
 use crate::flow::{Flow, Source, State};
 use crate::inbox::Entry;
 use crate::leg::{End, Layout, Leg};
 use crate::link::{Link, Managed, Private, Queue, Speed};
-use crate::network::{Change, LinkChange, Network};
+use crate::member::{Class, Member, NOBODY};
+use crate::network::{Change, FlowPlan, LinkChange, Network};
 use crate::packet::{Packet, Pool};
 use crate::probe::Probe;
 use crate::wire::Wire;
@@ -46,6 +49,12 @@ pub struct Simulation<P> {
     speeds: Vec<Speed>,
     legs: Vec<Leg>,
     flows: Vec<Flow>,
+    classes: Vec<Class>,
+    /// What comes and goes over some of the flows.
+    members: Vec<Member>,
+    /// What links and legs are added with; it has none itself.
+    layout: Layout,
+    seed: u64,
     /// The flows whose applications read at rates of their own, and until when the probe was told of it.
     readers: BTreeMap<u32, Time>,
     pool: Pool,
@@ -80,7 +89,8 @@ impl<P: Probe> Simulation<P> {
     }
 
     fn build(mut network: Network, seed: u64, probe: P, stepwise: bool) -> Simulation<P> {
-        let Layout { links, wires, private, speeds, legs, first } = Layout::new(&mut network, stepwise);
+        let (mut layout, first) = Layout::new(&mut network, stepwise);
+        let links = std::mem::take(&mut layout.links);
         let most = links.len().max(network.flows.len()).max(network.changes.len());
         assert!(most < MOST_COMPONENTS, "too large a network: {most} links, flows or changes");
         let gap = links.iter().filter(|link| !link.is_station).map(|link| link.transmitter.gap()).min();
@@ -89,25 +99,20 @@ impl<P: Probe> Simulation<P> {
             events.push(change.time, Event::new(Kind::Change, number as u32));
             change.link = place(&links, change.link).expect("a link that changes is shared") as u32;
         }
-        for (number, flow) in network.flows.iter().enumerate() {
-            events.push(flow.start, Event::new(Kind::Start, number as u32));
-            if let Some(stop) = flow.stop {
-                events.push(stop, Event::new(Kind::Stop, number as u32));
-            }
-        }
-        let mut flows = Vec::with_capacity(network.flows.len());
-        let plans = network.flows.into_iter().zip(first);
-        flows.extend(plans.map(|(plan, first)| Flow::new(plan, first, seed)));
         let mut simulation = Simulation {
             now: Time::ZERO,
             events,
             counts: Counts::default(),
             links,
-            wires,
-            private,
-            speeds,
-            legs,
-            flows,
+            wires: std::mem::take(&mut layout.wires),
+            private: std::mem::take(&mut layout.private),
+            speeds: std::mem::take(&mut layout.speeds),
+            legs: std::mem::take(&mut layout.legs),
+            flows: Vec::with_capacity(network.flows.len()),
+            classes: network.classes.into_iter().map(|plan| Class::new(plan, seed)).collect(),
+            members: Vec::new(),
+            layout,
+            seed,
             readers: BTreeMap::new(),
             pool: Pool::default(),
             changes: network.changes,
@@ -116,8 +121,31 @@ impl<P: Probe> Simulation<P> {
             departed: Vec::new(),
             probe,
         };
+        for (plan, first) in network.flows.into_iter().zip(first) {
+            simulation.add_planned(plan, first);
+        }
+        (0..simulation.classes.len() as u32).for_each(|class| simulation.open_class(class));
         (0..simulation.links.len() as u32).for_each(|link| simulation.schedule_update(link));
         simulation
+    }
+
+    /// Adds a flow that starts and stops as planned.
+    fn add_planned(&mut self, plan: FlowPlan, first: [u32; 2]) {
+        let number = self.flows.len() as u32;
+        let (start, stop) = (plan.start, plan.stop);
+        self.add_flow(plan, first);
+        let flow = &self.flows[number as usize];
+        if flow.member == NOBODY {
+            self.events.push(start, Event::new(Kind::Start, number));
+            stop.into_iter().for_each(|stop| self.events.push(stop, Event::new(Kind::Stop, number)));
+        } else if self.members[flow.member as usize].first == number {
+            self.events.push(start, Event::new(Kind::Start, number));
+        }
+    }
+
+    fn add_flow(&mut self, plan: FlowPlan, first: [u32; 2]) {
+        let member = self.add_member(&plan, self.flows.len() as u32);
+        self.flows.push(Flow::new(plan, first, member, self.seed));
     }
 
     /// Lets everything happen that is due by `until`.
@@ -190,7 +218,8 @@ impl<P: Probe> Simulation<P> {
             .links
             .iter()
             .map(|link| link.inbox.len() + link.disc().map_or(0, |disc| disc.backlog().packets as usize));
-        let (segments, packets) = (self.pool.held(), on_their_way.sum::<usize>());
+        let late = self.members.iter().map(Member::late);
+        let (segments, packets) = (self.pool.held(), on_their_way.chain(late).sum::<usize>());
         assert!(segments <= packets, "{segments} segments and datagrams of {packets} packets");
         for link in &self.links {
             if let Some(disc) = link.disc() {
@@ -216,7 +245,16 @@ impl<P: Probe> Simulation<P> {
             (Kind::Receiver, flow) => self.receiver_timer(flow),
             (Kind::Sender, flow) => self.sender_timer(flow),
             (Kind::Start, flow) => self.start(flow),
-            (Kind::Stop, flow) => self.stop(self.now, flow),
+            (Kind::Stop, flow) => match self.flows[flow as usize].member {
+                NOBODY => self.stop(self.now, flow),
+                member => self.leave(member),
+            },
+            (Kind::Count, class) => self.count(class),
+            (Kind::Arrival, class) => self.arrival(class),
+            (Kind::Late, flow) => self.late(flow),
+            (Kind::Told, flow) => self.told(flow),
+            (Kind::Act, member) => self.act(member),
+            (Kind::Ended, flow) => self.ended(flow),
         }
     }
 }
@@ -453,28 +491,24 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    /// A packet comes to the receiver.
+    /// A packet comes to the receiver, which may answer.
+    #[expect(clippy::inline_always, reason = "every packet calls it once")]
+    #[inline(always)]
     fn receive(&mut self, at: Time, packet: Packet) {
         let number = packet.flow_number();
-        // An acknowledgment that is due before is on its way before.
-        loop {
-            let flow = &mut self.flows[number as usize];
-            let Source::Tcp(connection) = &mut flow.source else { return self.receive_datagram(at, packet) };
-            if !flow.receiver_timer.may_be_before(at) {
-                break;
-            }
-            let receiver = &mut connection.receiver;
-            let Some(due) = receiver.next_timeout().filter(|due| *due < at) else { break };
-            if let Some(ack) = receiver.on_timeout(due) {
-                let packet = self.pool.of_segment(ack, number, flow.reverse);
-                self.travel(due, packet);
-            }
+        let flow = &self.flows[number as usize];
+        let timer = flow.receiver_timer;
+        if flow.member != NOBODY && !self.admits(at, packet) {
+            return;
         }
+        if timer.may_be_before(at) {
+            self.acknowledge_before(at, number);
+        }
+        let flow = &mut self.flows[number as usize];
+        let Source::Tcp(connection) = &mut flow.source else { return self.receive_datagram(at, packet) };
         // Its checksum gives a damaged one away.
         let Some(segment) = self.pool.take(packet) else { return };
-        let flow = &mut self.flows[number as usize];
-        let Source::Tcp(connection) = &mut flow.source else { return };
-        let reverse = flow.reverse;
+        let (reverse, life, member) = (flow.reverse, flow.heard, flow.member);
         let receiver = &mut connection.receiver;
         let slow = receiver.read_by(at).is_some();
         if slow {
@@ -483,16 +517,33 @@ impl<P: Probe> Simulation<P> {
         }
         let before = receiver.delivered();
         let answer = receiver.on_segment(at, segment);
-        let delivered = receiver.delivered() - before;
+        let end = receiver.delivered();
         if let Some(time) = flow.receiver_timer.needs(receiver.next_timeout()) {
             self.events.push(time, Event::new(Kind::Receiver, number));
         }
         if !slow {
-            self.probe.received(at, number, delivered);
+            self.probe.received(at, number, end - before);
+        }
+        if member != NOBODY && end > before {
+            self.note_delivered(at, number, end);
         }
         if let Some(ack) = answer {
-            let packet = self.pool.of_segment(ack, number, reverse);
+            let packet = self.pool.of_segment(ack, number, reverse, life);
             self.travel(at, packet);
+        }
+    }
+
+    /// An acknowledgment that is due before `at` is on its way before.
+    fn acknowledge_before(&mut self, at: Time, number: u32) {
+        loop {
+            let flow = &mut self.flows[number as usize];
+            let Source::Tcp(connection) = &mut flow.source else { return };
+            let receiver = &mut connection.receiver;
+            let Some(due) = receiver.next_timeout().filter(|due| *due < at) else { return };
+            if let Some(ack) = receiver.on_timeout(due) {
+                let packet = self.pool.of_segment(ack, number, flow.reverse, flow.heard);
+                self.travel(due, packet);
+            }
         }
     }
 
@@ -513,32 +564,42 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    /// An acknowledgment comes to the sender, or a datagram that was sent back.
+    /// An acknowledgment comes to the sender, or a request, or a datagram that was sent back.
     fn acknowledge(&mut self, at: Time, packet: Packet) {
         let number = packet.flow_number();
         // What is due before happens before.
         loop {
-            let flow = &mut self.flows[number as usize];
-            let Source::Tcp(connection) = &mut flow.source else {
+            let flow = &self.flows[number as usize];
+            let Source::Tcp(_) = &flow.source else {
                 let Some(sent) = self.pool.take_datagram(packet) else { return };
                 return self.probe.rtt(at, number, at.since(sent));
             };
             let stop = flow.stop;
-            let due =
-                if flow.sender_timer.may_be_before(at) { connection.sender.next_timeout() } else { None };
+            let due = if flow.sender_timer.may_be_before(at) { flow.deadline() } else { None };
             if let Some(due) = due.filter(|due| *due < at && *due <= stop) {
                 self.expire(due, number);
             } else if stop < at {
                 self.stop(stop, number);
+            } else if flow.member == NOBODY {
+                return self.take_acknowledgment(at, packet);
             } else {
-                let Some(segment) = self.pool.take(packet) else { return };
-                let progress = connection.sender.on_segment(at, segment);
-                if let Some(rtt) = progress.rtt {
-                    self.probe.rtt(at, number, rtt);
-                }
-                return self.pump(at, number);
+                return self.hear(at, packet);
             }
         }
+    }
+
+    /// An acknowledgment comes to the sender.
+    #[expect(clippy::inline_always, reason = "every packet calls it once")]
+    #[inline(always)]
+    fn take_acknowledgment(&mut self, at: Time, packet: Packet) {
+        let number = packet.flow_number();
+        let Source::Tcp(connection) = &mut self.flows[number as usize].source else { return };
+        let Some(segment) = self.pool.take(packet) else { return };
+        let progress = connection.sender.on_segment(at, segment);
+        if let Some(rtt) = progress.rtt {
+            self.probe.rtt(at, number, rtt);
+        }
+        self.pump(at, number);
     }
 
     /// Sends what the sender may send.
@@ -555,7 +616,7 @@ impl<P: Probe> Simulation<P> {
                 }
                 return;
             };
-            let packet = self.pool.of_segment(segment, number, flow.forward);
+            let packet = self.pool.of_segment(segment, number, flow.forward, flow.life);
             self.travel(at, packet);
         }
     }
@@ -572,6 +633,10 @@ impl<P: Probe> Simulation<P> {
 /// What flows do by themselves.
 impl<P: Probe> Simulation<P> {
     fn start(&mut self, number: u32) {
+        let member = self.flows[number as usize].member;
+        if member != NOBODY {
+            return self.start_member(member);
+        }
         let flow = &mut self.flows[number as usize];
         flow.state = State::Sending;
         match &mut flow.source {
@@ -586,14 +651,26 @@ impl<P: Probe> Simulation<P> {
 
     fn stop(&mut self, at: Time, number: u32) {
         let flow = &mut self.flows[number as usize];
-        if flow.state == State::Stopped {
+        if flow.stop != at {
             return;
         }
-        flow.state = State::Stopped;
         flow.stop = Time::NEVER;
-        if let Source::Tcp(connection) = &mut flow.source {
-            connection.sender.stop();
-            self.probe.stopped(at, number);
+        match flow.state {
+            State::Waiting if flow.member != NOBODY => flow.state = State::Idle,
+            State::Waiting | State::Sending => {
+                flow.state = State::Stopped;
+                let member = flow.member;
+                if let Source::Tcp(connection) = &mut flow.source {
+                    connection.sender.stop();
+                    self.probe.stopped(at, number);
+                }
+                if member != NOBODY {
+                    // FIN goes out also where nothing is under way.
+                    self.pump(at, number);
+                    self.note_acknowledged(at, number);
+                }
+            }
+            State::Stopped | State::Done | State::Idle => {}
         }
     }
 
@@ -601,9 +678,9 @@ impl<P: Probe> Simulation<P> {
         let now = self.now;
         let flow = &mut self.flows[number as usize];
         match &mut flow.source {
-            Source::Tcp(connection) => {
+            Source::Tcp(_) => {
                 if flow.sender_timer.is_due(now) {
-                    let due = connection.sender.next_timeout();
+                    let due = flow.deadline();
                     if due.is_some_and(|due| due <= now) {
                         self.expire(now, number);
                     } else if let Some(time) = flow.sender_timer.needs(due) {
@@ -612,8 +689,11 @@ impl<P: Probe> Simulation<P> {
                 }
             }
             Source::Datagrams(datagrams) => {
-                if flow.state == State::Stopped {
+                if !flow.sender_timer.is_due(now) || flow.state != State::Sending {
                     return;
+                }
+                if datagrams.next() > now {
+                    return self.schedule_datagram(number);
                 }
                 let packet = self.pool.datagram(now, datagrams.send(), number, flow.forward);
                 self.schedule_datagram(number);
@@ -625,9 +705,11 @@ impl<P: Probe> Simulation<P> {
 
     /// Asks the source of datagrams again when the next one is due.
     fn schedule_datagram(&mut self, number: u32) {
-        let Source::Datagrams(datagrams) = &self.flows[number as usize].source else { return };
-        if datagrams.next() < Time::NEVER {
-            self.events.push(datagrams.next(), Event::new(Kind::Sender, number));
+        let flow = &mut self.flows[number as usize];
+        let Source::Datagrams(datagrams) = &flow.source else { return };
+        let next = Some(datagrams.next()).filter(|next| *next < Time::NEVER);
+        if let Some(time) = flow.sender_timer.needs(next) {
+            self.events.push(time, Event::new(Kind::Sender, number));
         }
     }
 
@@ -643,7 +725,7 @@ impl<P: Probe> Simulation<P> {
             self.events.push(time, Event::new(Kind::Receiver, number));
         }
         if let Some(ack) = answer {
-            let packet = self.pool.of_segment(ack, number, flow.reverse);
+            let packet = self.pool.of_segment(ack, number, flow.reverse, flow.heard);
             self.travel(now, packet);
         }
     }

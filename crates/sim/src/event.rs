@@ -9,24 +9,36 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Event(u32);
 
-/// What happens, in the order at one instant: changes, updates, what comes to endpoints, what they do by
-/// themselves, then the links. A packet takes time on every link, so all that comes to a link at an instant
+/// What happens, in the order at one instant: changes, updates, what comes to endpoints, what they and their
+/// applications do by themselves, then the links. A packet takes time on every link, so all that comes to a link at an instant
 /// is known when its turn is, and comes in the order of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// An entry of the schedule is due.
     Change,
+    /// The number of flows of this class changes.
+    Count,
     /// The law in front of this link wants its update.
     Update,
     /// What came to this station must be looked at: one behind a wire that changes the order, or, stepwise, one of an
     /// endpoint.
     Arrive,
+    /// A packet that had to wait for its time comes to this flow's receiver.
+    Late,
     /// This flow's delayed acknowledgment.
     Receiver,
     /// This flow's retransmission timer, or its next datagram.
     Sender,
+    /// This flow's receiver has all that it asked for.
+    Told,
+    /// Flows of this class come.
+    Arrival,
     /// This flow starts.
     Start,
+    /// This member's application is to be asked, or asks again.
+    Act,
+    /// This flow's sender has everything acknowledged.
+    Ended,
     /// This flow stops.
     Stop,
     /// What came to this link must be looked at.
@@ -46,18 +58,24 @@ impl Event {
     }
 }
 
-const KINDS: [Kind; 8] = [
+const KINDS: [Kind; 14] = [
     Kind::Change,
+    Kind::Count,
     Kind::Update,
     Kind::Arrive,
+    Kind::Late,
     Kind::Receiver,
     Kind::Sender,
+    Kind::Told,
+    Kind::Arrival,
     Kind::Start,
+    Kind::Act,
+    Kind::Ended,
     Kind::Stop,
     Kind::Drain,
 ];
 
-/// 2^29 components of a kind, above them the kind.
-const NUMBER_BITS: u32 = 29;
+/// 2^28 components of a kind, above them the kind.
+const NUMBER_BITS: u32 = 28;
 /// How many components of a kind there can be.
 pub(crate) const MOST_COMPONENTS: usize = 1 << NUMBER_BITS;

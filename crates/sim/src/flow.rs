@@ -18,17 +18,29 @@ pub(crate) struct Flow {
     pub(crate) sender_timer: Timer,
     /// When the receiver's entry in the event queue is due.
     pub(crate) receiver_timer: Timer,
-    pub(crate) state: State,
     /// When it stops; NEVER once it has.
     pub(crate) stop: Time,
+    /// What it belongs to, if that comes and goes.
+    pub(crate) member: u32,
+    pub(crate) state: State,
+    /// Which of its connections its sender has.
+    pub(crate) life: u8,
+    /// And its receiver.
+    pub(crate) heard: u8,
 }
 
 /// Where in its life a flow is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
+    /// It has not begun.
     Waiting,
     Sending,
+    /// It sends nothing new.
     Stopped,
+    /// It will have everything acknowledged at a time that may lie ahead.
+    Done,
+    /// It has everything acknowledged.
+    Idle,
 }
 
 pub(crate) enum Source {
@@ -48,10 +60,12 @@ pub(crate) struct Connection {
 pub(crate) struct Timer(Time);
 
 impl Flow {
-    /// A flow of the run with `seed`, from its plan and its first legs.
-    pub(crate) fn new(plan: FlowPlan, [forward, reverse]: [u32; 2], seed: u64) -> Flow {
+    /// A flow of the run with `seed` that belongs to `member`, from its plan and its first legs.
+    pub(crate) fn new(plan: FlowPlan, [forward, reverse]: [u32; 2], member: u32, seed: u64) -> Flow {
         let source = match plan.source {
-            SourcePlan::Bulk(config) => Source::Tcp(Box::new(Connection::new(config))),
+            SourcePlan::Bulk(config) | SourcePlan::App(config, _) => {
+                Source::Tcp(Box::new(Connection::new(config)))
+            }
             SourcePlan::Datagrams(stream) => {
                 Source::Datagrams(Box::new(Datagrams::new(stream, seed, plan.start)))
             }
@@ -62,17 +76,34 @@ impl Flow {
             reverse,
             sender_timer: Timer::OFF,
             receiver_timer: Timer::OFF,
-            state: State::Waiting,
             stop: plan.stop.unwrap_or(Time::NEVER),
+            member,
+            state: State::Waiting,
+            life: 0,
+            heard: 0,
+        }
+    }
+
+    /// When its sender's next timer expires, as long as it has something under way.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        match (&self.source, self.state) {
+            (Source::Tcp(connection), State::Sending | State::Stopped) => connection.sender.next_timeout(),
+            _ => None,
         }
     }
 }
 
 impl Connection {
     fn new(config: Arc<Config>) -> Connection {
-        let receiver = Receiver::new(config.clone());
-        let sender = Sender::new(config).expect("the scenario names congestion controls of the catalogue");
-        Connection { sender, receiver }
+        Connection { sender: Connection::sender(config.clone()), receiver: Connection::receiver(config) }
+    }
+
+    pub(crate) fn sender(config: Arc<Config>) -> Sender {
+        Sender::new(config).expect("the scenario names congestion controls of the catalogue")
+    }
+
+    pub(crate) fn receiver(config: Arc<Config>) -> Receiver {
+        Receiver::new(config)
     }
 
     /// The congestion window.

@@ -91,9 +91,9 @@ mod tests {
         let [mut one, mut other, mut both] = [0, 1, 2].map(|_| Histogram::<6>::default());
         for value in 0..5000 {
             if value % 3 == 0 {
-                one.add(value, 2)
+                one.add(value, 2);
             } else {
-                other.add(value * 7, 2)
+                other.add(value * 7, 2);
             }
             both.add(if value % 3 == 0 { value } else { value * 7 }, 2);
         }

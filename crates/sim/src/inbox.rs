@@ -363,7 +363,7 @@ mod tests {
         for second in 0..1000 {
             let now = second * 1_000_000_000;
             (0..10).for_each(|packet_number| {
-                inbox.push(at(now), at(now + packet_number * 10_000), packet(0, 1))
+                inbox.push(at(now), at(now + packet_number * 10_000), packet(0, 1));
             });
             assert_eq!(taken(&mut inbox, now + 1_000_000).len(), 10);
         }

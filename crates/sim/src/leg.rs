@@ -15,8 +15,9 @@
 //! ```
 
 use crate::link::{Link, Private, Speed};
-use crate::network::{FlowPlan, LinkPlan, Network};
+use crate::network::{FlowPlan, Hop, Joining, LinkPlan, Network};
 use crate::wire::Wire;
+use sojourn_scenario::links::Framing;
 use sojourn_units::{Rate, Span};
 use std::collections::BTreeMap;
 
@@ -43,6 +44,7 @@ pub(crate) enum End {
 }
 
 /// A network's links and legs.
+#[derive(Default)]
 pub(crate) struct Layout {
     /// The shared links, in the order of their numbers.
     pub(crate) links: Vec<Link>,
@@ -54,8 +56,22 @@ pub(crate) struct Layout {
     pub(crate) speeds: Vec<Speed>,
     /// And one more, where the last one's links end.
     pub(crate) legs: Vec<Leg>,
-    /// Each flow's first legs, forward and reverse.
-    pub(crate) first: Vec<[u32; 2]>,
+    /// The speeds by what they are of, and whether of data.
+    known: BTreeMap<(u64, Framing, bool), u32>,
+    /// The wire behind a link, and the station behind that, where there are any; by the number of the link.
+    beyond: BTreeMap<u32, Vec<End>>,
+    /// The number of the next link that is made.
+    next: u32,
+    stepwise: bool,
+}
+
+/// A piece of a way, before it is cut.
+#[derive(Clone, Copy)]
+enum Step {
+    /// Over a private link.
+    Private(Rate, Span, Framing),
+    /// To the end of a leg.
+    To(End),
 }
 
 impl Leg {
@@ -85,29 +101,22 @@ const RECEIVER: u32 = u32::MAX;
 const SENDER: u32 = u32::MAX - 1;
 
 impl Layout {
-    /// Cuts the network's routes into legs.
-    pub(crate) fn new(network: &mut Network, stepwise: bool) -> Layout {
+    /// Cuts the network's ways into legs; gives the first legs of each flow, forward and reverse.
+    pub(crate) fn new(network: &mut Network, stepwise: bool) -> (Layout, Vec<[u32; 2]>) {
         let real = network.links.len();
         let stations = add_stations(network);
         if stepwise {
             add_endpoints(network);
         }
         let private = private_links(network, stepwise);
-        let mut layout = Layout {
-            links: Vec::new(),
-            wires: Vec::new(),
-            private: Vec::with_capacity(private.iter().filter(|private| **private).count()),
-            speeds: Vec::new(),
-            legs: Vec::new(),
-            first: Vec::with_capacity(network.flows.len()),
-        };
+        let mut layout = Layout { next: network.links.len() as u32, stepwise, ..Layout::default() };
+        layout.private.reserve_exact(private.iter().filter(|private| **private).count());
         let mut plans = std::mem::take(&mut network.links);
         let mut places = vec![u32::MAX; plans.len()];
-        let mut wires = vec![None; plans.len()];
         for (number, plan) in plans.iter_mut().enumerate().filter(|(number, _)| !private[*number]) {
             places[number] = layout.links.len() as u32;
             if let Some(wire) = plan.impairments.take() {
-                wires[number] = Some(layout.wires.len() as u32);
+                layout.beyond.insert(number as u32, vec![End::Wire(layout.wires.len() as u32)]);
                 layout.wires.push((number as u32, *wire));
             }
             let plan = LinkPlan {
@@ -118,45 +127,123 @@ impl Layout {
             };
             layout.links.push(Link::new(number as u32, number >= real, plan));
         }
-        let mut speeds = BTreeMap::new();
+        for (link, beyond) in &mut layout.beyond {
+            beyond.extend(stations[*link as usize].map(|station| End::Link(places[station])));
+        }
+        let mut first = Vec::with_capacity(network.flows.len());
+        let mut steps = [Vec::new(), Vec::new()];
         for flow in &network.flows {
-            let routes = [(&flow.forward, End::Receiver), (&flow.reverse, End::Sender)];
-            let first = routes.map(|(route, end)| {
-                let first = layout.legs.len() as u32;
-                let mut from = layout.private.len() as u32;
-                for link in route {
+            for (way, steps) in [&flow.forward, &flow.reverse].into_iter().zip(&mut steps) {
+                steps.clear();
+                for link in way {
+                    let LinkPlan { rate, delay, framing, .. } = plans[*link as usize];
                     if private[*link as usize] {
-                        let LinkPlan { rate, delay, framing, .. } = plans[*link as usize];
-                        // Data go one way and acknowledgments the other: each way knows its own size.
-                        let key = (rate.bits_per_second().to_bits(), framing, end == End::Receiver);
-                        let new = || layout.add_speed(Speed::new(rate, framing));
-                        let speed = *speeds.entry(key).or_insert_with(new);
-                        layout.private.push(Private::new(speed, delay));
+                        steps.push(Step::Private(rate, delay, framing));
                     } else {
-                        from = layout.add_leg(from, End::Link(places[*link as usize]));
-                        if let Some(wire) = wires[*link as usize] {
-                            from = layout.add_leg(from, End::Wire(wire));
-                        }
-                        if let Some(station) = stations[*link as usize] {
-                            from = layout.add_leg(from, End::Link(places[station]));
-                        }
+                        layout.step_over(*link, places[*link as usize], steps);
                     }
                 }
-                layout.add_leg(from, end);
-                first
-            });
-            layout.first.push(first);
+            }
+            first.push(layout.add_flow(&steps));
         }
-        // Behind the last leg's.
-        layout.add_leg(layout.private.len() as u32, End::Sender);
         layout.legs.shrink_to_fit();
-        layout
+        (layout, first)
     }
 
-    /// Adds a speed; gives its number.
-    fn add_speed(&mut self, speed: Speed) -> u32 {
-        self.speeds.push(speed);
-        self.speeds.len() as u32 - 1
+    /// Adds as many flows as a member of a class has that joins, over the same links, and those links that are its own;
+    /// gives the flows' first legs. `number` is the member's in its class, `most` how many there may be.
+    pub(crate) fn join(
+        &mut self,
+        joining: &Joining,
+        (number, most): (u32, u32),
+        flows: u32,
+    ) -> Vec<[u32; 2]> {
+        let ways = [&joining.forward, &joining.reverse];
+        // A flow that met no shared link would go round and round without an event.
+        let mut first_too = !ways.iter().any(|way| way.iter().any(|hop| matches!(hop, Hop::Link(_))));
+        let mut steps = ways.map(|way| {
+            let mut steps = Vec::new();
+            for hop in way {
+                match *hop {
+                    Hop::Link(link) => self.step_over(link, self.place(link), &mut steps),
+                    Hop::Own(rate, delay) => {
+                        let delay = delay.at(number, most);
+                        // What several flows use is shared.
+                        let shared = self.stepwise || flows > 1 || std::mem::take(&mut first_too);
+                        steps.push(if shared {
+                            Step::To(self.add_link(LinkPlan::plain(rate, delay), false))
+                        } else {
+                            Step::Private(rate, delay, Framing::IP)
+                        });
+                    }
+                }
+            }
+            steps
+        });
+        let mut first = Vec::new();
+        for _ in 0..flows {
+            if self.stepwise {
+                steps.iter_mut().for_each(|way| way.push(Step::To(self.add_link(station(), true))));
+            }
+            first.push(self.add_flow(&steps));
+            if self.stepwise {
+                steps.iter_mut().for_each(|way| way.truncate(way.len() - 1));
+            }
+        }
+        first
+    }
+
+    /// Where the shared link with this number is.
+    fn place(&self, number: u32) -> u32 {
+        self.links.binary_search_by_key(&number, |link| link.number).expect("what all use is shared") as u32
+    }
+
+    /// Adds a shared link; gives it as the end of a leg.
+    fn add_link(&mut self, plan: LinkPlan, is_station: bool) -> End {
+        self.links.push(Link::new(self.next, is_station, plan));
+        self.next += 1;
+        End::Link(self.links.len() as u32 - 1)
+    }
+
+    /// Over the shared link with this number, at this place.
+    fn step_over(&self, number: u32, place: u32, steps: &mut Vec<Step>) {
+        steps.push(Step::To(End::Link(place)));
+        steps.extend(self.beyond.get(&number).into_iter().flatten().map(|end| Step::To(*end)));
+    }
+
+    /// Adds a flow that goes these ways, forward and reverse; gives its first legs.
+    fn add_flow(&mut self, [forward, reverse]: &[Vec<Step>; 2]) -> [u32; 2] {
+        // Behind the links of the last leg stand those of the new ones.
+        self.legs.pop();
+        let first = [self.add_way(forward, End::Receiver), self.add_way(reverse, End::Sender)];
+        self.add_leg(self.private.len() as u32, End::Sender);
+        first
+    }
+
+    fn add_way(&mut self, steps: &[Step], end: End) -> u32 {
+        let first = self.legs.len() as u32;
+        let mut from = self.private.len() as u32;
+        for step in steps {
+            match *step {
+                Step::Private(rate, delay, framing) => {
+                    // Data go one way and acknowledgments the other: each way knows its own size.
+                    let speed = self.speed(rate, framing, end == End::Receiver);
+                    self.private.push(Private::new(speed, delay));
+                }
+                Step::To(end) => from = self.add_leg(from, end),
+            }
+        }
+        self.add_leg(from, end);
+        first
+    }
+
+    /// The number of a speed.
+    fn speed(&mut self, rate: Rate, framing: Framing, of_data: bool) -> u32 {
+        let speeds = &mut self.speeds;
+        *self.known.entry((rate.bits_per_second().to_bits(), framing, of_data)).or_insert_with(|| {
+            speeds.push(Speed::new(rate, framing));
+            speeds.len() as u32 - 1
+        })
     }
 
     /// Adds the leg over the private links from number `from` on; gives the next number.
@@ -175,6 +262,14 @@ fn private_links(network: &Network, stepwise: bool) -> Vec<bool> {
     let plain =
         |plan: &LinkPlan| plan.disc.is_none() && plan.deliveries.is_none() && plan.impairments.is_none();
     let mut private: Vec<bool> = plans.map(|(uses, plan)| !stepwise && *uses == 1 && plain(plan)).collect();
+    // What flows use that are still to come is shared in any case.
+    for joining in network.classes.iter().filter_map(|class| class.joining.as_ref()) {
+        for hop in joining.forward.iter().chain(&joining.reverse) {
+            if let Hop::Link(link) = hop {
+                private[*link as usize] = false;
+            }
+        }
+    }
     network.changes.iter().for_each(|change| private[change.link as usize] = false);
     // A flow that met no shared link would go round and round without an event.
     for flow in &network.flows {

@@ -11,6 +11,7 @@ pub mod network;
 pub mod topology;
 
 mod apps;
+mod arrivals;
 mod class;
 mod deliveries;
 mod engine;
@@ -21,6 +22,7 @@ mod histogram;
 mod inbox;
 mod leg;
 mod link;
+mod member;
 mod packet;
 mod passage;
 mod probe;

@@ -1,6 +1,7 @@
 //! A network as plain data: what a simulation is built from.
 
 use sojourn_aqm::Disc;
+use sojourn_scenario::Spread;
 use sojourn_scenario::links::Framing;
 use sojourn_tcp::Config;
 use sojourn_units::{Draw, Rate, Span, Time, Value};
@@ -14,7 +15,9 @@ use crate::wire::Wire;
 pub struct Network {
     /// The links, by number.
     pub links: Vec<LinkPlan>,
-    /// The flows, by number.
+    /// The classes of flows, by number.
+    pub classes: Vec<ClassPlan>,
+    /// The flows that there are from the start, by number.
     pub flows: Vec<FlowPlan>,
     /// What changes when, in order; at one instant the earlier entry comes first.
     pub changes: Vec<Change>,
@@ -44,8 +47,63 @@ impl LinkPlan {
     }
 }
 
+/// A class: like flows, and how they come and go.
+#[derive(Clone, Default)]
+pub struct ClassPlan {
+    /// Its name, from which the names of its random streams are made.
+    pub name: String,
+    /// How many there may be at a time; only matters where they come and go.
+    pub most: u32,
+    /// What becomes of that number at what time, in order.
+    pub counts: Vec<(Time, u32)>,
+    /// When they come, where that is not told of each by itself.
+    pub arrivals: Option<Arrivals>,
+    /// How long one stays, s.
+    pub lifetime: Option<Draw>,
+    /// When all stop that came during the run.
+    pub stop: Option<Time>,
+    /// What those are that come during the run.
+    pub joining: Option<Joining>,
+}
+
+/// When flows come.
+#[derive(Clone, Debug)]
+pub enum Arrivals {
+    /// With independent exponential gaps of this mean, s, also before the first.
+    Poisson(f64),
+    /// In even steps, also before the first; how many is drawn alike from the one number to the other.
+    Every(Span, [u32; 2]),
+    /// At these times, in order, and with so many bytes each where that is told.
+    At(Arc<[(Time, Option<u64>)]>),
+}
+
+/// A flow that comes during the run.
+#[derive(Clone)]
+pub struct Joining {
+    /// What sends.
+    pub source: SourcePlan,
+    /// Its way from the sender to the receiver; at least one link.
+    pub forward: Vec<Hop>,
+    /// From the receiver to the sender.
+    pub reverse: Vec<Hop>,
+}
+
+/// A link of a way.
+#[derive(Clone, Copy, Debug)]
+pub enum Hop {
+    /// That of the network with this number.
+    Link(u32),
+    /// One of the flow's own, without a disc; the delay is that of the class's flow with its number among `most`.
+    Own(Rate, Spread),
+}
+
 /// A flow: its endpoints and the links between them.
 pub struct FlowPlan {
+    /// Its class.
+    pub class: u32,
+    /// Its number within the class; applications that use several connections have one number for all of them, which
+    /// stand together.
+    pub member: u32,
     /// What sends.
     pub source: SourcePlan,
     /// Links from the sender to the receiver; at least one.
@@ -63,11 +121,31 @@ pub struct FlowPlan {
 pub enum SourcePlan {
     /// A TCP sender that always has data; flows of one kind share their configuration.
     Bulk(Arc<Config>),
+    /// TCP under an application that has something to send now and then.
+    App(Arc<Config>, AppPlan),
     /// Datagrams that do not respond to congestion.
     Datagrams(Datagrams),
 }
 
 impl SourcePlan {
+    /// How TCP is set up.
+    pub(crate) fn config(&self) -> Option<&Arc<Config>> {
+        match self {
+            SourcePlan::Bulk(config) | SourcePlan::App(config, _) => Some(config),
+            SourcePlan::Datagrams(_) => None,
+        }
+    }
+
+    /// How many flows it uses.
+    pub(crate) fn flows(&self) -> u32 {
+        1
+    }
+
+    /// Whether it is at the receivers, and asks.
+    pub(crate) fn asks(&self) -> bool {
+        false
+    }
+
     /// The same for one member of a class.
     pub(crate) fn of_member(&self, class: &str, member: u32) -> SourcePlan {
         let mut source = self.clone();
@@ -76,6 +154,24 @@ impl SourcePlan {
         }
         source
     }
+}
+
+/// An application over TCP.
+#[derive(Clone, Debug)]
+pub enum AppPlan {
+    /// One transfer.
+    Transfer(SizePlan),
+    /// One transfer after the other, and so long a pause between them, s.
+    Mice(SizePlan, Draw),
+}
+
+/// How much is transferred.
+#[derive(Clone, Debug)]
+pub struct SizePlan {
+    /// Bytes of payload.
+    pub bytes: Draw,
+    /// Sizes are whole multiples of this, at least one, the nearest.
+    pub unit: u32,
 }
 
 /// A stream of UDP datagrams.

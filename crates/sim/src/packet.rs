@@ -2,7 +2,7 @@
 
 use crate::apps::datagrams::Datagram;
 use sojourn_aqm::{self as aqm, FlowId};
-use sojourn_tcp::Segment;
+use sojourn_tcp::{Flags, Segment};
 use sojourn_units::{Ecn, Time};
 
 /// A packet on its way along the route of its flow: what links and discs must know of it.
@@ -16,6 +16,8 @@ pub struct Packet {
     place: u32,
     len: u16,
     ecn: Ecn,
+    /// Which of its flow's connections it belongs to.
+    pub(crate) life: u8,
 }
 
 /// What all packets on their way carry: segments, and of datagrams when they were sent.
@@ -60,14 +62,26 @@ impl Pool {
     /// A packet that carries a segment, on the leg where its route begins.
     #[expect(clippy::inline_always, reason = "every packet of TCP begins with it")]
     #[inline(always)]
-    pub(crate) fn of_segment(&mut self, segment: Segment, flow: u32, leg: u32) -> Packet {
+    pub(crate) fn of_segment(&mut self, segment: Segment, flow: u32, leg: u32, life: u8) -> Packet {
         let place = self.free.pop().unwrap_or(self.segments.len() as u32);
         if let Some(at) = self.segments.get_mut(place as usize) {
             *at = segment;
         } else {
             self.segments.push(segment);
         }
-        Packet { flow: FlowId(flow), leg, place, len: segment.wire_len() as u16, ecn: segment.ecn }
+        Packet { flow: FlowId(flow), leg, place, len: segment.wire_len() as u16, ecn: segment.ecn, life }
+    }
+
+    /// A packet of `len` bytes that asks the other end for data up to byte `end` of the connection.
+    pub(crate) fn request(&mut self, end: u64, len: u16, flow: u32, leg: u32, life: u8) -> Packet {
+        let segment = Segment { ack: end, ..Segment::default() };
+        Packet { len, ..self.of_segment(segment, flow, leg, life) }
+    }
+
+    /// What a packet asks for, if it does.
+    pub(crate) fn asked(&self, packet: Packet) -> Option<u64> {
+        let segment = self.segments.get(packet.place as usize)?;
+        (segment.flags == Flags::NONE).then_some(segment.ack)
     }
 
     /// A datagram that counts as sent at `sent`, on the leg where its route begins.
@@ -79,7 +93,7 @@ impl Pool {
             self.sent.push(sent);
         }
         let Datagram { len, ecn } = datagram;
-        Packet { flow: FlowId(flow), leg, place: place | DATAGRAM, len, ecn }
+        Packet { flow: FlowId(flow), leg, place: place | DATAGRAM, len, ecn, life: 0 }
     }
 
     /// Ends the way of a datagram; gives when it was sent. None where it was damaged.
@@ -119,7 +133,7 @@ impl Pool {
     #[inline(never)]
     pub(crate) fn copy(&mut self, packet: Packet) -> Packet {
         let copy = if let Some(segment) = self.segments.get(packet.place as usize) {
-            self.of_segment(*segment, packet.flow.0, packet.leg)
+            self.of_segment(*segment, packet.flow.0, packet.leg, 0)
         } else if let Some(sent) = self.sent.get((packet.place & !DATAGRAM) as usize) {
             self.datagram(*sent, Datagram { len: packet.len, ecn: packet.ecn }, packet.flow.0, packet.leg)
         } else {

@@ -79,12 +79,17 @@ impl Run {
 
     /// Goes on for a moment, so that a caller can look up in between; says whether there is more.
     pub fn advance(&mut self) -> bool {
+        self.advance_some(EVENTS_PER_TURN)
+    }
+
+    /// The same for not much more than `most` events and arrivals.
+    pub fn advance_some(&mut self, most: u64) -> bool {
         let end = Time::ZERO + self.scenario.duration;
         let step_end = (self.step_start + self.step).min(end);
         let warm = Time::ZERO + self.scenario.warmup;
         let stop = if self.is_warm { step_end } else { warm.min(step_end) };
         let stop = self.starts.last().map_or(stop, |start| stop.min(*start));
-        if !self.simulation.advance_some(stop, EVENTS_PER_TURN) {
+        if !self.simulation.advance_some(stop, most) {
             return true;
         }
         if !self.is_warm && stop == warm {
@@ -97,6 +102,11 @@ impl Run {
             self.begin_stretch(stop);
         }
         stop < end
+    }
+
+    /// Asserts that every packet is accounted for.
+    pub fn assert_conservation(&self) {
+        self.simulation.assert_conservation();
     }
 
     /// The outcome, when there is no more.

@@ -6,7 +6,7 @@
 //! ```
 
 use crate::apps;
-use crate::network::{Change, FlowPlan, LinkChange, LinkPlan, Network, SourcePlan};
+use crate::network::{Change, ClassPlan, FlowPlan, LinkChange, LinkPlan, Network, SourcePlan};
 use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::{Disc, Law, Limit};
 use sojourn_scenario::{App, Flows, Link, Scenario, Setting, Start};
@@ -58,6 +58,7 @@ pub fn network_under(scenario: &Scenario, seed: u64, laws: Vec<Built>) -> Networ
     });
     let mut network = Network {
         links: links.collect(),
+        classes: Vec::new(),
         flows: Vec::new(),
         changes: scenario.at.iter().flat_map(changes).collect(),
     };
@@ -89,6 +90,7 @@ fn plain(rate: Rate, delay: Span) -> LinkPlan {
 
 fn add_flows(network: &mut Network, flows: &Flows, seed: u64) {
     let source = source(flows);
+    let class = network.classes.len() as u32;
     let numbers = |route: &[usize]| route.iter().map(|link| *link as u32).collect::<Vec<u32>>();
     for member in 0..flows.count {
         let (mut forward, mut reverse) = (numbers(&flows.route), numbers(&flows.back));
@@ -103,6 +105,8 @@ fn add_flows(network: &mut Network, flows: &Flows, seed: u64) {
             reverse.push(first + 1);
         }
         network.flows.push(FlowPlan {
+            class,
+            member,
             source: source.of_member(&flows.name, member),
             forward,
             reverse,
@@ -110,6 +114,7 @@ fn add_flows(network: &mut Network, flows: &Flows, seed: u64) {
             stop: flows.stop.map(|stop| Time::ZERO + stop),
         });
     }
+    network.classes.push(ClassPlan { name: flows.name.clone(), most: flows.count, ..ClassPlan::default() });
 }
 
 fn source(flows: &Flows) -> SourcePlan {

@@ -140,9 +140,10 @@ fn littles_law_holds_for_every_class_at_every_link() {
         for (name, row) in rows {
             let delivered = number(row, "bottleneck_packets") / 55.0;
             let (backlog, sojourn) = (number(row, "queue_mean_packets"), number(row, "sojourn_mean_s"));
-            // What was held at either end of the measurement was held in part outside of it.
+            // What was held at either end of the measurement was held in part outside of it: 60 packets at most, for
+            // the 90 ms that they take on the wire at most. (`traffic_theory` has it to the nanosecond.)
             println!("{link}, {name}: {backlog:.3} packets, {:.3}", delivered * sojourn);
-            assert!(near(backlog, delivered * sojourn, 0.001), "{link}, {name}");
+            assert!((backlog - delivered * sojourn).abs() < 60.0 * 0.09 / 55.0, "{link}, {name}");
         }
     }
 }

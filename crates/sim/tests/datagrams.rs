@@ -4,7 +4,7 @@ use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::{Cause, Limit, Site};
 use sojourn_scenario::Scenario;
-use sojourn_sim::network::{Datagrams, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
+use sojourn_sim::network::{ClassPlan, Datagrams, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
 use sojourn_sim::{LinkOutcome, Metric, Probe, Run, Simulation, topology};
 use sojourn_units::{Draw, Rate, Span, Stream, Time};
 use std::collections::BTreeMap;
@@ -56,13 +56,16 @@ fn even(rate: f64) -> Datagrams {
 /// From 1 s to 3 s over the first link, and back over the second; everything has come by 10 s.
 fn seen(links: Vec<LinkPlan>, source: Datagrams) -> Seen {
     let flow = FlowPlan {
+        class: 0,
+        member: 0,
         source: SourcePlan::Datagrams(source),
         forward: vec![0],
         reverse: vec![1],
         start: Time::ZERO + Span::from_secs(1),
         stop: Some(Time::ZERO + Span::from_millis(2995)),
     };
-    let network = Network { links, flows: vec![flow], changes: Vec::new() };
+    let network =
+        Network { links, classes: vec![ClassPlan::default()], flows: vec![flow], changes: Vec::new() };
     let mut simulation = Simulation::new(network, 1, Seen::default());
     simulation.advance(Time::ZERO + Span::from_secs(10));
     std::mem::take(simulation.probe())
@@ -259,7 +262,7 @@ fn what_is_added_changes_no_draw_of_the_others() {
         sent.into_values().zip(sizes).collect::<Vec<_>>()
     };
     let ab = link("from = \"a\"\nto = \"b\"\ndisc = \"tail_drop\"");
-    let before = seen(&[&[ab.clone()], &mine[..]].concat());
+    let before = seen(&[std::slice::from_ref(&ab), &mine[..]].concat());
     let other = flow("app = \"cbr\"\nrate = \"1 Mbit/s\"");
     let cd = link("from = \"c\"\nto = \"d\"\ndisc = \"red\"");
     let [poisson, on_off, lrd, ping] = mine;

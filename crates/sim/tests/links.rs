@@ -4,7 +4,7 @@ use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::{Disc, Limit, Site};
 use sojourn_scenario::links::{self, Bursts, Framing, Impairments, OPPORTUNITY, Recording, Reorder};
-use sojourn_sim::network::{Datagrams, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
+use sojourn_sim::network::{ClassPlan, Datagrams, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
 use sojourn_sim::{Deliveries, Packet, Probe, Simulation, Wire};
 use sojourn_tcp::{Config, Profile};
 use sojourn_units::param::Quantity;
@@ -54,7 +54,7 @@ fn disc(rate: Rate, limit: Limit) -> Box<dyn Disc<Packet>> {
 }
 
 fn flow(source: SourcePlan, stop: Option<Time>) -> FlowPlan {
-    FlowPlan { source, forward: vec![0], reverse: vec![1], start: Time::ZERO, stop }
+    FlowPlan { class: 0, member: 0, source, forward: vec![0], reverse: vec![1], start: Time::ZERO, stop }
 }
 
 /// Datagrams of 1500 B, so many a second.
@@ -65,7 +65,12 @@ fn datagrams(rate: f64, spacing: Spacing) -> SourcePlan {
 /// One flow over a link, with a plain way back.
 fn simulation(link: LinkPlan, source: SourcePlan, stop: Option<Time>) -> Simulation<Seen> {
     let back = LinkPlan::plain(mega(100.0), Span::from_millis(5));
-    let network = Network { links: vec![link, back], flows: vec![flow(source, stop)], changes: Vec::new() };
+    let network = Network {
+        links: vec![link, back],
+        classes: vec![ClassPlan::default()],
+        flows: vec![flow(source, stop)],
+        changes: Vec::new(),
+    };
     Simulation::new(network, SEED, Seen::default())
 }
 
@@ -115,7 +120,8 @@ fn a_private_link_carries_frames_too() {
     let other = FlowPlan { forward: vec![1], ..self::flow(datagrams(1.0, Spacing::Even), None) };
     let links = vec![link, shared];
     let other = FlowPlan { reverse: Vec::new(), ..other };
-    let network = Network { links, flows: vec![flow, other], changes: Vec::new() };
+    let network =
+        Network { links, classes: vec![ClassPlan::default()], flows: vec![flow, other], changes: Vec::new() };
     let mut simulation = Simulation::new(network, SEED, Seen::default());
     advance(&mut simulation, seconds(10));
     assert_eq!(simulation.sent_bits(0), None, "the first link is private");

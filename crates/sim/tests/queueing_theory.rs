@@ -3,7 +3,7 @@
 use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::{Backlog, Limit, Site};
-use sojourn_sim::network::{Datagrams, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
+use sojourn_sim::network::{ClassPlan, Datagrams, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
 use sojourn_sim::{Probe, Simulation};
 use sojourn_units::{Draw, Rate, Span, Stream, Time};
 
@@ -45,7 +45,10 @@ fn waiting(load: f64, exponential: bool, seed: u64) -> (f64, f64) {
     let poisson = Datagrams { size: size.unwrap(), ..poisson };
     let network = Network {
         links: vec![LinkPlan { disc: Some(Box::new(disc)), ..LinkPlan::plain(rate, Span::from_millis(50)) }],
+        classes: vec![ClassPlan::default()],
         flows: vec![FlowPlan {
+            class: 0,
+            member: 0,
             source: SourcePlan::Datagrams(poisson),
             forward: vec![0],
             reverse: Vec::new(),

@@ -372,6 +372,32 @@ impl fmt::Display for SizeDraw {
     }
 }
 
+/// The table in the text of a file, `VALUE, SHARE` on each line, as a scenario would have it; empty lines and what is
+/// behind a `#` say nothing. Whether its values can be drawn is not looked at.
+pub fn table_of(text: &[u8]) -> Result<Value, String> {
+    let text =
+        std::str::from_utf8(text).map_err(|_| "is not text; legal: lines of VALUE, SHARE".to_string())?;
+    let mut rows = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if line.is_empty() {
+            continue;
+        }
+        let row = line.split_once(',').and_then(|(value, share)| {
+            let share = share.trim().parse().ok().map(Value::Number)?;
+            Some(Value::List(vec![Value::Text(value.trim().into()), share]))
+        });
+        rows.push(row.ok_or_else(|| {
+            let shown: String = line.chars().take(40).collect();
+            format!("line {number}: \"{shown}\" is not VALUE, SHARE; write it like 10 kB, 0.5")
+        })?);
+        if rows.len() > MOST_ROWS {
+            return Err(format!("line {number}: too long a table; legal: at most {MOST_ROWS} rows"));
+        }
+    }
+    Ok(Value::Table(vec![("table".into(), Value::List(rows))]))
+}
+
 /// `"10 kB"` or `"12 packets"`.
 fn size_of(value: &Value) -> Result<(f64, SizeUnit), String> {
     let units = [PACKET_UNITS, SIZE_UNITS].concat();
@@ -395,14 +421,14 @@ fn pair(value: &Value) -> Option<[&Value; 2]> {
 }
 
 fn is_legal(value: f64) -> Result<(), String> {
-    if (0.0..f64::INFINITY).contains(&value) {
+    if (0.0..=LARGEST).contains(&value) {
         return Ok(());
     }
-    Err(format!("{value} cannot be drawn; legal: 0 or more, and finite"))
+    Err(format!("{value:e} cannot be drawn; legal: 0 to {LARGEST:e}"))
 }
 
 fn is_mean(mean: f64) -> Result<(), String> {
-    if mean > 0.0 && mean.is_finite() { Ok(()) } else { Err("the mean is 0; legal: more than 0".into()) }
+    if mean == 0.0 { Err("the mean is 0; legal: more than 0".into()) } else { is_legal(mean) }
 }
 
 /// The least value of a Pareto distribution.
@@ -436,7 +462,11 @@ const DRAWS: &[(&str, Option<&str>)] = &[
 ];
 const LEGAL: &str = "legal: VALUE, { exponential = MEAN }, { uniform = [FROM, TO] }, \
                      { pareto = MEAN, shape = NUMBER }, { lognormal = MEAN, sigma = NUMBER }, \
-                     { table = [[VALUE, SHARE], ...] }";
+                     { table = [[VALUE, SHARE], ...] }, { file = NAME }";
+/// Rows of a table in a file.
+const MOST_ROWS: usize = 100_000;
+/// Numbers that are drawn, and their sums, stay finite.
+const LARGEST: f64 = 1e18;
 /// Beyond this a Pareto distribution is all but a constant.
 const LARGEST_SHAPE: f64 = 1e6;
 /// Beyond this a log-normal distribution is all but zero, and its mean never seen.
@@ -588,6 +618,20 @@ mod tests {
     }
 
     #[test]
+    fn a_table_may_stand_in_a_file() {
+        let table = table_of(b"# sizes\n1 kB, 3\n\n 10 kB ,1 # rare\n").unwrap();
+        assert_eq!(SizeDraw::read(&table).unwrap().bytes(1500.0).mean(), 3250.0);
+        for (text, said) in [
+            (&b"1 kB, 3\n10 kB 1"[..], "line 2: \"10 kB 1\" is not VALUE, SHARE"),
+            (b"1 kB, many", "line 1: \"1 kB, many\" is not"),
+            (b"\xff", "is not text"),
+        ] {
+            assert!(table_of(text).unwrap_err().contains(said), "{text:?}");
+        }
+        assert!(SizeDraw::read(&table_of(b"").unwrap()).unwrap_err().contains("the table is empty"));
+    }
+
+    #[test]
     fn refusals_say_what_is_legal() {
         let refused = |value: &Value, said: &str| {
             let told = SizeDraw::read(value).unwrap_err();
@@ -601,6 +645,7 @@ mod tests {
         refused(&of("pareto", text("1 kB"), &[("shape", 1.0)]), "more than 1");
         refused(&of("exponential", text("1 kB"), &[("shape", 2.0)]), "does not go with");
         refused(&of("exponential", text("0 B"), &[]), "more than 0");
+        refused(&text("1e300 packets"), "1e300 cannot be drawn; legal: 0 to 1e18");
         refused(&of("uniform", Value::List(vec![text("2 kB"), text("1 kB")]), &[]), "first of the two");
         refused(&of("uniform", Value::List(vec![text("2 kB"), text("3 packets")]), &[]), "all in one");
         refused(&of("uniform", text("2 kB"), &[]), "[FROM, TO]");

@@ -236,7 +236,7 @@ def list_(
     ],
     as_json: Json = False,
 ) -> None:
-    """List laws, discs, ccs (congestion controls), apps, profiles and knobs of TCP, or scenarios."""
+    """List laws, discs, ccs (congestion controls), apps, profiles and knobs of TCP, metrics, or scenarios."""
     entries = options.listed(kind)
     if as_json:
         printing.say(json.dumps(entries, indent=1, ensure_ascii=False))
@@ -256,7 +256,7 @@ def explain(
         ),
     ],
 ) -> None:
-    """Explain one law, disc, congestion control, app, profile, knob of TCP or key, or the scenario file."""
+    """Explain a law, disc, congestion control, app, profile, knob of TCP, metric or key, or the scenario."""
     from sojourn import catalogue
 
     printing.say(printing.explanation(catalogue.explain(name)))

@@ -13,7 +13,7 @@ from sojourn.cli import printing
 from sojourn.errors import BAD_INPUT, DONE, InputError
 
 #: What `sojourn list` lists.
-LISTS = ("laws", "discs", "ccs", "apps", "profiles", "knobs", "scenarios")
+LISTS = ("laws", "discs", "ccs", "apps", "profiles", "knobs", "metrics", "scenarios")
 
 # The most seeds that --seeds may name.
 _MOST_SEEDS = 100_000

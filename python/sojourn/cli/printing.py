@@ -185,6 +185,8 @@ def explanation(entry: dict[str, Any]) -> str:
         parts.append(f"{heading}\n" + "\n".join(_field(field) for field in entry["fields"]))
     elif entry.get("keys"):
         parts.append(_wrapped(f"Keys of its group: {', '.join(entry['keys'])}", ""))
+    elif entry["kind"] == "metric":
+        parts.append(f"Unit: {entry['unit']}" if entry["unit"] != "1" else "A plain number.")
     elif entry["kind"] not in ("scenario", "knob"):
         parts.append("No parameters.")
     if entry.get("source"):

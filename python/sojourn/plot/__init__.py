@@ -234,7 +234,9 @@ class Plots:
         True
         """
         if ax is None:
-            _, (ax,) = style.figure((self.canvas.size[0], drawing.height_in(self.result.scenario)))
+            _, (ax,) = style.figure(
+                (self.canvas.size[0], drawing.height_in(self.result.scenario, self.canvas.size[0]))
+            )
             ax.set_position((0, 0, 1, 1))
         return drawing.draw(ax, self.result.scenario)
 

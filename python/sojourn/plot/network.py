@@ -1,4 +1,4 @@
-"""The network of a scenario, drawn: senders, the queue under test, the bottleneck, receivers."""
+"""The network of a scenario, drawn; a dumbbell as senders, queue, bottleneck, receivers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
 
-from sojourn.plot import style
+from sojourn.plot import mesh, style
 
 #: So many groups of flows are drawn; the rest is counted.
 DRAWN = 4
@@ -30,18 +30,22 @@ class Group:
     receivers: str
 
 
-def height_in(scenario: dict[str, Any]) -> float:
-    """The height of the picture, inches."""
+def height_in(scenario: dict[str, Any], width_in: float) -> float:
+    """The height of a picture of this width, inches."""
+    if scenario.get("links"):
+        return mesh.height_in(scenario, max(NARROWEST, 72 * width_in))
     return _height(len(_groups(scenario))) / 72
 
 
 def draw(ax: Axes, scenario: dict[str, Any]) -> Axes:
-    """Draw the dumbbell into `ax`, which loses its frame; its data are points, from the lower left."""
-    groups = _groups(scenario)
+    """Draw the network into `ax`, which loses its frame; its data are points, from the lower left."""
     width = max(NARROWEST, 72 * ax.get_position().width * _figure_width(ax))
-    height = _height(len(groups))
     ax.set_axis_off()
     ax.set_facecolor("none")
+    if scenario.get("links"):
+        return mesh.draw(ax, scenario, width)
+    groups = _groups(scenario)
+    height = _height(len(groups))
     ax.set_xlim(0, width)
     ax.set_ylim(0, height)
     ax.set_aspect("equal")

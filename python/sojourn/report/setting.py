@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Any
 
-#: A sentence names so many links.
-NAMED = 6
+#: Things that are told one by one; of more the rest is counted.
+TOLD = 6
+#: What is told of a link, or of a class, in words of its own.
+LINK_KEYS = ("name", "from", "to", "rate", "delay", "buffer", "disc", "back", "one_way")
+USUAL = (("framing", "ip"),)
+WAY_KEYS = ("name", "from", "to", "route", "back")
+TCP_KEYS = ("cc", "profile", "tcp", "sack", "timestamps", "reads", "initial_window", "delayed_ack", "min_rto")
+CLASS_KEYS = (
+    *WAY_KEYS,
+    *TCP_KEYS,
+    *("count", "app", "rate", "every", "ecn", "segment", "access", "start", "stop"),
+)
 
 
 def sentences(scenario: dict[str, Any]) -> list[str]:
     """What ran, in a few sentences; what the scenario does not say is left out."""
-    links = scenario.get("links")
-    place = _network(links) if links else _link(scenario.get("bottleneck") or {})
-    found = [f"{_flows(scenario)} {place}.", _time(scenario)]
-    found += [_change(change) for change in scenario.get("at") or []]
+    links = scenario.get("links") or []
+    if links:
+        found = [_network(links), *_classes(scenario.get("flows") or [])]
+    else:
+        found = [f"{_flows(scenario)} {_link(scenario.get('bottleneck') or {})}."]
+    found.append(_time(scenario))
+    changes = scenario.get("at") or []
+    found += [_change(change) for change in changes[:TOLD]]
+    if len(changes) > TOLD:
+        found.append(f"There are {len(changes) - TOLD} more changes.")
     return [re.sub(r"(\d) us\b", r"\1 µs", sentence) for sentence in found if sentence]
 
 
@@ -22,20 +39,68 @@ def _flows(scenario: dict[str, Any]) -> str:
     groups = scenario.get("flows") or []
     if not groups:
         return "Traffic meets"
-    parts = [_group(group) for group in groups]
-    text = parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
+    told = [_group(group) for group in groups]
+    if len(told) > TOLD:
+        told = [*told[:TOLD], f"{len(groups) - TOLD} more classes of flows"]
     one = len(groups) == 1 and groups[0].get("count", 1) == 1
-    return f"{text} {'shares' if one else 'share'}"
+    return f"{_joined(told)} {'shares' if one else 'share'}"
+
+
+def _network(links: list[dict[str, Any]]) -> str:
+    """How large the network is, and where its queues are."""
+    nodes = {link.get(end) for link in links for end in ("from", "to")}
+    size = f"A network of {_counted(len(nodes), 'node')} with {_counted(len(links), 'link')} between them"
+    queues: dict[str, list[str]] = {}
+    for link in links:
+        name, back = str(link.get("name")), link.get("back") or {}
+        for called, line in ((name, link), (f"{name}.back", {**link, "buffer": None, "disc": None, **back})):
+            if line.get("disc") or line.get("buffer"):
+                queues.setdefault(_line(line), []).append(called)
+    told = [f"{_listed(names)} ({line})" for line, names in queues.items()]
+    if len(told) > TOLD:
+        told = [*told[:TOLD], f"{len(told) - TOLD} more kinds of links"]
+    return f"{size}; packets wait at {_joined(told)}." if told else f"{size}."
+
+
+def _line(link: dict[str, Any]) -> str:
+    """One direction of a link."""
+    parts = [str(link["rate"])] if link.get("rate") else []
+    if link.get("delay"):
+        parts.append(f"{link['delay']} one way")
+    if link.get("buffer"):
+        parts.append(f"a buffer of {link['buffer']}")
+    return ", ".join([*parts, *_others(link, LINK_KEYS)])
+
+
+def _classes(groups: list[dict[str, Any]]) -> list[str]:
+    told = [_way(group) for group in groups[:TOLD]]
+    if len(groups) > TOLD:
+        told.append(f"There are {_counted(len(groups) - TOLD, 'more class')}.")
+    return told
+
+
+def _way(group: dict[str, Any]) -> str:
+    """A class and where it goes."""
+    name = f"{group['name']}: " if group.get("name") else ""
+    route = [str(node) for node in group.get("route") or []]
+    between = _listed(route[1:-1]) if len(route) <= TOLD else f"{len(route) - 1} links"
+    over = f" over {between}" if len(route) > 2 else ""
+    way = f" from {route[0]} to {route[-1]}{over}" if len(route) > 1 else ""
+    back = [str(node) for node in group.get("back") or []]
+    if route and back and back != route[::-1]:
+        between = _listed(back[1:-1]) if len(back) <= TOLD else f"{len(back) - 1} links"
+        way += f", and back over {between}" if between else ", and straight back"
+    return f"{name}{_group(group)}{way}."
 
 
 def _group(group: dict[str, Any]) -> str:
     count = group.get("count", 1)
-    bulk = group.get("app", "bulk") == "bulk"
-    kind = "long" if bulk else str(group["app"])
-    details = [str(group[key]) for key in ("cc" if bulk else "rate",) if group.get(key)]
+    app = str(group.get("app", "bulk"))
+    is_tcp = app == "bulk" or bool(group.get("cc"))
+    details = [str(group[key]) for key in ("cc" if is_tcp else "rate",) if group.get(key)]
     if group.get("every"):
-        details.append(f"one each {group['every']}")
-    if not bulk:
+        details.append(f"one each {_brief(group['every'])}")
+    if not is_tcp:
         details.append("UDP")
     if group.get("sack") is not None:
         details.append("with SACK" if group["sack"] else "without SACK")
@@ -46,21 +111,34 @@ def _group(group: dict[str, Any]) -> str:
     details += [f"{key} = {_value(value)}" for key, value in (group.get("tcp") or {}).items()]
     if group.get("reads"):
         details.append(f"read at {group['reads']}")
+    # Datagrams have sizes where TCP has segments.
+    details += _others(group, CLASS_KEYS if is_tcp else (*CLASS_KEYS, "size"))
     details.append("with ECN" if group.get("ecn") else "without ECN")
-    if size := group.get("segment") or group.get("size"):
-        details.append(f"packets of {_drawn(size)}")
+    if size := group.get("segment") or (None if is_tcp else group.get("size")):
+        details.append(f"packets of {_brief(size)}")
+    kind = "long" if app == "bulk" else app
     return f"{count} {kind} {'flow' if count == 1 else 'flows'} ({', '.join(details)})"
 
 
-def _drawn(value: object) -> str:
-    """A quantity, or a distribution of it as a file has it."""
-    if not isinstance(value, dict):
-        return str(value)
-    if "table" in value:
-        return "sizes from a table"
-    return ", ".join(
-        f"{key} {' to '.join(map(str, of)) if isinstance(of, list) else of}" for key, of in value.items()
+def _others(table: dict[str, Any], told: Collection[str]) -> list[str]:
+    """The keys that have no words of their own, as they stand."""
+    rest = (
+        (key, value)
+        for key, value in table.items()
+        if key not in told and value not in (None, False) and (key, value) not in USUAL
     )
+    return [key if value is True else f"{key.replace('_', ' ')} {_brief(value)}" for key, value in rest]
+
+
+def _brief(value: object) -> str:
+    """A value in a few words: of a table its keys, of a long list how long it is."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_brief(of)}" for key, of in value.items() if of is not None)
+    if isinstance(value, list):
+        if len(value) > TOLD or any(isinstance(item, list | dict) for item in value):
+            return f"of {_counted(len(value), 'value')}"
+        return " to ".join(map(_value, value))
+    return _value(value)
 
 
 def _value(value: object) -> str:
@@ -74,21 +152,10 @@ def _link(link: dict[str, Any]) -> str:
         parts.append(f"{link['delay']} one way")
     if link.get("buffer"):
         parts.append(f"a buffer of {link['buffer']}")
+    parts += _others(link, LINK_KEYS)
+    if back := (link.get("back") or {}):
+        parts.append(f"{_line(back)} on the way back")
     return parts[0] if len(parts) == 1 else f"{parts[0]} with {' and '.join(parts[1:])}"
-
-
-def _network(links: list[dict[str, Any]]) -> str:
-    """Each link with its rate; of many, those with a disc, and how many more there are."""
-    told = [link for link in links if link.get("disc") or (link.get("back") or {}).get("disc")] or links
-    told = links if len(links) <= NAMED else told[:NAMED]
-    parts = [
-        f"{link.get('name')} of {link.get('rate')}" if link.get("rate") else str(link.get("name"))
-        for link in told
-    ]
-    more = len(links) - len(told)
-    parts += [f"{more} more"] * (more > 0)
-    text = ", ".join(parts[:-1]) + " and " + parts[-1] if len(parts) > 1 else parts[0]
-    return f"{len(links)} links: {text}" if len(links) > 1 else f"the link {text}"
 
 
 def _time(scenario: dict[str, Any]) -> str:
@@ -100,5 +167,25 @@ def _time(scenario: dict[str, Any]) -> str:
 
 
 def _change(change: dict[str, Any]) -> str:
-    what = ", ".join(f"{key} becomes {value}" for key, value in (change.get("set") or {}).items())
-    return f"At {change.get('time')}, {what}." if what else ""
+    what = ", ".join(f"{key} becomes {_brief(value)}" for key, value in (change.get("set") or {}).items())
+    again = f" and every {change['every']} from then on" if change.get("every") else ""
+    until = f" until {change['until']}" if change.get("until") else ""
+    return f"At {change.get('time')}{again}{until}, {what}." if what else ""
+
+
+def _joined(parts: list[str]) -> str:
+    """Such as ``a, b and c``."""
+    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
+
+
+def _listed(names: list[str]) -> str:
+    """The same, of many names the first and the last."""
+    if not names:
+        return ""
+    return _joined(names) if len(names) <= TOLD else f"{', '.join(names[: TOLD - 1])}, ... {names[-1]}"
+
+
+def _counted(count: int, noun: str) -> str:
+    """Such as ``1 node`` and ``2 classes``."""
+    ending = "es" if noun.endswith("s") else "s"
+    return f"{count} {noun}{'' if count == 1 else ending}"

@@ -147,16 +147,16 @@ def _check_scenario(path: Path, document: dict[str, Any]) -> None:
         ("at", (_is_list, "a list of objects")),
     ):
         _need(path, scenario, key, rule, at="scenario.")
-    for key, inner, rule in (
+    for key, inner, must in (
         ("flows", "count", (_is_count, "a whole number")),
-        ("flows", "access", (lambda value: value is None or isinstance(value, dict), "an object, or null")),
+        ("flows", "access", _AN_OBJECT_OR_NULL),
         ("at", "time", time),
         ("at", "set", _AN_OBJECT),
     ):
         for place, item in enumerate(scenario[key]):
             at = f"scenario.{key}[{place}]"
             _need(path, {at: item}, at, _AN_OBJECT)
-            _need(path, item, inner, rule, at=f"{at}.")
+            _need(path, item, inner, must, at=f"{at}.")
 
 
 def _check_run(path: Path, run: Any, at: str) -> None:
@@ -233,6 +233,10 @@ def _is_metric(value: Any) -> bool:
 
 
 _AN_OBJECT: tuple[Rule, str] = (lambda value: isinstance(value, dict), "an object")
+_AN_OBJECT_OR_NULL: tuple[Rule, str] = (
+    lambda value: value is None or isinstance(value, dict),
+    "an object, or null",
+)
 _SINGLE: tuple[Rule, str] = (_is_metric, f"a number from 0 to {_MOST:g}, or null")
 _LISTED: tuple[Rule, str] = (
     lambda value: value is None or (isinstance(value, list) and all(map(_is_metric, value))),

@@ -181,6 +181,9 @@ fn setting(key: &str, leaf: &Node, scenario: &Scenario, packet: f64) -> Result<(
         (Some(rest), Some(back)) => (format!("{name}.back"), back, rest),
         _ => (name.to_string(), link, rest),
     };
+    if rest == "rate" && scenario.topology.links[link].medium.deliveries.is_some() {
+        return Err(format!("\"{name}\" has a trace and no rate; legal: a link with a rate"));
+    }
     let set = match (rest, rest.strip_prefix("disc.")) {
         ("rate", _) => Setting::Rate(both(link, scenario, |link| link.rate), rate(leaf, packet)?),
         ("delay", _) => Setting::Delay(both(link, scenario, |link| link.delay), Span::read(&leaf.value()?)?),

@@ -13,7 +13,7 @@ use crate::scenario::Scenario;
 use crate::tree::{Node, Tree};
 use sojourn_aqm::Site;
 use sojourn_units::param::{Kind, Quantity};
-use sojourn_units::{Fault, LinkRate, Rate, Span, Value};
+use sojourn_units::{Fault, LinkRate, Rate, Span, Value, draw};
 use std::rc::Rc;
 
 /// The scenario; or all that is wrong with it, `flaws` included.
@@ -174,7 +174,8 @@ impl Reader {
                     // What has keys of its own is read with them.
                     let nested =
                         matches!(key.kind(), Kind::Table | Kind::Tables | Kind::Disc | Kind::Control);
-                    let read = if nested { child.outline() } else { child.value() };
+                    let whole = || child.value().and_then(|value| self.beside(&key.kind(), value));
+                    let read = if nested { child.outline() } else { whole() };
                     let value = read.and_then(|value| key.check(&value).map(|()| value));
                     let (value, wrong) =
                         value.map_or_else(|what| (None, what), |value| (Some(value), String::new()));
@@ -192,6 +193,20 @@ impl Reader {
             self.flaw(&node.place, &section.path_of(key.name), &key.missing());
         }
         Some(section)
+    }
+
+    /// A distribution whose table stands in a file of its own, with the table.
+    fn beside(&self, kind: &Kind, value: Value) -> Result<Value, String> {
+        match &value {
+            Value::Table(entries) if matches!(kind, Kind::TimeDraw | Kind::SizeDraw) => match &entries[..] {
+                [(key, Value::Text(name))] if key == "file" => {
+                    let text = (self.files)(name)?;
+                    draw::table_of(&text).map_err(|what| format!("{name}, {what}"))
+                }
+                _ => Ok(value),
+            },
+            _ => Ok(value),
+        }
     }
 
     /// A legal value that does not fit the rest of the file.

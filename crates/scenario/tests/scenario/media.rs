@@ -14,6 +14,8 @@ fn parse(text: &str) -> Result<Scenario, Faults> {
     let files: Files = Rc::new(|name| match name {
         "x.trace" => Ok(TRACE.into()),
         "bad.trace" => Ok("1\n0\n".into()),
+        "sizes.csv" => Ok("100 B, 3\n1 kB, 1\n".into()),
+        "bad.csv" => Ok("100 B, 3\n1 kB\n".into()),
         _ => Err(format!("{name} is not there")),
     });
     Scenario::parse_beside(text.as_bytes(), "f.toml", &[], &files)
@@ -58,6 +60,15 @@ fn a_fault_of_a_trace_is_told_with_its_line() {
     let text = LEAST.replace("rate = \"10 Mbit/s\"", "trace = { file = \"x.trace\" }");
     let said = lines(Scenario::parse(text.as_bytes(), "f.toml", &[]));
     assert_eq!(said, ["f.toml:4: bottleneck.trace: is not there: this text has no files beside it"]);
+}
+
+#[test]
+fn a_trace_has_no_rate_to_change() {
+    let change = "[[at]]\ntime = \"1 s\"\nset = { \"bottleneck.rate\" = \"1 Mbit/s\" }\n";
+    let text = LEAST.replace("rate = \"10 Mbit/s\"", "trace = { file = \"x.trace\" }") + change;
+    let told = "\"bottleneck\" has a trace and no rate; legal: a link with a rate";
+    assert_eq!(lines(parse(&text)), [format!("f.toml:9: at[0].set.bottleneck.rate: {told}")]);
+    assert!(parse(&text.replace("bottleneck.rate", "bottleneck.back.rate")).is_ok());
 }
 
 /// The other direction is framed alike; what is lost, and when it may send, is said of each by itself.
@@ -140,5 +151,24 @@ fn what_lies_between_the_ends_is_described() {
     let said = dumbbell(lines).unwrap().describe();
     for line in ["mean 12 Mbit/s", "framing tun", "impairments (loss 0.01"] {
         assert!(said.contains(line), "{said}");
+    }
+}
+
+/// Sizes and times may be drawn from a table in a file; the scenario holds the table, so its JSON needs no file.
+#[test]
+fn a_distribution_may_stand_in_a_file() {
+    let group = |file: &str| {
+        let keys = format!("[[flows]]\napp = \"cbr\"\nrate = \"1 Mbit/s\"\nsize = {{ file = \"{file}\" }}\n");
+        parse(&LEAST.replace("[[flows]]", &keys))
+    };
+    let scenario = group("sizes.csv").unwrap();
+    assert_eq!(scenario.flows[0].app.datagrams().unwrap().mean_size(), 325.0);
+    let table = serde_json::json!({ "table": [["100 B", 3.0], ["1000 B", 1.0]] });
+    assert_eq!(scenario.to_json()["flows"][0]["size"], table);
+    for (file, told) in [
+        ("bad.csv", "bad.csv, line 2: \"1 kB\" is not VALUE, SHARE; write it like 10 kB, 0.5"),
+        ("no.csv", "no.csv is not there"),
+    ] {
+        assert_eq!(lines(group(file)), [format!("f.toml:9: flows[0].size: {told}")]);
     }
 }

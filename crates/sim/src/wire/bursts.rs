@@ -1,9 +1,9 @@
 //! Losses that come together: the chain of Gilbert and Elliott.
 //!
-//! The wire is good or bad; before each packet it may turn, and then the packet is lost with the probability of its
-//! state. Gilbert's own has bad = 1 here where he has 1 - h, and good = 0 (E. N. Gilbert, "Capacity of a burst-noise
-//! channel", Bell System Technical Journal 39, 1960; E. O. Elliott, "Estimates of error rates for codes on burst-noise
-//! channels", ibid. 42, 1963). A step a packet, as RFC 6534 counts loss episodes, not a step a second.
+//! The wire is good or bad; each packet is lost with the probability of its state, and then the wire may turn. Gilbert's
+//! own has bad = 1 here where he has 1 - h, and good = 0 (E. N. Gilbert, "Capacity of a burst-noise channel", Bell System
+//! Technical Journal 39, 1960; E. O. Elliott, "Estimates of error rates for codes on burst-noise channels", ibid. 42,
+//! 1963). A step a packet, as RFC 6534 counts loss episodes, not a step a second.
 //!
 //! ```text
 //! share of bad packets = enter / (enter + leave),   mean stay in bad = 1 / leave packets

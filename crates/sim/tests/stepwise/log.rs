@@ -19,6 +19,12 @@ pub(crate) struct Log {
     pub(crate) rtts: Vec<(Time, u32, Span)>,
     /// None where the flow stops.
     pub(crate) windows: Told<Option<Window>>,
+    /// When what was completed was begun.
+    pub(crate) completed: Told<Time>,
+    /// The classes of flows that began.
+    pub(crate) began: Told<u32>,
+    /// By class.
+    pub(crate) turned_away: Told<()>,
     /// What was told in the wrong order, first of all.
     pub(crate) wrong: Option<String>,
 }
@@ -45,6 +51,8 @@ impl Log {
         cut(&mut self.lost, end);
         self.lost.values_mut().for_each(|lost| lost.sort());
         cut(&mut self.windows, end);
+        cut(&mut self.completed, end);
+        cut(&mut self.began, end);
         self.rtts.retain(|(at, ..)| *at <= end);
         self.rtts.sort();
     }
@@ -58,6 +66,9 @@ impl Log {
         compare("sent by flow", (&self.sent, &other.sent), &mut found);
         compare("datagram of flow", (&self.datagrams, &other.datagrams), &mut found);
         compare("window of flow", (&self.windows, &other.windows), &mut found);
+        compare("completed by flow", (&self.completed, &other.completed), &mut found);
+        compare("beginning of flow", (&self.began, &other.began), &mut found);
+        compare("turned away of class", (&self.turned_away, &other.turned_away), &mut found);
         let rtts = (self.rtts != other.rtts).then(|| "the round-trip times".into());
         found.into_iter().min().map(|(_, what)| what).or(rtts)
     }
@@ -135,10 +146,22 @@ impl Probe for Log {
         self.rtts.push((at, flow, rtt));
     }
     fn window(&mut self, at: Time, flow: u32, window: Window) {
-        if let Some((stop, None)) = self.windows.get(&flow).and_then(|told| told.last()) {
+        let began = self.began.get(&flow).and_then(|told| told.last()).map(|(began, _)| *began);
+        if let Some((stop, None)) = self.windows.get(&flow).and_then(|told| told.last())
+            && began.is_none_or(|began| began < *stop)
+        {
             self.wrong.get_or_insert_with(|| format!("flow {flow}: a window at {at:?}, stopped at {stop:?}"));
         }
         add(&mut self.windows, &mut self.wrong, (at, flow, Some(window)));
+    }
+    fn began(&mut self, at: Time, flow: u32, class: u32) {
+        add(&mut self.began, &mut self.wrong, (at, flow, class));
+    }
+    fn completed(&mut self, at: Time, flow: u32, started: Time) {
+        add(&mut self.completed, &mut self.wrong, (at, flow, started));
+    }
+    fn turned_away(&mut self, at: Time, class: u32) {
+        add(&mut self.turned_away, &mut self.wrong, (at, class, ()));
     }
     fn stopped(&mut self, at: Time, flow: u32) {
         add(&mut self.windows, &mut self.wrong, (at, flow, None));

@@ -8,9 +8,11 @@ use sojourn_aqm::catalogue::Entry;
 use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::{Law, Limit, Site, catalogue};
+use sojourn_scenario::Spread;
 use sojourn_scenario::links::{self, Coding, Framing, Impairments, Lte, Recording, Satellite};
 use sojourn_sim::network::{
-    Change, Datagrams, FlowPlan, LinkChange, LinkPlan, Network, OnOffSum, SourcePlan, Spacing,
+    AppPlan, Arrivals, Change, ClassPlan, Datagrams, FlowPlan, Hop, Joining, LinkChange, LinkPlan, Network,
+    OnOffSum, SizePlan, SourcePlan, Spacing,
 };
 use sojourn_sim::{Deliveries, Packet, Simulation, Wire};
 use sojourn_tcp::{Config, LimitedTransmit, Pipe, Profile};
@@ -27,6 +29,8 @@ struct Kind {
     instant: bool,
     /// Links with framing, with deliveries, and with wires that do something to packets.
     impaired: bool,
+    /// Some flows come and go.
+    traffic: bool,
 }
 
 struct Draws(Stream);
@@ -184,10 +188,30 @@ fn source(draws: &mut Draws, kind: Kind) -> SourcePlan {
     if draws.chance(0.3) {
         return SourcePlan::Datagrams(datagrams(draws, kind));
     }
+    SourcePlan::Bulk(config(draws, kind).into())
+}
+
+fn config(draws: &mut Draws, kind: Kind) -> Config {
     let mss = if kind.round { 960 } else { draws.below(1400) as u32 + 60 };
     let cc = draws.pick(&["reno", "newreno", "cubic"]).into();
     let reads = draws.chance(0.3).then(|| rate(draws, kind));
-    SourcePlan::Bulk(Config { profile: profile(draws), cc, mss, ecn: draws.chance(0.5), reads }.into())
+    Config { profile: profile(draws), cc, mss, ecn: draws.chance(0.5), reads }
+}
+
+/// An application over TCP.
+fn app(draws: &mut Draws, kind: Kind) -> SourcePlan {
+    let config = config(draws, kind);
+    let mean = draws.pick(&[1.0, 5000.0, 20_000.0, 100_000.0]);
+    let bytes = if kind.round { Draw::constant(mean) } else { Draw::exponential(mean) }.unwrap();
+    let size = SizePlan { bytes, unit: draws.pick(&[1, config.mss]) };
+    let pause = draws.pick(&[0.0, 0.1, 0.5]);
+    let idle =
+        if kind.round || pause == 0.0 { Draw::constant(pause) } else { Draw::exponential(pause) }.unwrap();
+    let app = match draws.below(2) {
+        0 => AppPlan::Transfer(size),
+        _ => AppPlan::Mice(size, idle),
+    };
+    SourcePlan::App(config.into(), app)
 }
 
 fn datagrams(draws: &mut Draws, kind: Kind) -> Datagrams {
@@ -259,18 +283,88 @@ fn route(draws: &mut Draws, kind: Kind, shared: u64, links: &mut Vec<LinkPlan>) 
     route
 }
 
-fn flow(draws: &mut Draws, kind: Kind, shared: u64, links: &mut Vec<LinkPlan>) -> FlowPlan {
-    let source = source(draws, kind);
+/// The ways there and back.
+fn ways(draws: &mut Draws, kind: Kind, shared: u64, links: &mut Vec<LinkPlan>) -> [Vec<u32>; 2] {
     let mut forward = route(draws, kind, shared, links);
     if forward.is_empty() {
         forward.push(draws.below(shared) as u32);
     }
-    let reverse = route(draws, kind, shared, links);
+    [forward, route(draws, kind, shared, links)]
+}
+
+/// A class of flows that only start and stop.
+fn flow(draws: &mut Draws, kind: Kind, network: &mut Network, shared: u64) {
+    let source = source(draws, kind);
+    let [forward, reverse] = ways(draws, kind, shared, &mut network.links);
     let start = instant(draws, kind, 0.5);
     // Sometimes at the very start.
     let later = start.max(instant(draws, kind, 1.0));
     let stop = draws.pick(&[None, Some(start), Some(later)]);
-    FlowPlan { source, forward, reverse, start, stop: stop.filter(|stop| *stop > start || draws.chance(0.2)) }
+    let stop = stop.filter(|stop| *stop > start || draws.chance(0.2));
+    let class = network.classes.len() as u32;
+    network.flows.push(FlowPlan { class, member: 0, source, forward, reverse, start, stop });
+    network.classes.push(ClassPlan { name: format!("{class}"), ..ClassPlan::default() });
+}
+
+/// A class of flows that come and go.
+fn traffic(draws: &mut Draws, kind: Kind, network: &mut Network, shared: u64) {
+    let class = network.classes.len() as u32;
+    let source =
+        if draws.chance(0.3) { SourcePlan::Bulk(config(draws, kind).into()) } else { app(draws, kind) };
+    let ways = ways(draws, kind, shared, &mut network.links);
+    let [forward, reverse] = ways.clone().map(|way| {
+        let hop = |link: u32| {
+            let LinkPlan { rate, delay, .. } = network.links[link as usize];
+            let delay = Spread { from: delay, to: delay.saturating_mul(2) };
+            if u64::from(link) < shared { Hop::Link(link) } else { Hop::Own(rate, delay) }
+        };
+        way.into_iter().map(hop).collect::<Vec<Hop>>()
+    });
+    let gap = draws.pick(&[0.02, 0.1, 0.5]);
+    let arrivals = match draws.below(4) {
+        0 => Some(Arrivals::Poisson(gap)),
+        1 => Some(Arrivals::Every(Span::from_seconds(gap), [0, 3])),
+        2 => {
+            let mut times: Vec<_> = (0..20)
+                .map(|_| (instant(draws, kind, 1.0), draws.chance(0.5).then(|| draws.below(30_000) + 1)))
+                .collect();
+            times.sort();
+            Some(Arrivals::At(times.into()))
+        }
+        _ => None,
+    };
+    let stop = draws.chance(0.3).then(|| instant(draws, kind, 1.0));
+    let most = draws.below(6) as u32 + 1;
+    for member in 0..if arrivals.is_none() { most } else { 0 } {
+        let mut own = |way: &Vec<u32>| {
+            let link = |link: &u32| {
+                if u64::from(*link) < shared {
+                    return *link;
+                }
+                let LinkPlan { rate, delay, .. } = network.links[*link as usize];
+                network.links.push(LinkPlan::plain(rate, delay));
+                network.links.len() as u32 - 1
+            };
+            way.iter().map(link).collect::<Vec<u32>>()
+        };
+        let (forward, reverse) = (own(&ways[0]), own(&ways[1]));
+        let (source, start) = (source.clone(), instant(draws, kind, 0.5));
+        let stop = stop.map(|stop| stop.max(start));
+        network.flows.push(FlowPlan { class, member, source, forward, reverse, start, stop });
+    }
+    let mut counts: Vec<_> =
+        (0..draws.below(5)).map(|_| (instant(draws, kind, 1.0), draws.below(8) as u32)).collect();
+    counts.sort();
+    let stay = draws.pick(&[0.05, 0.5]);
+    network.classes.push(ClassPlan {
+        name: format!("{class}"),
+        most,
+        counts,
+        arrivals,
+        lifetime: draws.chance(0.5).then(|| Draw::exponential(stay).unwrap()),
+        stop,
+        joining: Some(Joining { source, forward, reverse }),
+    });
 }
 
 /// A change of a shared link, or of one that would be private without it.
@@ -303,15 +397,24 @@ fn again_after(draws: &mut Draws, kind: Kind) -> Option<Span> {
 fn network(seed: u64, kind: Kind) -> Network {
     let draws = &mut Draws(Stream::named(seed, &format!("{kind:?}")));
     let shared = draws.below(5) + 1;
-    let (mut links, laws): (Vec<_>, Vec<_>) = (0..shared).map(|_| shared_link(draws, kind)).unzip();
-    let flows = (0..=draws.below(6)).map(|_| flow(draws, kind, shared, &mut links)).collect();
-    let mut changes: Vec<Change> =
-        (0..draws.below(12)).map(|_| change(draws, kind, shared, links.len() as u64)).collect();
+    let (links, laws): (Vec<_>, Vec<_>) = (0..shared).map(|_| shared_link(draws, kind)).unzip();
+    let mut network = Network { links, classes: Vec::new(), flows: Vec::new(), changes: Vec::new() };
+    for _ in 0..=draws.below(6) {
+        flow(draws, kind, &mut network, shared);
+    }
+    if kind.traffic {
+        for _ in 0..=draws.below(3) {
+            traffic(draws, kind, &mut network, shared);
+        }
+    }
+    let links = network.links.len() as u64;
+    let mut changes: Vec<Change> = (0..draws.below(12)).map(|_| change(draws, kind, shared, links)).collect();
     for managed in laws.iter().enumerate().filter_map(|(link, law)| law.map(|law| (link as u32, law))) {
         changes.extend((0..draws.below(4)).map(|_| retune(draws, kind, managed)));
     }
     changes.sort_by_key(|change| change.time);
-    Network { links, flows, changes }
+    network.changes = changes;
+    network
 }
 
 /// How a simulation is brought to its end.
@@ -347,7 +450,7 @@ fn log(seed: u64, kind: Kind, way: Way) -> Log {
 fn check(kind: Kind) {
     let number = |name: &str, usual: u64| std::env::var(name).map_or(usual, |n| n.parse().unwrap());
     let (from, cases) = (number("RANDOM_FROM", 0), number("RANDOM_NETWORKS", 100));
-    let mut received = 0;
+    let [mut received, mut completed, mut began, mut turned_away] = [0; 4];
     for seed in from..from + cases {
         let [direct, in_steps, stepwise] =
             [Way::Direct, Way::InSteps, Way::Stepwise].map(|way| log(seed, kind, way));
@@ -356,48 +459,68 @@ fn check(kind: Kind) {
         }
         assert_eq!((&direct.wrong, &stepwise.wrong), (&None, &None), "{kind:?}, seed {seed}");
         received += direct.received.values().flatten().count();
+        completed += direct.completed.values().flatten().count();
+        began += direct.began.values().flatten().count();
+        turned_away += direct.turned_away.values().flatten().count();
     }
+    let enough = [completed, began, turned_away].iter().all(|seen| *seen as u64 > 3 * cases);
+    assert!(enough || !kind.traffic, "{kind:?}: {completed} of {began} completed, {turned_away} turned away");
     assert!(received as u64 > 100 * cases, "{kind:?}: too little happened");
 }
 
 #[test]
 fn any_times_behind_access_links() {
-    check(Kind { round: false, access: true, instant: false, impaired: false });
+    check(Kind { round: false, access: true, instant: false, impaired: false, traffic: false });
 }
 
 #[test]
 fn any_times_at_shared_links() {
-    check(Kind { round: false, access: false, instant: false, impaired: false });
+    check(Kind { round: false, access: false, instant: false, impaired: false, traffic: false });
 }
 
 #[test]
 fn the_same_times_behind_access_links() {
-    check(Kind { round: true, access: true, instant: false, impaired: false });
+    check(Kind { round: true, access: true, instant: false, impaired: false, traffic: false });
 }
 
 #[test]
 fn the_same_times_at_shared_links() {
-    check(Kind { round: true, access: false, instant: false, impaired: false });
+    check(Kind { round: true, access: false, instant: false, impaired: false, traffic: false });
 }
 
 #[test]
 fn links_that_take_no_time() {
-    check(Kind { round: false, access: true, instant: true, impaired: false });
+    check(Kind { round: false, access: true, instant: true, impaired: false, traffic: false });
 }
 
 #[test]
 fn impaired_links_behind_access_links() {
-    check(Kind { round: false, access: true, instant: false, impaired: true });
+    check(Kind { round: false, access: true, instant: false, impaired: true, traffic: false });
 }
 
 #[test]
 fn impaired_links_and_the_same_times() {
-    check(Kind { round: true, access: false, instant: false, impaired: true });
+    check(Kind { round: true, access: false, instant: false, impaired: true, traffic: false });
 }
 
 #[test]
 fn impaired_links_that_take_no_time() {
-    check(Kind { round: true, access: true, instant: true, impaired: true });
+    check(Kind { round: true, access: true, instant: true, impaired: true, traffic: false });
+}
+
+#[test]
+fn flows_come_and_go_at_any_times() {
+    check(Kind { round: false, access: true, instant: false, impaired: false, traffic: true });
+}
+
+#[test]
+fn flows_come_and_go_at_the_same_times() {
+    check(Kind { round: true, access: false, instant: false, impaired: false, traffic: true });
+}
+
+#[test]
+fn flows_come_and_go_over_impaired_links() {
+    check(Kind { round: false, access: true, instant: false, impaired: true, traffic: true });
 }
 
 /// The end of every run.

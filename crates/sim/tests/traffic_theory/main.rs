@@ -6,7 +6,7 @@ mod little;
 mod on_off;
 mod waiting;
 
-use sojourn_sim::network::{Datagrams, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
+use sojourn_sim::network::{ClassPlan, Datagrams, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
 use sojourn_units::{Rate, Span, Time};
 
 /// A source of datagrams of 1000 B; `rate` in datagrams per second.
@@ -17,13 +17,16 @@ fn datagrams(rate: f64, spacing: Spacing) -> Datagrams {
 /// Flows from the very start on over one link after the other.
 fn over(links: Vec<LinkPlan>, sources: Vec<Datagrams>, stop: Option<Time>) -> Network {
     let flow = |source| FlowPlan {
+        class: 0,
+        member: 0,
         source: SourcePlan::Datagrams(source),
         forward: (0..links.len() as u32).collect(),
         reverse: Vec::new(),
         start: Time::ZERO,
         stop,
     };
-    Network { flows: sources.into_iter().map(flow).collect(), links, changes: Vec::new() }
+    let flows = sources.into_iter().map(flow).collect();
+    Network { classes: vec![ClassPlan::default()], flows, links, changes: Vec::new() }
 }
 
 /// A link on which nothing ever waits.

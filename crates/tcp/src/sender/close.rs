@@ -21,6 +21,16 @@ impl Sender {
         self.closing && self.una == self.end_of_stream && self.peer_closed
     }
 
+    /// Whether everything there is to send is acknowledged, and FIN with it where connections end so.
+    pub fn is_done(&self) -> bool {
+        match self.handshake {
+            Handshake::Closed => true,
+            Handshake::Established if self.closing => self.is_closed() && !self.ack_due,
+            Handshake::Established => self.una == self.end_of_stream,
+            Handshake::SynDue | Handshake::SynSent => false,
+        }
+    }
+
     /// The other side's FIN, which may come more than once: each is acknowledged.
     pub(super) fn on_fin(&mut self) {
         self.peer_closed = true;

@@ -24,7 +24,7 @@ pub(super) struct Run {
 impl History {
     /// The bytes `from..end` were sent at `now`, behind a segment that was `full` or not.
     pub(super) fn push(&mut self, from: u64, end: u64, now: Time, full: bool) {
-        if self.len() == 0 {
+        if self.is_empty() {
             self.runs.clear();
             self.runs.push_back(Run { end: from, at: now });
         }
@@ -44,14 +44,14 @@ impl History {
 
     /// Gives up the memory of a list that says nothing.
     pub(super) fn trim(&mut self) {
-        if self.len() == 0 {
+        if self.is_empty() {
             self.runs = VecDeque::new();
         }
     }
 
-    /// Whether nothing was kept of late.
+    /// Whether it says nothing.
     pub(super) fn is_empty(&self) -> bool {
-        self.runs.is_empty()
+        self.runs.len() < 2
     }
 
     /// How many runs there are.

@@ -278,6 +278,11 @@ impl Sender {
         self.end_of_stream = self.end_of_stream.max(end.saturating_add(self.closing.into()));
     }
 
+    /// Where the data end that there are to send.
+    pub fn supplied(&self) -> u64 {
+        self.end_of_stream - u64::from(self.closing)
+    }
+
     /// No data beyond what has been sent already; FIN follows it where connections end so.
     pub fn stop(&mut self) {
         self.end_of_stream = self.end_of_stream.min(self.max.saturating_add(self.closing.into()));

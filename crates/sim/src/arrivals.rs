@@ -1,0 +1,68 @@
+//! When flows of a class come.
+
+use crate::network::Arrivals;
+use sojourn_units::{Span, Stream, Time};
+
+/// The arrivals of a class.
+pub(crate) struct Schedule {
+    plan: Arrivals,
+    draws: Stream,
+    /// How many of a list are past.
+    past: usize,
+}
+
+impl Schedule {
+    pub(crate) fn new(plan: Arrivals, draws: Stream) -> Schedule {
+        Schedule { plan, draws, past: 0 }
+    }
+
+    /// When the next ones come after those that came at `now`; None where there are no more.
+    pub(crate) fn next(&mut self, now: Time) -> Option<Time> {
+        match &self.plan {
+            Arrivals::Poisson(mean) => Some(now + Span::from_seconds(self.draws.exponential(*mean))),
+            Arrivals::Every(step, _) => Some(now + *step),
+            Arrivals::At(times) => times.get(self.past).map(|(time, _)| *time),
+        }
+    }
+
+    /// How many come now, and how many bytes each has to transfer where that is told.
+    pub(crate) fn come(&mut self) -> (u32, Option<u64>) {
+        match &self.plan {
+            Arrivals::Poisson(_) => (1, None),
+            Arrivals::Every(_, [least, most]) => {
+                (least + (self.draws.uniform() * f64::from(most - least + 1)) as u32, None)
+            }
+            Arrivals::At(times) => {
+                self.past += 1;
+                (1, times.get(self.past - 1).and_then(|(_, bytes)| *bytes))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_are_drawn_alike_between_their_bounds() {
+        let plan = Arrivals::Every(Span::from_secs(1), [0, 5]);
+        let mut schedule = Schedule::new(plan, Stream::named(1, "batches"));
+        let mut seen = [0_u32; 6];
+        (0..60_000).for_each(|_| seen[schedule.come().0 as usize] += 1);
+        // Each is binomial with a standard deviation of 91.
+        assert!(seen.iter().all(|seen| seen.abs_diff(10_000) < 400), "{seen:?}");
+        assert_eq!(schedule.next(Time::ZERO), Some(Time::ZERO + Span::from_secs(1)));
+    }
+
+    #[test]
+    fn a_list_ends() {
+        let times = [(Time::from_nanos(5), None), (Time::from_nanos(5), Some(7))];
+        let mut schedule = Schedule::new(Arrivals::At(times.to_vec().into()), Stream::named(1, "list"));
+        for (time, bytes) in times {
+            assert_eq!(schedule.next(Time::ZERO), Some(time));
+            assert_eq!(schedule.come(), (1, bytes));
+        }
+        assert_eq!(schedule.next(Time::from_nanos(5)), None);
+    }
+}

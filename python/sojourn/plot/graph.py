@@ -1,0 +1,148 @@
+"""Any network as data for a picture: nodes, what joins them, and the ways of the classes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+#: A network with more nodes or links is drawn where its queues are, and this many nodes of it.
+MOST_NODES, MOST_EDGES = 24, 40
+KEPT = 14
+#: Classes whose ways are drawn; no two of them share a colour.
+MOST_CLASSES = 6
+
+
+@dataclass(frozen=True)
+class Arc:
+    """One direction of a link."""
+
+    name: str
+    rate: str
+    delay: str
+    #: Whether packets wait in a disc for it.
+    queue: bool
+
+    @property
+    def capacity(self) -> str:
+        """Rate and delay in words."""
+        return ", ".join(part for part in (self.rate, self.delay) if part and not part.startswith("0 "))
+
+
+@dataclass
+class Edge:
+    """Two nodes, and the arcs from the first to the second and back."""
+
+    ends: tuple[str, str]
+    there: Arc | None = None
+    back: Arc | None = None
+
+    @property
+    def capacity(self) -> tuple[str, ...]:
+        """Rate and delay in words, of both directions where they differ."""
+        return tuple(dict.fromkeys(arc.capacity for arc in (self.there, self.back) if arc is not None))
+
+    @property
+    def has_queue(self) -> bool:
+        """Whether packets wait for either direction."""
+        return any(arc is not None and arc.queue for arc in (self.there, self.back))
+
+
+@dataclass(frozen=True)
+class Class:
+    """A class of flows: what it is called and how it goes."""
+
+    label: str
+    #: The place of its colour.
+    place: int
+    #: Pairs of nodes, one link each; parts of the way that are not drawn are left out.
+    steps: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """What is drawn, and a line on what is not."""
+
+    nodes: list[str]
+    edges: list[Edge]
+    classes: list[Class]
+    note: str
+
+
+def of(scenario: dict[str, Any]) -> Graph:
+    """The network of a scenario with `links`; of a large one the queues and what is near."""
+    edges = _edges(scenario.get("links") or [])
+    nodes = list(dict.fromkeys(end for edge in edges for end in edge.ends))
+    kept = nodes
+    if len(nodes) > MOST_NODES or len(edges) > MOST_EDGES:
+        kept = _around_queues(edges)
+    here = set(kept)
+    shown = [edge for edge in edges if here.issuperset(edge.ends)]
+    flows = scenario.get("flows") or []
+    drawn = [_class(one, place, shown) for place, one in enumerate(flows)]
+    classes = [one for one in drawn if one.steps][:MOST_CLASSES]
+    classes = [Class(one.label, place, one.steps) for place, one in enumerate(classes)]
+    notes = []
+    if len(kept) < len(nodes):
+        notes.append(f"{len(kept)} of {len(nodes)} nodes: queues and what is next to them")
+    if len(classes) < len(flows):
+        notes.append(f"{len(classes)} of {len(flows)} classes")
+    return Graph(kept, shown, classes, "; ".join(notes))
+
+
+def _edges(links: Iterable[dict[str, Any]]) -> list[Edge]:
+    found: dict[frozenset[str], Edge] = {}
+    for link in links:
+        ends = (str(link.get("from")), str(link.get("to")))
+        edge = found.setdefault(frozenset(ends), Edge(ends))
+        name = str(link.get("name") or "-".join(ends))
+        there: Arc | None = _arc(name, link, {})
+        back = None if link.get("one_way") else _arc(f"{name}.back", link.get("back") or {}, link)
+        if edge.ends != ends:
+            there, back = back, there
+        edge.there, edge.back = edge.there or there, edge.back or back
+    return list(found.values())
+
+
+def _arc(name: str, line: dict[str, Any], other: dict[str, Any]) -> Arc:
+    """One direction; what it leaves open is as in the other."""
+    rate = line.get("rate") or ("trace" if line.get("trace") else other.get("rate"))
+    delay = line.get("delay") or other.get("delay")
+    queue = bool(line.get("disc") or line.get("buffer"))
+    return Arc(name, str(rate or ""), str(delay or "").replace("us", "µs"), queue)
+
+
+def _around_queues(edges: list[Edge]) -> list[str]:
+    """The nodes at links with a queue, then their neighbours."""
+    queues = [edge for edge in edges if edge.has_queue]
+    kept = list(dict.fromkeys(end for edge in queues for end in edge.ends))[:KEPT]
+    for edge in edges:
+        if len(kept) < KEPT and len(set(edge.ends) & set(kept)) == 1:
+            kept += [end for end in edge.ends if end not in kept]
+    return kept
+
+
+def _class(flows: dict[str, Any], place: int, edges: list[Edge]) -> Class:
+    drawn = {frozenset(edge.ends) for edge in edges}
+    route = [str(node) for node in flows.get("route") or []]
+    steps = tuple(step for step in pairwise(route) if frozenset(step) in drawn)
+    name = flows.get("name") or flows.get("app") or "flows"
+    of = flows.get("cc") or (flows.get("app") if flows.get("app") != name else "")
+    return Class(f"{flows.get('count', 1)} × {name}" + (f" ({of})" if of else ""), place, steps)
+
+
+def bits_per_second(rate: str) -> float | None:
+    """A rate such as ``"10 Mbit/s"`` as a number; None where the text is not one.
+
+    >>> bits_per_second("10 Mbit/s")
+    10000000.0
+    """
+    found = re.fullmatch(r"([0-9.]+(?:e[-+]?[0-9]+)?) ([kMG]?)bit/s", rate)
+    if not found:
+        return None
+    try:
+        return float(found[1]) * {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}[found[2]]
+    except ValueError:
+        return None
