@@ -58,6 +58,19 @@ def test_a_papers_scenario_runs_with_every_law(name: str) -> None:
     assert all(number(run, "bottleneck_packets") > 0.0 for run in runs)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_the_laws_and_settings_that_its_head_names_are_legal(name: str) -> None:
+    head = re.sub(r"\n# *", " ", gallery()[name].read_text(encoding="utf-8").partition("\ntitle ")[0])
+    # What stands behind --disc and --set, with its quotation marks or without.
+    laws = [quoted or plain for quoted, plain in re.findall(r"--disc (?:\"([^\"]+)\"|([\w:=.,/-]*\w))", head)]
+    settings = re.findall(r"--set ([\w.\[\]]+)=(\"[^\"]+\"|[\w.]*\w)", head)
+    for key, value in settings:
+        sj.load(name, {key: value})
+    assert len(settings) == head.count("--set "), settings
+    assert len(laws) == head.count("--disc "), laws
+    assert_conserved(short_runs(name, laws) if laws else [])
+
+
 def test_its_page_has_every_folder(root: Path) -> None:
     page = (root / "docs/scenarios.md").read_text(encoding="utf-8")
     shown = set(re.findall(r"<!-- insert gallery (\w+) -->", page))
