@@ -2,6 +2,7 @@
 
 use crate::keys::{SHORT, keys_of, word};
 use crate::read::TCP_KEYS;
+use crate::sessions::{self, Session};
 use crate::udp::{self, Datagrams};
 use sojourn_units::param::{Kind, Quantity};
 use sojourn_units::{Page, Value};
@@ -11,6 +12,8 @@ use sojourn_units::{Page, Value};
 pub enum App {
     /// TCP: there is always data to send.
     Bulk,
+    /// TCP: there is something to send now and then.
+    Session(Session),
     /// UDP: datagrams that do not respond to congestion.
     Datagrams(Datagrams),
 }
@@ -26,6 +29,8 @@ impl App {
             source: "RFC 7928, section 5.1",
             fields: Vec::new,
         },
+        sessions::TRANSFER,
+        sessions::MICE,
         udp::CBR,
         udp::POISSON,
         udp::ON_OFF,
@@ -34,23 +39,31 @@ impl App {
         udp::PING,
     ];
     /// Their names.
-    pub const NAMES: &[&'static str] = &["bulk", "cbr", "poisson", "on_off", "lrd", "voip", "ping"];
+    pub const NAMES: &[&'static str] =
+        &["bulk", "transfer", "mice", "cbr", "poisson", "on_off", "lrd", "voip", "ping"];
 
     /// The keys that its group of flows has because of it, what must be given first: `"rate (required)"`.
     pub fn keys(name: &str) -> Vec<String> {
-        let is_tcp = name == "bulk";
-        let is_for_it = |key: &str| udp::KEYS.iter().all(|(of, apps)| *of != key || apps.contains(&name));
+        let is_for_it = |key: &str| KEYS.iter().all(|(of, apps)| *of != key || apps.contains(&name));
+        let must = |key: &str| REQUIRED.iter().any(|(app, of)| *app == name && *of == key);
         let own = keys_of("flows").map(|key| key.name).filter(|key| {
-            !ANY_APP.contains(key) && *key != "rate" && is_for_it(key) && (is_tcp || !is_of_tcp(key))
+            !ANY_APP.contains(key) && is_for_it(key) && (App::is_tcp_named(name) || !is_of_tcp(key))
         });
-        let rate = is_for_it("rate").then(|| "rate (required)".to_string());
-        rate.into_iter().chain(own.map(String::from)).collect()
+        let (first, rest): (Vec<&str>, Vec<&str>) = own.partition(|key| must(key));
+        let first = first.into_iter().map(|key| format!("{key} (required)"));
+        first.chain(rest.into_iter().map(String::from)).collect()
+    }
+
+    /// Whether the application called so is carried by TCP.
+    pub(crate) fn is_tcp_named(name: &str) -> bool {
+        ["bulk", "transfer", "mice"].contains(&name)
     }
 
     /// Its name in files.
     pub fn name(&self) -> &'static str {
         match self {
             App::Bulk => "bulk",
+            App::Session(session) => session.name(),
             App::Datagrams(datagrams) => datagrams.name(),
         }
     }
@@ -58,7 +71,7 @@ impl App {
     /// What it sends over UDP; None where TCP decides.
     pub fn datagrams(&self) -> Option<&Datagrams> {
         match self {
-            App::Bulk => None,
+            App::Bulk | App::Session(_) => None,
             App::Datagrams(datagrams) => Some(datagrams),
         }
     }
@@ -73,6 +86,28 @@ fn is_of_tcp(key: &str) -> bool {
     TCP_KEYS.contains(&key) || SHORT.contains(&key)
 }
 
+/// The applications that have a key.
+pub(crate) fn apps_with(key: &str) -> &'static [&'static str] {
+    KEYS.iter().find(|(name, _)| *name == key).map_or(&[], |(_, apps)| apps)
+}
+
+/// Which applications have which of the keys that not all applications have.
+pub(crate) const KEYS: &[(&str, &[&str])] = &[
+    ("rate", &["cbr", "poisson", "on_off", "lrd"]),
+    ("size", &["transfer", "mice", "cbr", "poisson", "on_off", "lrd", "ping"]),
+    ("segment", &["bulk", "transfer", "mice", "cbr", "poisson", "on_off", "lrd"]),
+    ("idle", &["mice"]),
+    ("preset", &["mice"]),
+    ("on", &["on_off", "lrd"]),
+    ("off", &["on_off", "lrd"]),
+    ("hurst", &["lrd"]),
+    ("sources", &["lrd"]),
+    ("spurts", &["voip"]),
+    ("every", &["ping"]),
+];
+/// What must be given of which application.
+const REQUIRED: &[(&str, &str)] =
+    &[("transfer", "size"), ("cbr", "rate"), ("poisson", "rate"), ("on_off", "rate"), ("lrd", "rate")];
 /// Keys of a group of flows that say nothing of what it sends.
 const ANY_APP: &[&str] = &["name", "from", "to", "route", "back", "app", "count", "access"];
 
@@ -104,9 +139,9 @@ mod tests {
     #[test]
     fn what_is_not_tcp_has_a_rate_and_no_key_of_tcp() {
         for name in ["cbr", "poisson"] {
-            assert_eq!(App::keys(name).join(", "), "rate (required), size, ecn, segment, start, stop");
+            assert_eq!(App::keys(name).join(", "), "rate (required), size, ecn, segment, start, arrivals, lifetime, stop");
         }
-        assert_eq!(App::keys("ping").join(", "), "size, every, ecn, start, stop");
+        assert_eq!(App::keys("ping").join(", "), "size, every, ecn, start, arrivals, lifetime, stop");
         let bulk = App::keys("bulk");
         assert!(bulk.contains(&"cc".to_string()) && !bulk.iter().any(|key| key.starts_with("rate")));
     }

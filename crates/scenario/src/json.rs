@@ -1,11 +1,13 @@
 //! A scenario as JSON: the keys of a file, every default filled in.
 
+use crate::app::{App, KEYS};
 use crate::disc::DiscSpec;
 use crate::keys::SHORT;
 use crate::links::Medium;
 use crate::scenario::{Flows, Scenario};
+use crate::sessions::Session;
 use crate::topology::{Link, Route};
-use crate::udp::{Datagrams, KEYS};
+use crate::udp::Datagrams;
 use serde_json::{Map, Value as Json, json};
 use sojourn_tcp::knobs::knob;
 use sojourn_units::Value;
@@ -115,7 +117,9 @@ fn flows(flows: &Flows) -> Json {
         "access": flows.access.map(|access| {
             json!({ "rate": access.rate.to_string(), "delay": of_value(&access.delay.write()) })
         }),
-        "start": of_value(&flows.start.write()),
+        "arrivals": flows.arrivals.as_ref().map(|arrivals| of_value(&arrivals.write())),
+        "lifetime": flows.lifetime.as_ref().map(|lifetime| of_value(&lifetime.write())),
+        "start": flows.arrivals.is_none().then(|| of_value(&flows.start.write())),
         "stop": flows.stop.map(|stop| stop.to_string()),
     });
     for knob in SHORT.iter().filter_map(|name| knob(name)) {
@@ -124,7 +128,12 @@ fn flows(flows: &Flows) -> Json {
     for (key, _) in KEYS.iter().filter(|(key, _)| *key != "segment") {
         group[*key] = Json::Null;
     }
-    for (key, value) in flows.app.datagrams().into_iter().flat_map(Datagrams::to_json) {
+    let own = match &flows.app {
+        App::Bulk => Vec::new(),
+        App::Session(session) => Session::to_json(session),
+        App::Datagrams(datagrams) => Datagrams::to_json(datagrams),
+    };
+    for (key, value) in own {
         group[key] = value;
     }
     group

@@ -4,8 +4,10 @@
 //! `sojourn_tcp`, which are told there.
 
 use crate::app::AppName;
+use crate::arrivals::Arrivals;
 use crate::disc::DEFAULT_LAW;
 use crate::links::{Framing, Impairments, Trace};
+use crate::sessions::PRESETS;
 use crate::times::{Spread, Start};
 use crate::udp::SEGMENT;
 use sojourn_tcp::PROFILES;
@@ -239,15 +241,20 @@ static ROWS: &[Key] = &[
         "the nodes that acknowledgments pass, both ends included"),
     whole!("flows", "count" = Whole(1), 1 to 1_000_000, "how many flows; a million in all groups"),
     key!("flows", "app": AppName = Text("bulk"),
-        "what they send; bulk: TCP that always has data to send; cbr, poisson, on_off, lrd, voip and ping: UDP datagrams; \
+        "what they send; bulk: TCP that always has data to send; transfer, mice: TCP now and then; cbr, poisson, on_off, lrd, voip and ping: UDP datagrams; \
          see `sojourn list apps`"),
     key!("flows", "rate": LinkRate = Words("for cbr, poisson, on_off and lrd it must be given"),
         "1 bit/s to the access link's rate" if |_| true,
         "for cbr, poisson, on_off and lrd: the rate of each flow, in whole IP packets; of on_off while it is on, of the \
          others the mean"),
-    key!("flows", "size": SizeDraw = Words("all as segment; for ping 84 B"), "28 B to 65535 B on average" if |_| true,
-        "for cbr, poisson, on_off, lrd and ping: the size of a datagram, headers (28 B) included, or a distribution; \
-         what is beyond 65535 B is cut"),
+    key!("flows", "size": SizeDraw = Words("of transfer it must be given; of mice the preset's; of datagrams as segment; of ping 84 B"),
+        "of datagrams 28 B to 65535 B on average" if |_| true,
+        "of transfer and mice: payload, or a distribution of it, in bytes or in full packets; of cbr, poisson, on_off, lrd \
+         and ping: the size of a datagram, headers (28 B) included, or a distribution; what is beyond 65535 B is cut"),
+    key!("flows", "idle": TimeDraw = Words("the preset's"), "a time, or a distribution of times" if |_| true,
+        "of mice: the pause from the end of one transfer to the start of the next"),
+    key!("flows", "preset": Paper = Text("pi_pd"), "pi_pd or arm_pfc" if |_| true,
+        "of mice: those of a paper, as `sojourn explain mice` tells"),
     key!("flows", "on": TimeDraw = Words("{ exponential = \"500 ms\" }; for lrd 500 ms"),
         "more than 0 on average" if |on| on.seconds().mean() > 0.0,
         "for on_off: how long it is on at a time, TIME or a distribution; for lrd: the mean of that"),
@@ -283,6 +290,13 @@ static ROWS: &[Key] = &[
         "when they start: all at TIME; { spread = [TIME, TIME] } evenly from the first flow to the last; \
          { random = [TIME, TIME] } at times drawn uniformly by the run's seed (the default, which ends \
          with the run where that is shorter)"),
+    key!("flows", "arrivals": Arrivals = Words("none: all are there from their starts"),
+        "{ poisson = TIME }, { every = TIME, batch = [LEAST, MOST] } or { file = NAME }" if |_| true,
+        "flows that come during the run instead of at `start`: at random with TIME between them on average; in even \
+         steps, so many at a time; or as a file has them, SECONDS or SECONDS,BYTES a line. `count` is then how many there \
+         may be at a time (10000); further ones are turned away"),
+    key!("flows", "lifetime": TimeDraw = Words("none"), "a time, or a distribution of times" if |_| true,
+        "how long each flow stays at most: it stops sending then"),
     key!("flows", "stop": Span = Words("never"), "after every start" if |_| true, "when they stop sending"),
     key!("flows.access", "rate": LinkRate = Words("ten times the rate of the fastest link on the way"),
         "1 bit/s to 10 Tbit/s" if |_| true, "rate of each access link"),
@@ -499,6 +513,21 @@ impl Quantity for Anything {
     }
     fn write(&self) -> Value {
         self.0.clone()
+    }
+}
+
+/// The name of a paper whose mice are known.
+pub(crate) struct Paper(pub(crate) &'static str);
+
+impl Quantity for Paper {
+    fn kind() -> Kind {
+        Kind::Word(PRESETS)
+    }
+    fn read(value: &Value) -> Result<Paper, String> {
+        word(value, "preset", PRESETS).map(Paper)
+    }
+    fn write(&self) -> Value {
+        Value::Text(self.0.into())
     }
 }
 

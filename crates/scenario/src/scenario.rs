@@ -1,6 +1,7 @@
 //! What a scenario is.
 
 use crate::app::App;
+use crate::arrivals::Arrivals;
 use crate::changes::Change;
 use crate::disc::DiscSpec;
 use crate::faults::Faults;
@@ -13,7 +14,7 @@ use crate::{read, tree};
 use sojourn_aqm::{Limit, Site};
 use sojourn_tcp::Profile;
 use sojourn_tcp::cc::Choice;
-use sojourn_units::{Bytes, Fault, Rate, Span};
+use sojourn_units::{Bytes, Fault, Rate, Span, TimeDraw};
 use std::rc::Rc;
 
 /// A network, its traffic, and what changes when; checked and complete.
@@ -60,7 +61,11 @@ pub struct Flows {
     pub segment: Bytes,
     /// Links that each of them has to itself; None: the hosts are at the nodes.
     pub access: Option<Access>,
-    /// When they start.
+    /// How they come during the run, `count` at a time at most; None: `count` of them at their starts.
+    pub arrivals: Option<Arrivals>,
+    /// How long each stays; None: until it has nothing more to do, or its stop.
+    pub lifetime: Option<TimeDraw>,
+    /// When they start, unless they come during the run.
     pub start: Start,
     /// When they stop sending; None: never.
     pub stop: Option<Span>,
@@ -151,8 +156,8 @@ impl Scenario {
         if faults.is_empty() { Ok(scenario) } else { Err(Faults::of_spec(&faults)) }
     }
 
-    /// What the law of a link may know: means over the flows whose data cross it and that respond to it, those that
-    /// use TCP.
+    /// What the law of a link may know: means over the flows whose data cross it and that respond to it for long, those
+    /// that use TCP and do not end by themselves.
     ///
     /// Where none does, there is no round-trip time and no number of flows.
     pub fn site(&self, link: usize) -> Site {
@@ -163,9 +168,9 @@ impl Scenario {
         } else {
             mean_segment(self.flows.iter())
         };
-        let tcp = || crossing().filter(|group| group.app.is_tcp());
-        let flows: f64 = tcp().map(|group| f64::from(group.count)).sum();
-        let rtt = tcp().map(|group| f64::from(group.count) * self.mean_base_rtt(group));
+        let long = || crossing().filter(|group| group.is_long_lived());
+        let flows: f64 = long().map(|group| f64::from(group.count)).sum();
+        let rtt = long().map(|group| f64::from(group.count) * self.mean_base_rtt(group));
         Site {
             rate: at.rate,
             packet,
@@ -209,13 +214,20 @@ impl Scenario {
 fn mean_segment<'a>(groups: impl Iterator<Item = &'a Flows>) -> f64 {
     let (mut flows, mut bytes) = (0.0, 0.0);
     for group in groups {
-        flows += f64::from(group.count);
-        bytes += f64::from(group.count) * group.segment.get() as f64;
+        // How many come during the run is not known.
+        let count = if group.arrivals.is_some() { 1.0 } else { f64::from(group.count) };
+        flows += count;
+        bytes += count * group.segment.get() as f64;
     }
     bytes / flows
 }
 
 impl Flows {
+    /// Whether they are there from their starts and always have data to send, which a law can be designed for.
+    pub fn is_long_lived(&self) -> bool {
+        self.app == App::Bulk && self.arrivals.is_none()
+    }
+
     /// Takes another congestion control; tells what else is set and cannot be with it.
     fn take(&mut self, cc: &Choice) -> Vec<Fault> {
         if !self.given.has("ecn") {

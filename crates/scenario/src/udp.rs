@@ -136,19 +136,6 @@ impl Datagrams {
     }
 }
 
-/// Which applications have which of the keys that not all applications have.
-pub(crate) const KEYS: &[(&str, &[&str])] = &[
-    ("rate", &["cbr", "poisson", "on_off", "lrd"]),
-    ("size", &["cbr", "poisson", "on_off", "lrd", "ping"]),
-    ("segment", &["bulk", "cbr", "poisson", "on_off", "lrd"]),
-    ("on", &["on_off", "lrd"]),
-    ("off", &["on_off", "lrd"]),
-    ("hurst", &["lrd"]),
-    ("sources", &["lrd"]),
-    ("spurts", &["voip"]),
-    ("every", &["ping"]),
-];
-
 /// What `segment` may be, bytes.
 pub(crate) const SEGMENT: RangeInclusive<u64> = 100..=65535;
 /// A frame of speech: RFC 3551, section 4.5.14 and table 1.

@@ -138,12 +138,15 @@ impl SourcePlan {
 
     /// How many flows it uses.
     pub(crate) fn flows(&self) -> u32 {
-        1
+        match self {
+            SourcePlan::App(_, AppPlan::Web(web)) => web.connections,
+            _ => 1,
+        }
     }
 
     /// Whether it is at the receivers, and asks.
     pub(crate) fn asks(&self) -> bool {
-        false
+        matches!(self, SourcePlan::App(_, AppPlan::Web(_) | AppPlan::Video(_) | AppPlan::Game(_)))
     }
 
     /// The same for one member of a class.
@@ -163,6 +166,53 @@ pub enum AppPlan {
     Transfer(SizePlan),
     /// One transfer after the other, and so long a pause between them, s.
     Mice(SizePlan, Draw),
+    /// Pages of a site.
+    Web(WebPlan),
+    /// A film whose rate follows what the player has.
+    Video(VideoPlan),
+    /// A question at each tick, and an answer.
+    Game(GamePlan),
+}
+
+/// Pages, one after the other.
+#[derive(Clone, Debug)]
+pub struct WebPlan {
+    /// Objects of a page; at least one.
+    pub objects: u32,
+    /// What each of them has.
+    pub size: SizePlan,
+    /// Over so many connections at a time, new ones for each page; at least one.
+    pub connections: u32,
+    /// From the end of one page to the start of the next, s.
+    pub idle: Draw,
+    /// Bytes of a request, as an IP packet.
+    pub request: u16,
+}
+
+/// A film in chunks, each at one of some rates.
+#[derive(Clone, Debug)]
+pub struct VideoPlan {
+    /// The rates, bit/s, in rising order; at least one.
+    pub ladder: Arc<[f64]>,
+    /// How long a chunk plays.
+    pub chunk: Span,
+    /// Up to so much in the buffer the lowest rate is asked for.
+    pub reservoir: Span,
+    /// So much above that, the highest.
+    pub cushion: Span,
+    /// Bytes of a request, as an IP packet.
+    pub request: u16,
+}
+
+/// A question at each tick, unless one is still to be answered.
+#[derive(Clone, Debug)]
+pub struct GamePlan {
+    /// From tick to tick.
+    pub every: Span,
+    /// What an answer has.
+    pub size: SizePlan,
+    /// Bytes of a question, as an IP packet.
+    pub request: u16,
 }
 
 /// How much is transferred.

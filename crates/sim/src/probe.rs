@@ -30,6 +30,8 @@ pub trait Probe {
     fn turned_away(&mut self, _at: Time, _class: u32) {}
     /// What a flow began to transfer at `started` is with its receiver's application, all of it.
     fn completed(&mut self, _at: Time, _flow: u32, _started: Time) {}
+    /// The player of a flow has played for so long since it last told, and stood still for so long for want of data.
+    fn played(&mut self, _at: Time, _flow: u32, _played: Span, _stood: Span) {}
     /// A flow's receiver takes in `bytes` of data, which its application reads at once.
     fn received(&mut self, _at: Time, _flow: u32, _bytes: u64) {}
     /// A flow's application, which reads at a rate of its own, has read on from `since` to `at`; `by` tells what it had

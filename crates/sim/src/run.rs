@@ -227,7 +227,7 @@ fn watch(scenario: &Scenario, network: &Network, step: Span) -> Watch {
     Watch {
         links: links.collect(),
         classes: scenario.flows.len() as u32,
-        flows: classes().flat_map(|(class, flows)| (0..flows.count).map(move |_| class)).collect(),
+        flows: network.flows.iter().map(|flow| flow.class).collect(),
         measured: Measured { from: Time::ZERO + scenario.warmup, until: Time::ZERO + scenario.duration },
         step,
     }
@@ -245,7 +245,8 @@ fn starts(scenario: &Scenario) -> Vec<Time> {
 /// What the flows of each class live for.
 fn lives(scenario: &Scenario) -> Vec<Life> {
     let life = |flows: &Flows| match flows.app.datagrams().map(|datagrams| &datagrams.source) {
-        None => Life::Greedy,
+        None if flows.is_long_lived() => Life::Greedy,
+        None => Life::Session,
         Some(Source::Voip { .. }) => Life::Call,
         Some(Source::Ping(_)) => Life::Echo,
         Some(_) => Life::Stream,

@@ -6,12 +6,15 @@
 //! ```
 
 use crate::apps;
-use crate::network::{Change, ClassPlan, FlowPlan, LinkChange, LinkPlan, Network, SourcePlan};
+use crate::network::{
+    AppPlan, Arrivals, Change, ClassPlan, FlowPlan, Hop, Joining, LinkChange, LinkPlan, Network, SizePlan,
+    SourcePlan,
+};
 use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::{Disc, Law, Limit};
-use sojourn_scenario::{App, Flows, Link, Scenario, Setting, Start};
+use sojourn_scenario::{App, Flows, Link, Scenario, Session, Setting, Start};
 use sojourn_tcp::{Config, HEADER};
-use sojourn_units::{Fault, Rate, Span, Stream, Time, Value};
+use sojourn_units::{Fault, Rate, SizeDraw, Span, Stream, Time, Value};
 use std::sync::Arc;
 
 use crate::deliveries::Deliveries;
@@ -62,8 +65,21 @@ pub fn network_under(scenario: &Scenario, seed: u64, laws: Vec<Built>) -> Networ
         flows: Vec::new(),
         changes: scenario.at.iter().flat_map(changes).collect(),
     };
-    for flows in &scenario.flows {
-        add_flows(&mut network, flows, seed);
+    for (number, flows) in scenario.flows.iter().enumerate() {
+        let class = ClassPlan {
+            name: flows.name.clone(),
+            most: flows.count,
+            counts: scenario
+                .counts(number)
+                .into_iter()
+                .map(|(after, count)| (Time::ZERO + after, count))
+                .collect(),
+            arrivals: flows.arrivals.as_ref().map(arrivals),
+            lifetime: flows.lifetime.as_ref().map(|stays| stays.seconds().clone()),
+            stop: flows.stop.map(|stop| Time::ZERO + stop),
+            joining: None,
+        };
+        add_flows(&mut network, class, flows, seed);
     }
     network
 }
@@ -88,44 +104,88 @@ fn plain(rate: Rate, delay: Span) -> LinkPlan {
     LinkPlan::plain(rate, delay)
 }
 
-fn add_flows(network: &mut Network, flows: &Flows, seed: u64) {
+/// Adds a class with the flows that it has from the start.
+fn add_flows(network: &mut Network, class: ClassPlan, flows: &Flows, seed: u64) {
     let source = source(flows);
-    let class = network.classes.len() as u32;
-    let numbers = |route: &[usize]| route.iter().map(|link| *link as u32).collect::<Vec<u32>>();
-    for member in 0..flows.count {
-        let (mut forward, mut reverse) = (numbers(&flows.route), numbers(&flows.back));
-        if let Some(access) = flows.access {
-            let first = network.links.len() as u32;
-            // To the network and from it, on the sender's side and then on the receiver's.
-            let delay = access.delay.at(member, flows.count);
-            network.links.extend((0..4).map(|_| plain(access.rate, delay)));
-            forward.insert(0, first);
-            forward.push(first + 3);
-            reverse.insert(0, first + 2);
-            reverse.push(first + 1);
-        }
+    let number = network.classes.len() as u32;
+    let present = if class.arrivals.is_some() { 0 } else { flows.count };
+    let comes_later = class.arrivals.is_some() || class.counts.iter().any(|(_, count)| *count > present);
+    let [forward, reverse] = [&flows.route, &flows.back].map(|route| hops(flows, route));
+    let joining = comes_later.then(|| Joining {
+        source: source.clone(),
+        forward: forward.clone(),
+        reverse: reverse.clone(),
+    });
+    for member in 0..present {
+        let [forward, reverse] = own_links(network, flows, member);
         network.flows.push(FlowPlan {
-            class,
+            class: number,
             member,
             source: source.of_member(&flows.name, member),
             forward,
             reverse,
             start: start(flows, member, seed),
-            stop: flows.stop.map(|stop| Time::ZERO + stop),
+            stop: class.stop,
         });
     }
-    network.classes.push(ClassPlan { name: flows.name.clone(), most: flows.count, ..ClassPlan::default() });
+    network.classes.push(ClassPlan { joining, ..class });
+}
+
+/// The way of a flow there and back, over links that it has to itself where there are any; those are added.
+fn own_links(network: &mut Network, flows: &Flows, member: u32) -> [Vec<u32>; 2] {
+    let [mut forward, mut reverse] =
+        [&flows.route, &flows.back].map(|route| route.iter().map(|link| *link as u32).collect::<Vec<u32>>());
+    if let Some(access) = flows.access {
+        let first = network.links.len() as u32;
+        // To the network and from it, on the sender's side and then on the receiver's.
+        let delay = access.delay.at(member, flows.count);
+        network.links.extend((0..4).map(|_| plain(access.rate, delay)));
+        forward.insert(0, first);
+        forward.push(first + 3);
+        reverse.insert(0, first + 2);
+        reverse.push(first + 1);
+    }
+    [forward, reverse]
+}
+
+/// The way of a flow that comes during the run.
+fn hops(flows: &Flows, route: &[usize]) -> Vec<Hop> {
+    let own = flows.access.map(|access| Hop::Own(access.rate, access.delay));
+    let shared = route.iter().map(|link| Hop::Link(*link as u32));
+    own.into_iter().chain(shared).chain(own).collect()
+}
+
+fn arrivals(plan: &sojourn_scenario::Arrivals) -> Arrivals {
+    match plan {
+        sojourn_scenario::Arrivals::Poisson(mean) => Arrivals::Poisson(mean.seconds()),
+        sojourn_scenario::Arrivals::Every(step, batch) => Arrivals::Every(*step, *batch),
+        sojourn_scenario::Arrivals::Listed(listed) => {
+            Arrivals::At(listed.times.iter().map(|(after, bytes)| (Time::ZERO + *after, *bytes)).collect())
+        }
+    }
 }
 
 fn source(flows: &Flows) -> SourcePlan {
-    match &flows.app {
-        App::Bulk => SourcePlan::Bulk(Arc::new(Config {
+    let mss = flows.segment.get() as u32 - HEADER;
+    let config = || {
+        Arc::new(Config {
             profile: flows.profile.clone(),
             cc: flows.cc.clone(),
-            mss: flows.segment.get() as u32 - HEADER,
+            mss,
             ecn: flows.ecn,
             reads: flows.reads,
-        })),
+        })
+    };
+    let size = |size: &SizeDraw| SizePlan {
+        bytes: size.bytes(f64::from(mss)),
+        unit: if size.is_in_packets() { mss } else { 1 },
+    };
+    match &flows.app {
+        App::Bulk => SourcePlan::Bulk(config()),
+        App::Session(Session::Transfer(volume)) => SourcePlan::App(config(), AppPlan::Transfer(size(volume))),
+        App::Session(Session::Mice(mice)) => {
+            SourcePlan::App(config(), AppPlan::Mice(size(&mice.size), mice.idle.seconds().clone()))
+        }
         App::Datagrams(datagrams) => SourcePlan::Datagrams(apps::datagrams::plan(datagrams, flows.ecn)),
     }
 }

@@ -307,6 +307,11 @@ impl SizeDraw {
         SizeDraw { draw, unit: SizeUnit::Bytes }
     }
 
+    /// A distribution of numbers of packets.
+    pub fn of_packets(draw: Draw) -> SizeDraw {
+        SizeDraw { draw, unit: SizeUnit::Packets }
+    }
+
     /// Whether it is of packets.
     pub fn is_in_packets(&self) -> bool {
         self.unit == SizeUnit::Packets

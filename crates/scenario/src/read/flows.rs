@@ -3,18 +3,20 @@
 use super::links::Draft;
 use super::udp::packet_of;
 use super::{Entry, FASTEST_ACCESS, Reader, SLOWEST, Section};
-use crate::app::{App, AppName};
-use crate::keys::{Name, Names, Preset, ProfileName, SHORT};
+use crate::app::{App, AppName, KEYS};
+use crate::arrivals::Arrivals;
+use crate::keys::{Name, Names, Paper, Preset, ProfileName, SHORT};
 use crate::scenario::{Access, Flows};
+use crate::sessions::{Mice, Session};
 use crate::tcp::{Given, Tcp, ecn_with};
 use crate::times::{Spread, Start};
 use crate::topology::Route;
 use crate::tree::{Node, Tree};
-use crate::udp::KEYS;
 use sojourn_tcp::Profile;
 use sojourn_tcp::cc::Choice;
-use sojourn_units::{Bytes, Rate, Span, did_you_mean};
+use sojourn_units::{Bytes, Rate, SizeDraw, Span, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// The links that a flow has to itself; None: its hosts are at the nodes.
 pub(super) struct Hosts(pub(super) Option<Access>);
@@ -99,12 +101,20 @@ impl Reader {
         } else {
             None
         };
+        let arrivals = self.arrivals(group);
+        if group.given("arrivals") && arrivals.is_none() {
+            return None;
+        }
         let (route, back) = routes?;
+        let count =
+            if arrivals.is_some() && !group.given("count") { MOST_AT_A_TIME } else { group.get("count")? };
         Some(Flows {
             name,
             route,
             back,
-            count: group.get::<u64>("count")? as u32,
+            count: count as u32,
+            arrivals,
+            lifetime: if group.given("lifetime") { Some(group.get("lifetime")?) } else { None },
             app: app?,
             cc,
             profile,
@@ -126,14 +136,60 @@ impl Reader {
             let what = format!("is not for app = \"{name}\"; legal: with app = {}", apps.join(", "));
             self.refuse(group, key, &what);
         }
-        if name == "bulk" {
-            return Some(App::Bulk);
+        if App::is_tcp_named(name) {
+            return self.tcp_app(group, name);
         }
         for key in TCP_KEYS.iter().chain(SHORT).filter(|key| group.given(key)) {
             let what = format!("is not for app = \"{name}\", which is not TCP; legal: leave it out");
             self.refuse(group, key, &what);
         }
         self.datagrams(group, name, hosts).map(App::Datagrams)
+    }
+
+    /// What a group sends over TCP.
+    fn tcp_app(&mut self, group: &Section<'_>, name: &str) -> Option<App> {
+        if name == "bulk" {
+            return Some(App::Bulk);
+        }
+        let size = if group.given("size") { Some(self.volume(group)?) } else { None };
+        let session = match (name, size) {
+            ("transfer", None) => {
+                let what = "is missing; legal: a size such as \"100 kB\", or a distribution of sizes";
+                self.refuse(group, "size", what);
+                return None;
+            }
+            ("transfer", Some(size)) => Session::Transfer(size),
+            (_, size) => {
+                let Mice { size: usual, idle } = Mice::of_paper(&group.get::<Paper>("preset")?.0)?;
+                let idle = if group.given("idle") { group.get("idle")? } else { idle };
+                Session::Mice(Mice { size: size.unwrap_or(usual), idle })
+            }
+        };
+        Some(App::Session(session))
+    }
+
+    /// What is transferred at a time.
+    fn volume(&mut self, group: &Section<'_>) -> Option<SizeDraw> {
+        let size = group.get::<SizeDraw>("size")?;
+        let mean = size.bytes(1.0).mean();
+        if mean > 0.0 && mean <= MOST_VOLUME {
+            return Some(size);
+        }
+        self.refuse(group, "size", &format!("{size} is out of range; legal: more than 0, 1 PB at most"));
+        None
+    }
+
+    /// How flows come during the run.
+    fn arrivals(&mut self, group: &Section<'_>) -> Option<Arrivals> {
+        if !group.given("arrivals") {
+            return None;
+        }
+        if group.given("start") {
+            self.refuse(group, "start", "is given beside arrivals; legal: one of the two");
+        }
+        let files = Rc::clone(&self.files);
+        let arrivals = group.get::<Arrivals>("arrivals")?;
+        arrivals.load(&*files).map_err(|what| self.refuse(group, "arrivals", &what)).ok()
     }
 
     /// How a group's TCP is set up. Knobs that contradict each other are refused.
@@ -299,6 +355,10 @@ impl Reader {
     }
 }
 
+/// Bytes of a transfer.
+const MOST_VOLUME: f64 = 1e15;
+/// Flows of a class at a time that come by themselves, where nothing is said of it.
+const MOST_AT_A_TIME: u64 = 10_000;
 /// Keys of a group of flows that speak of TCP; those of [`SHORT`] do too.
 pub(crate) const TCP_KEYS: &[&str] = &["cc", "profile", "tcp", "reads"];
 /// Flows of all groups.

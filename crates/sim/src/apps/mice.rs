@@ -36,7 +36,7 @@ impl TcpApp for Mice {
         self.wakes_at = Time::NEVER;
         self.wish = Some(Wish::Send(self.size.draw(&mut self.sizes)));
     }
-    fn next(&mut self) -> Option<Wish> {
+    fn next(&mut self, _now: Time) -> Option<Wish> {
         self.wish.take()
     }
 }

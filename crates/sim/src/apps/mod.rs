@@ -7,13 +7,19 @@
 
 pub(crate) mod datagrams;
 
+mod game;
 mod mice;
 mod transfer;
+mod video;
+mod web;
 
 use crate::network::{AppPlan, SizePlan};
+use game::Game;
 use mice::Mice;
-use sojourn_units::{Stream, Time};
+use sojourn_units::{Span, Stream, Time};
 use transfer::Transfer;
+use video::Video;
+use web::Web;
 
 /// What an application wants done.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,6 +30,8 @@ pub(crate) enum Wish {
     Ask(Ask),
     /// What was begun then is complete.
     Complete(Time),
+    /// A player has played for so long since it told last, and stood still for so long.
+    Played(Span, Span),
     /// It does nothing more.
     Leave,
 }
@@ -56,7 +64,7 @@ pub(crate) trait TcpApp: Send {
     /// That time has come.
     fn wake(&mut self, _now: Time) {}
     /// What it wants done now; to be asked until there is nothing.
-    fn next(&mut self) -> Option<Wish>;
+    fn next(&mut self, now: Time) -> Option<Wish>;
 }
 
 /// An application at work, or one that always has data; its streams are those of the run with this seed under this name.
@@ -68,6 +76,9 @@ pub(crate) fn of_plan(plan: Option<&AppPlan>, seed: u64, name: &str) -> Box<dyn 
         Some(AppPlan::Mice(size, idle)) => {
             Box::new(Mice::new((size.clone(), stream("size")), (idle.clone(), stream("idle"))))
         }
+        Some(AppPlan::Web(web)) => Box::new(Web::new(web.clone(), stream("size"), stream("idle"))),
+        Some(AppPlan::Video(video)) => Box::new(Video::new(video.clone())),
+        Some(AppPlan::Game(game)) => Box::new(Game::new(game.clone(), stream("size"))),
     }
 }
 
@@ -76,7 +87,7 @@ impl AppPlan {
     pub(crate) fn transfer(&self) -> Option<&SizePlan> {
         match self {
             AppPlan::Transfer(size) => Some(size),
-            AppPlan::Mice(..) => None,
+            _ => None,
         }
     }
 }
@@ -103,7 +114,7 @@ impl TcpApp for Always {
     fn start(&mut self, _now: Time, _bytes: Option<u64>) {
         self.0 = Some(Wish::Send(u64::MAX));
     }
-    fn next(&mut self) -> Option<Wish> {
+    fn next(&mut self, _now: Time) -> Option<Wish> {
         self.0.take()
     }
 }

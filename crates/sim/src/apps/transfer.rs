@@ -24,7 +24,7 @@ impl TcpApp for Transfer {
     fn acknowledged(&mut self, _now: Time) {
         self.wish = Some(Wish::Leave);
     }
-    fn next(&mut self) -> Option<Wish> {
+    fn next(&mut self, _now: Time) -> Option<Wish> {
         self.wish.take()
     }
 }

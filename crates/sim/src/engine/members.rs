@@ -248,10 +248,11 @@ impl<P: Probe> Simulation<P> {
             if now >= member.until {
                 return;
             }
-            match member.app.next() {
+            match member.app.next(now) {
                 Some(Wish::Send(bytes)) => self.connect(number, bytes),
                 Some(Wish::Ask(ask)) => self.ask(number, ask),
                 Some(Wish::Complete(began)) => self.probe.completed(now, member.first, began),
+                Some(Wish::Played(played, stood)) => self.probe.played(now, member.first, played, stood),
                 Some(Wish::Leave) => {
                     member.until = now;
                     return self.vacate(number);

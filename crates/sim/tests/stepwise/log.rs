@@ -21,6 +21,8 @@ pub(crate) struct Log {
     pub(crate) windows: Told<Option<Window>>,
     /// When what was completed was begun.
     pub(crate) completed: Told<Time>,
+    /// For how long players played, and stood still.
+    pub(crate) played: Told<(Span, Span)>,
     /// The classes of flows that began.
     pub(crate) began: Told<u32>,
     /// By class.
@@ -67,6 +69,7 @@ impl Log {
         compare("datagram of flow", (&self.datagrams, &other.datagrams), &mut found);
         compare("window of flow", (&self.windows, &other.windows), &mut found);
         compare("completed by flow", (&self.completed, &other.completed), &mut found);
+        compare("played by flow", (&self.played, &other.played), &mut found);
         compare("beginning of flow", (&self.began, &other.began), &mut found);
         compare("turned away of class", (&self.turned_away, &other.turned_away), &mut found);
         let rtts = (self.rtts != other.rtts).then(|| "the round-trip times".into());
@@ -159,6 +162,9 @@ impl Probe for Log {
     }
     fn completed(&mut self, at: Time, flow: u32, started: Time) {
         add(&mut self.completed, &mut self.wrong, (at, flow, started));
+    }
+    fn played(&mut self, at: Time, flow: u32, played: Span, stood: Span) {
+        add(&mut self.played, &mut self.wrong, (at, flow, (played, stood)));
     }
     fn turned_away(&mut self, at: Time, class: u32) {
         add(&mut self.turned_away, &mut self.wrong, (at, class, ()));

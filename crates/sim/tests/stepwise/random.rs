@@ -11,8 +11,8 @@ use sojourn_aqm::{Law, Limit, Site, catalogue};
 use sojourn_scenario::Spread;
 use sojourn_scenario::links::{self, Coding, Framing, Impairments, Lte, Recording, Satellite};
 use sojourn_sim::network::{
-    AppPlan, Arrivals, Change, ClassPlan, Datagrams, FlowPlan, Hop, Joining, LinkChange, LinkPlan, Network,
-    OnOffSum, SizePlan, SourcePlan, Spacing,
+    AppPlan, Arrivals, Change, ClassPlan, Datagrams, FlowPlan, GamePlan, Hop, Joining, LinkChange, LinkPlan,
+    Network, OnOffSum, SizePlan, SourcePlan, Spacing, VideoPlan, WebPlan,
 };
 use sojourn_sim::{Deliveries, Packet, Simulation, Wire};
 use sojourn_tcp::{Config, LimitedTransmit, Pipe, Profile};
@@ -207,9 +207,22 @@ fn app(draws: &mut Draws, kind: Kind) -> SourcePlan {
     let pause = draws.pick(&[0.0, 0.1, 0.5]);
     let idle =
         if kind.round || pause == 0.0 { Draw::constant(pause) } else { Draw::exponential(pause) }.unwrap();
-    let app = match draws.below(2) {
+    let request = draws.below(500) as u16 + 40;
+    let app = match draws.below(6) {
         0 => AppPlan::Transfer(size),
-        _ => AppPlan::Mice(size, idle),
+        1 | 2 => AppPlan::Mice(size, idle),
+        3 => {
+            let (objects, connections) = (draws.below(12) as u32 + 1, draws.below(6) as u32 + 1);
+            AppPlan::Web(WebPlan { objects, size, connections, idle, request })
+        }
+        4 => AppPlan::Video(VideoPlan {
+            ladder: [1e5, 3e5, 1e6, 4e6].to_vec().into(),
+            chunk: Span::from_millis(100),
+            reservoir: Span::from_millis(200),
+            cushion: Span::from_millis(500),
+            request,
+        }),
+        _ => AppPlan::Game(GamePlan { every: Span::from_millis(draws.pick(&[20, 50])), size, request }),
     };
     SourcePlan::App(config.into(), app)
 }
@@ -311,6 +324,10 @@ fn traffic(draws: &mut Draws, kind: Kind, network: &mut Network, shared: u64) {
     let class = network.classes.len() as u32;
     let source =
         if draws.chance(0.3) { SourcePlan::Bulk(config(draws, kind).into()) } else { app(draws, kind) };
+    let flows = match &source {
+        SourcePlan::App(_, AppPlan::Web(web)) => web.connections,
+        _ => 1,
+    };
     let ways = ways(draws, kind, shared, &mut network.links);
     let [forward, reverse] = ways.clone().map(|way| {
         let hop = |link: u32| {
@@ -348,8 +365,13 @@ fn traffic(draws: &mut Draws, kind: Kind, network: &mut Network, shared: u64) {
             way.iter().map(link).collect::<Vec<u32>>()
         };
         let (forward, reverse) = (own(&ways[0]), own(&ways[1]));
-        let (source, start) = (source.clone(), instant(draws, kind, 0.5));
+        let start = instant(draws, kind, 0.5);
         let stop = stop.map(|stop| stop.max(start));
+        for _ in 1..flows {
+            let (source, forward, reverse) = (source.clone(), forward.clone(), reverse.clone());
+            network.flows.push(FlowPlan { class, member, source, forward, reverse, start, stop });
+        }
+        let source = source.clone();
         network.flows.push(FlowPlan { class, member, source, forward, reverse, start, stop });
     }
     let mut counts: Vec<_> =

@@ -1,0 +1,230 @@
+//! When flows come that are not there from the start.
+
+use sojourn_units::param::{Kind, Quantity};
+use sojourn_units::{Span, Value, did_you_mean};
+use std::fmt;
+use std::sync::Arc;
+
+/// Flows that come during the run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Arrivals {
+    /// At random, with this mean time between them, also before the first.
+    Poisson(Span),
+    /// In even steps, so many at a time: drawn alike from the one number to the other.
+    Every(Span, [u32; 2]),
+    /// At the times of a list.
+    Listed(Listed),
+}
+
+/// A list of arrivals in a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listed {
+    /// The file's name, as the scenario has it.
+    pub file: String,
+    /// When each comes, in order, and with how many bytes to transfer where that is told.
+    pub times: Arc<[(Span, Option<u64>)]>,
+}
+
+impl Arrivals {
+    /// The same with the list that its file holds, as `read` hands it over.
+    pub(crate) fn load(self, read: &dyn Fn(&str) -> Result<Vec<u8>, String>) -> Result<Arrivals, String> {
+        match self {
+            Arrivals::Listed(Listed { file, .. }) => {
+                let times = listed(&read(&file)?).map_err(|what| format!("{file}, {what}"))?;
+                Ok(Arrivals::Listed(Listed { file, times: times.into() }))
+            }
+            other => Ok(other),
+        }
+    }
+}
+
+/// One arrival a line: seconds, and the bytes that it transfers where they are told.
+fn listed(text: &[u8]) -> Result<Vec<(Span, Option<u64>)>, String> {
+    let text = std::str::from_utf8(text)
+        .map_err(|_| "line 1: is not text; legal: SECONDS or SECONDS,BYTES".to_string())?;
+    let mut times: Vec<(Span, Option<u64>)> = Vec::new();
+    for (place, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let wrong = |what: &str| {
+            format!("line {}: {what}; legal: SECONDS or SECONDS,BYTES, in order of time", place + 1)
+        };
+        let (time, bytes) = line.split_once(',').map_or((line, None), |(time, bytes)| (time, Some(bytes)));
+        let seconds: f64 =
+            time.trim().parse().map_err(|_| wrong(&format!("{:?} is no number", cut(time))))?;
+        if !(0.0..=LATEST).contains(&seconds) {
+            return Err(wrong(&format!("{} is no time", cut(time))));
+        }
+        let bytes = match bytes.map(|bytes| bytes.trim().parse::<u64>()) {
+            None => None,
+            Some(Ok(bytes)) if (1..=LARGEST).contains(&bytes) => Some(bytes),
+            Some(_) => return Err(wrong(&format!("{:?} is no number of bytes", cut(line)))),
+        };
+        let time = Span::from_seconds(seconds);
+        if times.last().is_some_and(|(last, _)| *last > time) {
+            return Err(wrong("time runs back"));
+        }
+        if times.len() == MOST {
+            return Err(wrong("is one too many"));
+        }
+        times.push((time, bytes));
+    }
+    if times.is_empty() {
+        Err("line 1: holds no arrival; legal: SECONDS or SECONDS,BYTES".into())
+    } else {
+        Ok(times)
+    }
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(20).collect()
+}
+
+impl Quantity for Arrivals {
+    fn kind() -> Kind {
+        Kind::Form(EXAMPLE)
+    }
+    fn read(value: &Value) -> Result<Arrivals, String> {
+        let Value::Table(entries) = value else { return Err(format!("{value} is no table; {LEGAL}")) };
+        let known = ["poisson", "every", "batch", "file"];
+        if let Some((key, _)) = entries.iter().find(|(key, _)| !known.contains(&key.as_str())) {
+            return Err(format!("\"{key}\" is unknown{} ({LEGAL})", did_you_mean(key, known.into_iter())));
+        }
+        let step = |value: &Value| match Span::read(value)? {
+            Span::ZERO => Err(format!("{value} is no time between arrivals; legal: more than 0")),
+            step => Ok(step),
+        };
+        match entries.as_slice() {
+            [(key, mean)] if key == "poisson" => step(mean).map(Arrivals::Poisson),
+            [(key, Value::Text(file))] if key == "file" => {
+                Ok(Arrivals::Listed(Listed { file: file.clone(), times: Arc::new([]) }))
+            }
+            [(key, every)] if key == "every" => Ok(Arrivals::Every(step(every)?, [1, 1])),
+            [(a, every), (b, batch)] if a == "every" && b == "batch" => {
+                Ok(Arrivals::Every(step(every)?, bounds(batch)?))
+            }
+            [(b, batch), (a, every)] if a == "every" && b == "batch" => {
+                Ok(Arrivals::Every(step(every)?, bounds(batch)?))
+            }
+            _ => Err(format!("{value} does not tell when flows come; {LEGAL}")),
+        }
+    }
+    fn write(&self) -> Value {
+        let entry = |key: &str, value: Value| (key.to_string(), value);
+        Value::Table(match self {
+            Arrivals::Poisson(mean) => vec![entry("poisson", mean.write())],
+            Arrivals::Every(step, [1, 1]) => vec![entry("every", step.write())],
+            Arrivals::Every(step, batch) => {
+                let bounds = batch.iter().map(|bound| Value::Whole(i64::from(*bound))).collect();
+                vec![entry("every", step.write()), entry("batch", Value::List(bounds))]
+            }
+            Arrivals::Listed(Listed { file, .. }) => vec![entry("file", Value::Text(file.clone()))],
+        })
+    }
+}
+
+/// The fewest and the most of a batch.
+fn bounds(value: &Value) -> Result<[u32; 2], String> {
+    let bound = |value: &Value| match value {
+        Value::Whole(bound) => u32::try_from(*bound).ok().filter(|bound| *bound <= LARGEST_BATCH),
+        _ => None,
+    };
+    let read = match value {
+        Value::Whole(_) => bound(value).map(|both| [both, both]),
+        Value::List(ends) => match ends.as_slice() {
+            [least, most] => bound(least).zip(bound(most)).map(|(least, most)| [least, most]),
+            _ => None,
+        },
+        _ => None,
+    };
+    let legal = || format!("{value} is no batch; legal: N or [LEAST, MOST], at most {LARGEST_BATCH}");
+    read.filter(|[least, most]| least <= most && *most > 0).ok_or_else(legal)
+}
+
+impl fmt::Display for Arrivals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Arrivals::Poisson(mean) => write!(f, "at random each {mean}"),
+            Arrivals::Every(step, [1, 1]) => write!(f, "each {step}"),
+            Arrivals::Every(step, [least, most]) => write!(f, "{least} to {most} each {step}"),
+            Arrivals::Listed(Listed { file, times }) => write!(f, "{} as {file} has them", times.len()),
+        }
+    }
+}
+
+const EXAMPLE: &str = "{ poisson = \"50 ms\" }";
+const LEGAL: &str = "legal: { poisson = TIME }, the mean time between flows; { every = TIME }, with batch = [LEAST, MOST] \
+                     if that many come at a time; { file = NAME } with SECONDS or SECONDS,BYTES a line";
+/// Lines of a file.
+const MOST: usize = 1_000_000;
+/// Seconds.
+const LATEST: f64 = 1e9;
+/// Bytes of a transfer.
+const LARGEST: u64 = 1 << 50;
+/// Flows at a time.
+const LARGEST_BATCH: u32 = 100_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Arrivals, String> {
+        let file: toml::Value =
+            toml::from_str::<toml::Table>(&format!("x = {text}")).unwrap().remove("x").unwrap();
+        fn value(from: &toml::Value) -> Value {
+            match from {
+                toml::Value::String(text) => Value::Text(text.clone()),
+                toml::Value::Integer(whole) => Value::Whole(*whole),
+                toml::Value::Array(items) => Value::List(items.iter().map(value).collect()),
+                toml::Value::Table(table) => {
+                    Value::Table(table.iter().map(|(key, of)| (key.clone(), value(of))).collect())
+                }
+                other => panic!("{other}"),
+            }
+        }
+        Arrivals::read(&value(&file))
+    }
+
+    #[test]
+    fn arrivals_are_read_as_they_are_written() {
+        for text in [
+            "{ poisson = '50 ms' }",
+            "{ every = '1 s' }",
+            "{ every = '5 s', batch = [0, 5] }",
+            "{ file = 'a.csv' }",
+        ] {
+            let arrivals = read(text).unwrap();
+            assert_eq!(Arrivals::read(&arrivals.write()), Ok(arrivals));
+        }
+        for text in [
+            "'50 ms'",
+            "{ poison = '1 s' }",
+            "{ poisson = '0 s' }",
+            "{ every = '1 s', batch = [5, 0] }",
+            "{ batch = 3 }",
+            "{}",
+        ] {
+            let told = read(text).unwrap_err();
+            assert!(told.contains("legal"), "{text}: {told}");
+        }
+    }
+
+    #[test]
+    fn a_list_is_of_times_in_order_with_bytes_or_without() {
+        let seconds = Span::from_seconds;
+        assert_eq!(
+            listed(b"0.5\n\n0.5,1000\n2e0\n"),
+            Ok(vec![(seconds(0.5), None), (seconds(0.5), Some(1000)), (seconds(2.0), None)])
+        );
+        for (text, what) in [
+            (&b""[..], "line 1: holds no arrival"),
+            (b"1\n0.5\n", "line 2: time runs back"),
+            (b"x\n", "line 1: \"x\" is no number"),
+            (b"-1\n", "is no time"),
+            (b"nan\n", "is no time"),
+            (b"1,0\n", "no number of bytes"),
+            (b"\xff", "is not text"),
+        ] {
+            let told = listed(text).unwrap_err();
+            assert!(told.contains(what) && told.contains("legal"), "{told}");
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Adaptive video: BBA-0 of T.-Y. Huang, R. Johari, N. McKeown, M. Trunnell, M. Watson, "A Buffer-Based Approach to Rate
+//! Adaptation: Evidence from a Large Video Streaming Service", SIGCOMM 2014, algorithm 1.
+//!
+//! The player asks for one chunk after the other over one connection, at a rate
+//! that follows from what it has in its buffer, and from nothing else:
+//!
+//! ```text
+//! rate ^ highest            ________
+//!      |                  /
+//!      |                /
+//!      | lowest ______/
+//!      +-------------+-----+--------+--> seconds in the buffer
+//!                reservoir  cushion   full
+//! ```
+
+use super::{Ask, TcpApp, Wish};
+use crate::network::VideoPlan;
+use sojourn_units::{Span, Time};
+
+pub(crate) struct Video {
+    plan: VideoPlan,
+    /// The rate of the last chunk, by its place on the ladder.
+    rung: usize,
+    /// What was in the buffer at `since`.
+    buffer: Span,
+    since: Time,
+    /// Whether a chunk has come: before that it waits, but does not stand still.
+    plays: bool,
+    /// For how long it has played, and stood still, since it told.
+    played: Span,
+    stood: Span,
+    /// When the chunk under way was asked for.
+    began: Time,
+    wakes_at: Time,
+    /// Whether a chunk has come of which nothing has been told.
+    came: bool,
+    ask: bool,
+    anew: bool,
+}
+
+impl Video {
+    pub(crate) fn new(plan: VideoPlan) -> Video {
+        Video {
+            plan,
+            rung: 0,
+            buffer: Span::ZERO,
+            since: Time::ZERO,
+            plays: false,
+            played: Span::ZERO,
+            stood: Span::ZERO,
+            began: Time::ZERO,
+            wakes_at: Time::NEVER,
+            came: false,
+            ask: false,
+            anew: false,
+        }
+    }
+
+    /// Plays up to `now`.
+    fn play(&mut self, now: Time) {
+        let past = now.since(self.since);
+        self.since = now;
+        if self.plays {
+            let played = past.min(self.buffer);
+            self.buffer = self.buffer - played;
+            self.played = self.played + played;
+            self.stood = self.stood + (past - played);
+        }
+    }
+
+    /// Algorithm 1: the rate of the next chunk, by its place on the ladder.
+    fn choose(&self) -> usize {
+        let VideoPlan { ladder, reservoir, cushion, .. } = &self.plan;
+        let (lowest, highest) = (ladder[0], ladder[ladder.len() - 1]);
+        let last = ladder.len() - 1;
+        if self.buffer <= *reservoir {
+            return 0;
+        }
+        if self.buffer >= *reservoir + *cushion {
+            return last;
+        }
+        let share = (self.buffer - *reservoir).seconds() / cushion.seconds();
+        let mapped = lowest + (highest - lowest) * share;
+        let (up, down) = ((self.rung + 1).min(last), self.rung.saturating_sub(1));
+        if mapped >= ladder[up] {
+            // The highest below it, and one above it on the way down.
+            ladder.partition_point(|rate| *rate < mapped).saturating_sub(1)
+        } else if mapped <= ladder[down] {
+            ladder.partition_point(|rate| *rate <= mapped).min(last)
+        } else {
+            self.rung
+        }
+    }
+
+    /// How much the buffer holds: the highest rate is reached when it is nine tenths full.
+    fn full(&self) -> Span {
+        Span::from_seconds((self.plan.reservoir + self.plan.cushion).seconds() / FULLNESS)
+    }
+}
+
+impl TcpApp for Video {
+    fn start(&mut self, now: Time, _bytes: Option<u64>) {
+        *self = Video { since: now, ask: true, anew: true, ..Video::new(self.plan.clone()) };
+    }
+
+    fn answered(&mut self, now: Time, _connection: u32) {
+        self.play(now);
+        (self.plays, self.came) = (true, true);
+        self.buffer = self.buffer + self.plan.chunk;
+        // The next one finds room even if it comes at once.
+        let over = (self.buffer + self.plan.chunk).nanos().saturating_sub(self.full().nanos());
+        self.wakes_at = now + Span::from_nanos(over);
+    }
+
+    fn wakes_at(&self) -> Time {
+        self.wakes_at
+    }
+
+    fn wake(&mut self, _now: Time) {
+        (self.wakes_at, self.ask) = (Time::NEVER, true);
+    }
+
+    fn next(&mut self, now: Time) -> Option<Wish> {
+        if std::mem::take(&mut self.came) {
+            return Some(Wish::Complete(self.began));
+        }
+        if self.played + self.stood > Span::ZERO {
+            let (played, stood) = (std::mem::take(&mut self.played), std::mem::take(&mut self.stood));
+            return Some(Wish::Played(played, stood));
+        }
+        std::mem::take(&mut self.ask).then(|| {
+            self.play(now);
+            self.rung = self.choose();
+            self.began = now;
+            let bytes = (self.plan.ladder[self.rung] * self.plan.chunk.seconds() / 8.0).round().max(1.0);
+            let anew = std::mem::take(&mut self.anew);
+            Wish::Ask(Ask { connection: 0, anew, request: self.plan.request, bytes: bytes as u64 })
+        })
+    }
+}
+
+/// How full the buffer is where the highest rate is reached: 216 s of 240 s in the paper.
+const FULLNESS: f64 = 0.9;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn video() -> Video {
+        let span = Span::from_secs;
+        let ladder = [1e6, 2e6, 3e6, 4e6, 5e6];
+        Video::new(VideoPlan {
+            ladder: ladder.to_vec().into(),
+            chunk: span(4),
+            reservoir: span(10),
+            cushion: span(40),
+            request: 400,
+        })
+    }
+
+    /// Algorithm 1: the map rises from 1 Mbit/s at 10 s to 5 Mbit/s at 50 s, a tenth a second; the rate stays until the
+    /// map has come to the next one, up or down.
+    #[test]
+    fn the_buffer_says_the_rate() {
+        let rung = |before: usize, seconds: f64| {
+            let mut video = video();
+            (video.rung, video.buffer) = (before, Span::from_seconds(seconds));
+            video.choose()
+        };
+        for (seconds, expected) in
+            [(0.0, 0), (10.0, 0), (19.9, 0), (20.1, 1), (29.0, 1), (30.1, 2), (49.0, 3), (50.0, 4)]
+        {
+            assert_eq!(rung(0, seconds), expected, "from the lowest, {seconds} s");
+        }
+        // From 3 Mbit/s: it stays above 2 Mbit/s and below 4, and falls to the next above the map.
+        for (seconds, expected) in
+            [(39.9, 2), (40.1, 3), (25.0, 2), (20.1, 2), (19.9, 1), (10.1, 1), (10.0, 0)]
+        {
+            assert_eq!(rung(2, seconds), expected, "from the middle, {seconds} s");
+        }
+    }
+
+    /// Chunks of 4 s that take 1 s each fill the buffer; one that takes 60 s empties it, and what is missing is a stall.
+    #[test]
+    fn the_player_waits_where_it_is_full_and_stands_still_where_it_is_empty() {
+        let mut video = video();
+        let mut now = Time::ZERO;
+        let (mut played, mut stood, mut asked) = (Span::ZERO, Span::ZERO, 0);
+        video.start(now, None);
+        for chunk in 0..40 {
+            while let Some(wish) = video.next(now) {
+                match wish {
+                    Wish::Played(more, still) => (played, stood) = (played + more, stood + still),
+                    Wish::Ask(ask) => {
+                        asked += 1;
+                        assert_eq!(ask.anew, chunk == 0);
+                    }
+                    _ => {}
+                }
+            }
+            now = now + Span::from_secs(if chunk == 39 { 60 } else { 1 });
+            video.answered(now, 0);
+            assert!(video.buffer <= video.full());
+            if video.wakes_at() > now {
+                now = video.wakes_at();
+            }
+            video.wake(now);
+        }
+        while let Some(wish) = video.next(now) {
+            if let Wish::Played(more, still) = wish {
+                (played, stood) = (played + more, stood + still);
+            }
+        }
+        assert_eq!(asked, 40);
+        // Full is 55.6 s: it asks with 51.6 s left, so that it stands still for 60 - 51.6 s.
+        assert!((stood.seconds() - (60.0 - (50.0 / 0.9 - 4.0))).abs() < 1e-6, "{stood}");
+        assert_eq!(played + stood + Span::from_secs(1), now.since(Time::ZERO));
+    }
+}
