@@ -31,6 +31,10 @@ impl App {
         },
         sessions::TRANSFER,
         sessions::MICE,
+        sessions::WEB,
+        sessions::VIDEO,
+        sessions::GAME,
+        sessions::RRUL,
         udp::CBR,
         udp::POISSON,
         udp::ON_OFF,
@@ -39,8 +43,10 @@ impl App {
         udp::PING,
     ];
     /// Their names.
-    pub const NAMES: &[&'static str] =
-        &["bulk", "transfer", "mice", "cbr", "poisson", "on_off", "lrd", "voip", "ping"];
+    pub const NAMES: &[&'static str] = &[
+        "bulk", "transfer", "mice", "web", "video", "game", "rrul", "cbr", "poisson", "on_off", "lrd",
+        "voip", "ping",
+    ];
 
     /// The keys that its group of flows has because of it, what must be given first: `"rate (required)"`.
     pub fn keys(name: &str) -> Vec<String> {
@@ -56,7 +62,7 @@ impl App {
 
     /// Whether the application called so is carried by TCP.
     pub(crate) fn is_tcp_named(name: &str) -> bool {
-        ["bulk", "transfer", "mice"].contains(&name)
+        ["bulk", "transfer", "mice", "web", "video", "game", "rrul"].contains(&name)
     }
 
     /// Its name in files.
@@ -94,16 +100,26 @@ pub(crate) fn apps_with(key: &str) -> &'static [&'static str] {
 /// Which applications have which of the keys that not all applications have.
 pub(crate) const KEYS: &[(&str, &[&str])] = &[
     ("rate", &["cbr", "poisson", "on_off", "lrd"]),
-    ("size", &["transfer", "mice", "cbr", "poisson", "on_off", "lrd", "ping"]),
-    ("segment", &["bulk", "transfer", "mice", "cbr", "poisson", "on_off", "lrd"]),
-    ("idle", &["mice"]),
+    ("size", &["transfer", "mice", "web", "game", "cbr", "poisson", "on_off", "lrd", "ping"]),
+    (
+        "segment",
+        &["bulk", "transfer", "mice", "web", "video", "game", "rrul", "cbr", "poisson", "on_off", "lrd"],
+    ),
+    ("idle", &["mice", "web"]),
     ("preset", &["mice"]),
+    ("objects", &["web"]),
+    ("connections", &["web"]),
+    ("ladder", &["video"]),
+    ("chunk", &["video"]),
+    ("reservoir", &["video"]),
+    ("cushion", &["video"]),
+    ("request", &["web", "video", "game"]),
     ("on", &["on_off", "lrd"]),
     ("off", &["on_off", "lrd"]),
     ("hurst", &["lrd"]),
     ("sources", &["lrd"]),
     ("spurts", &["voip"]),
-    ("every", &["ping"]),
+    ("every", &["game", "ping"]),
 ];
 /// What must be given of which application.
 const REQUIRED: &[(&str, &str)] =
@@ -139,7 +155,10 @@ mod tests {
     #[test]
     fn what_is_not_tcp_has_a_rate_and_no_key_of_tcp() {
         for name in ["cbr", "poisson"] {
-            assert_eq!(App::keys(name).join(", "), "rate (required), size, ecn, segment, start, arrivals, lifetime, stop");
+            assert_eq!(
+                App::keys(name).join(", "),
+                "rate (required), size, ecn, segment, start, arrivals, lifetime, stop"
+            );
         }
         assert_eq!(App::keys("ping").join(", "), "size, every, ecn, start, arrivals, lifetime, stop");
         let bulk = App::keys("bulk");

@@ -7,7 +7,7 @@ use crate::app::AppName;
 use crate::arrivals::Arrivals;
 use crate::disc::DEFAULT_LAW;
 use crate::links::{Framing, Impairments, Trace};
-use crate::sessions::PRESETS;
+use crate::sessions::{Ladder, PRESETS};
 use crate::times::{Spread, Start};
 use crate::udp::SEGMENT;
 use sojourn_tcp::PROFILES;
@@ -159,6 +159,8 @@ fn of_knob(table: &'static str, knob: &'static Knob) -> Key {
 /// Knobs of TCP that may stand in the group of flows itself: those that people turn most.
 pub(crate) const SHORT: &[&str] = &["sack", "timestamps", "initial_window", "delayed_ack", "min_rto"];
 
+/// How long a chunk of a film may play.
+const CHUNK: RangeInclusive<Span> = Span::from_millis(10)..=Span::from_secs(600);
 /// Times between datagrams.
 const EVERY: RangeInclusive<Span> = Span::from_micros(1)..=Span::from_secs(3600);
 
@@ -241,18 +243,27 @@ static ROWS: &[Key] = &[
         "the nodes that acknowledgments pass, both ends included"),
     whole!("flows", "count" = Whole(1), 1 to 1_000_000, "how many flows; a million in all groups"),
     key!("flows", "app": AppName = Text("bulk"),
-        "what they send; bulk: TCP that always has data to send; transfer, mice: TCP now and then; cbr, poisson, on_off, lrd, voip and ping: UDP datagrams; \
+        "what they send; bulk: TCP that always has data to send; transfer, mice, web, video, game: TCP now and then; rrul: several classes; cbr, poisson, on_off, lrd, voip and ping: UDP datagrams; \
          see `sojourn list apps`"),
     key!("flows", "rate": LinkRate = Words("for cbr, poisson, on_off and lrd it must be given"),
         "1 bit/s to the access link's rate" if |_| true,
         "for cbr, poisson, on_off and lrd: the rate of each flow, in whole IP packets; of on_off while it is on, of the \
          others the mean"),
-    key!("flows", "size": SizeDraw = Words("of transfer it must be given; of mice the preset's; of datagrams as segment; of ping 84 B"),
+    key!("flows", "size": SizeDraw = Words("of transfer it must be given; of mice the preset's; of web 10 kB; of game 200 B; of datagrams as segment; of ping 84 B"),
         "of datagrams 28 B to 65535 B on average" if |_| true,
-        "of transfer and mice: payload, or a distribution of it, in bytes or in full packets; of cbr, poisson, on_off, lrd \
+        "of transfer, mice, web (an object) and game (an answer): payload, or a distribution of it, in bytes or in full packets; of cbr, poisson, on_off, lrd \
          and ping: the size of a datagram, headers (28 B) included, or a distribution; what is beyond 65535 B is cut"),
-    key!("flows", "idle": TimeDraw = Words("the preset's"), "a time, or a distribution of times" if |_| true,
-        "of mice: the pause from the end of one transfer to the start of the next"),
+    key!("flows", "idle": TimeDraw = Words("of mice the preset's; of web 0 s"), "a time, or a distribution of times" if |_| true,
+        "of mice and web: the pause from the end of one transfer, or page, to the start of the next"),
+    whole!("flows", "objects" = Whole(50), 1 to 10_000, "of web: objects of a page"),
+    whole!("flows", "connections" = Whole(6), 1 to 64, "of web: how many fetch them at a time"),
+    key!("flows", "ladder": Ladder = Words("300, 750, 1500, 3000 and 6000 kbit/s"),
+        "1 to 20 rates in rising order" if |_| true, "of video: the rates that there are"),
+    key!("flows", "chunk": Span = Text("4 s"), "10 ms to 10 min" if |span| CHUNK.contains(span), "of video: how long a chunk plays"),
+    key!("flows", "reservoir": Span = Text("8 s"), "of video: up to so much in the buffer the lowest rate is asked for"),
+    key!("flows", "cushion": Span = Text("20 s"), "of video: so much above the reservoir the highest"),
+    key!("flows", "request": Bytes = Words("400 B of web, 200 B of video, 100 B of game"), "28 B to 1500 B" if |size| (28..=1500).contains(&size.get()),
+        "of web, video and game: what the receiver asks with, as an IP packet"),
     key!("flows", "preset": Paper = Text("pi_pd"), "pi_pd or arm_pfc" if |_| true,
         "of mice: those of a paper, as `sojourn explain mice` tells"),
     key!("flows", "on": TimeDraw = Words("{ exponential = \"500 ms\" }; for lrd 500 ms"),
@@ -265,8 +276,8 @@ static ROWS: &[Key] = &[
     whole!("flows", "sources" = Whole(50), 1 to 10_000, "for lrd: how many on/off sources make up a flow"),
     key!("flows", "spurts": bool = Words("false"),
         "for voip: whether the speaker pauses, with talk spurts of 1.004 s and pauses of 1.587 s on average"),
-    key!("flows", "every": Span = Text("200 ms"), "1 us to 1 h" if |every| EVERY.contains(every),
-        "for ping: the time from one datagram to the next"),
+    key!("flows", "every": Span = Words("200 ms of ping, 50 ms of game"), "1 us to 1 h" if |every| EVERY.contains(every),
+        "of ping: the time from one datagram to the next; of game: from tick to tick"),
     key!("flows", "cc": Control = Text("newreno"),
         "a congestion control of the catalogue with its parameters" if |_| true,
         "the congestion control, with the recovery that its RFC pairs with it: { name = NAME, KEY = VALUE } \

@@ -38,7 +38,7 @@ pub use keys::{Key, Preset, explain};
 pub use read::Files;
 pub use scenario::{Access, Flows, Scenario};
 pub use schema::schema;
-pub use sessions::{Mice, Session};
+pub use sessions::{Game, Ladder, Mice, Session, Video, Web};
 pub use times::{Spread, Start};
 pub use topology::{Link, Route, Topology};
 pub use udp::{Datagrams, Lrd, OnOff, Source, VOICE_FRAME};

@@ -7,8 +7,8 @@
 
 use crate::apps;
 use crate::network::{
-    AppPlan, Arrivals, Change, ClassPlan, FlowPlan, Hop, Joining, LinkChange, LinkPlan, Network, SizePlan,
-    SourcePlan,
+    AppPlan, Arrivals, Change, ClassPlan, FlowPlan, GamePlan, Hop, Joining, LinkChange, LinkPlan, Network,
+    SizePlan, SourcePlan, VideoPlan, WebPlan,
 };
 use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::{Disc, Law, Limit};
@@ -118,15 +118,18 @@ fn add_flows(network: &mut Network, class: ClassPlan, flows: &Flows, seed: u64) 
     });
     for member in 0..present {
         let [forward, reverse] = own_links(network, flows, member);
-        network.flows.push(FlowPlan {
-            class: number,
-            member,
-            source: source.of_member(&flows.name, member),
-            forward,
-            reverse,
-            start: start(flows, member, seed),
-            stop: class.stop,
-        });
+        // The connections of one application share its links.
+        for _ in 0..source.flows() {
+            network.flows.push(FlowPlan {
+                class: number,
+                member,
+                source: source.of_member(&flows.name, member),
+                forward: forward.clone(),
+                reverse: reverse.clone(),
+                start: start(flows, member, seed),
+                stop: class.stop,
+            });
+        }
     }
     network.classes.push(ClassPlan { joining, ..class });
 }
@@ -182,11 +185,35 @@ fn source(flows: &Flows) -> SourcePlan {
     };
     match &flows.app {
         App::Bulk => SourcePlan::Bulk(config()),
-        App::Session(Session::Transfer(volume)) => SourcePlan::App(config(), AppPlan::Transfer(size(volume))),
-        App::Session(Session::Mice(mice)) => {
-            SourcePlan::App(config(), AppPlan::Mice(size(&mice.size), mice.idle.seconds().clone()))
-        }
+        App::Session(session) => SourcePlan::App(config(), session_plan(session, size)),
         App::Datagrams(datagrams) => SourcePlan::Datagrams(apps::datagrams::plan(datagrams, flows.ecn)),
+    }
+}
+
+/// What an application over TCP does; `size` is how much that is.
+fn session_plan(session: &Session, size: impl Fn(&SizeDraw) -> SizePlan) -> AppPlan {
+    match session {
+        Session::Transfer(volume) => AppPlan::Transfer(size(volume)),
+        Session::Mice(mice) => AppPlan::Mice(size(&mice.size), mice.idle.seconds().clone()),
+        Session::Web(web) => AppPlan::Web(WebPlan {
+            objects: web.objects,
+            size: size(&web.size),
+            connections: web.connections,
+            idle: web.idle.seconds().clone(),
+            request: web.request.get() as u16,
+        }),
+        Session::Video(video) => AppPlan::Video(VideoPlan {
+            ladder: video.ladder.0.iter().map(|rate| rate.bits_per_second()).collect(),
+            chunk: video.chunk,
+            reservoir: video.reservoir,
+            cushion: video.cushion,
+            request: video.request.get() as u16,
+        }),
+        Session::Game(game) => AppPlan::Game(GamePlan {
+            every: game.every,
+            size: size(&game.size),
+            request: game.request.get() as u16,
+        }),
     }
 }
 

@@ -244,7 +244,8 @@ const MOST_GROUPS: usize = 8;
 /// Nodes of a way that are told.
 const MOST_NODES: usize = 12;
 /// Keys of a class over TCP that are told in words of their own.
-const TOLD: [&str; 21] = [
+const TOLD: [&str; 29] = [
     "name", "from", "to", "route", "back", "count", "app", "rate", "cc", "profile", "tcp", "reads", "ecn",
-    "segment", "access", "start", "stop", "arrivals", "lifetime", "size", "idle",
+    "segment", "access", "start", "stop", "arrivals", "lifetime", "size", "idle", "objects", "connections",
+    "ladder", "chunk", "reservoir", "cushion", "request", "every",
 ];

@@ -7,14 +7,15 @@ use crate::app::{App, AppName, KEYS};
 use crate::arrivals::Arrivals;
 use crate::keys::{Name, Names, Paper, Preset, ProfileName, SHORT};
 use crate::scenario::{Access, Flows};
-use crate::sessions::{Mice, Session};
+use crate::sessions::{Game, Ladder, Mice, Session, Video, Web};
 use crate::tcp::{Given, Tcp, ecn_with};
 use crate::times::{Spread, Start};
 use crate::topology::Route;
 use crate::tree::{Node, Tree};
+use crate::udp::{Datagrams, PING_PACKET, Source};
 use sojourn_tcp::Profile;
 use sojourn_tcp::cc::Choice;
-use sojourn_units::{Bytes, Rate, SizeDraw, Span, did_you_mean};
+use sojourn_units::{Bytes, Draw, Rate, SizeDraw, Span, TimeDraw, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -72,7 +73,22 @@ impl Reader {
         groups.iter().map(name).collect()
     }
 
-    pub(super) fn flows(
+    /// The class of a group, or those that it stands for.
+    pub(super) fn classes(
+        &mut self,
+        group: &Section<'_>,
+        name: String,
+        network: Option<&Draft<'_>>,
+        duration: Option<Span>,
+    ) -> Option<Vec<Flows>> {
+        let class = self.flows(group, name, network, duration)?;
+        match group.get::<AppName>("app")? {
+            AppName("rrul") => response_under_load(class, group.given("count")),
+            _ => Some(vec![class]),
+        }
+    }
+
+    fn flows(
         &mut self,
         group: &Section<'_>,
         name: String,
@@ -148,10 +164,13 @@ impl Reader {
 
     /// What a group sends over TCP.
     fn tcp_app(&mut self, group: &Section<'_>, name: &str) -> Option<App> {
-        if name == "bulk" {
+        if ["bulk", "rrul"].contains(&name) {
             return Some(App::Bulk);
         }
         let size = if group.given("size") { Some(self.volume(group)?) } else { None };
+        let usual = |bytes: f64| Draw::constant(bytes).ok().map(SizeDraw::of_bytes);
+        let request =
+            |bytes| if group.given("request") { group.get("request") } else { Some(Bytes::new(bytes)) };
         let session = match (name, size) {
             ("transfer", None) => {
                 let what = "is missing; legal: a size such as \"100 kB\", or a distribution of sizes";
@@ -159,8 +178,31 @@ impl Reader {
                 return None;
             }
             ("transfer", Some(size)) => Session::Transfer(size),
+            ("web", size) => Session::Web(Web {
+                objects: group.get::<u64>("objects")? as u32,
+                size: size.or_else(|| usual(OBJECT))?,
+                connections: group.get::<u64>("connections")? as u32,
+                idle: if group.given("idle") {
+                    group.get("idle")?
+                } else {
+                    TimeDraw::of_seconds(Draw::constant(0.0).ok()?)
+                },
+                request: request(400)?,
+            }),
+            ("video", _) => Session::Video(Video {
+                ladder: if group.given("ladder") { group.get("ladder")? } else { usual_ladder() },
+                chunk: group.get("chunk")?,
+                reservoir: group.get("reservoir")?,
+                cushion: group.get("cushion")?,
+                request: request(200)?,
+            }),
+            ("game", size) => Session::Game(Game {
+                every: if group.given("every") { group.get("every")? } else { TICK },
+                size: size.or_else(|| usual(ANSWER))?,
+                request: request(100)?,
+            }),
             (_, size) => {
-                let Mice { size: usual, idle } = Mice::of_paper(&group.get::<Paper>("preset")?.0)?;
+                let Mice { size: usual, idle } = Mice::of_paper(group.get::<Paper>("preset")?.0)?;
                 let idle = if group.given("idle") { group.get("idle")? } else { idle };
                 Session::Mice(Mice { size: size.unwrap_or(usual), idle })
             }
@@ -355,6 +397,36 @@ impl Reader {
     }
 }
 
+/// The rates of a film where nothing is said of them.
+fn usual_ladder() -> Ladder {
+    Ladder([300e3, 750e3, 1500e3, 3000e3, 6000e3].map(Rate::from_bits_per_second).to_vec())
+}
+
+/// The classes that one of app = "rrul" stands for.
+fn response_under_load(base: Flows, given: bool) -> Option<Vec<Flows>> {
+    let count = if given { base.count } else { BOTH_WAYS };
+    let bulk = |direction: &str| Flows { name: format!("{}-{direction}", base.name), count, ..base.clone() };
+    let down = Flows { route: base.back.clone(), back: base.route.clone(), ..bulk("down") };
+    let size = SizeDraw::of_bytes(Draw::constant(PING_PACKET).ok()?);
+    let ping = |kind: &str| Flows {
+        name: format!("{}-{kind}", base.name),
+        count: 1,
+        app: App::Datagrams(Datagrams { source: Source::Ping(PING), size: size.clone() }),
+        segment: Bytes::new(PING_PACKET as u64),
+        ..base.clone()
+    };
+    let pings = ["ping", "ping-be", "ping-bk", "ping-ef"].map(ping);
+    Some([bulk("up"), down].into_iter().chain(pings).collect())
+}
+
+/// Payload of an object of a page, bytes.
+const OBJECT: f64 = 10_000.0;
+/// Payload of an answer in a game, bytes, and the time from tick to tick.
+const ANSWER: f64 = 200.0;
+const TICK: Span = Span::from_millis(50);
+/// Bulk flows each way under RRUL, and the time from ping to ping.
+const BOTH_WAYS: u32 = 4;
+const PING: Span = Span::from_millis(200);
 /// Bytes of a transfer.
 const MOST_VOLUME: f64 = 1e15;
 /// Flows of a class at a time that come by themselves, where nothing is said of it.

@@ -58,13 +58,15 @@ impl Reader {
         let groups = self.groups(&top);
         let network = self.network(&top, &groups);
         let names = self.class_names(&groups, network.as_ref());
-        let mut flows = Vec::new();
+        let (mut flows, mut read) = (Vec::new(), 0);
         for (group, name) in groups.iter().zip(names) {
-            flows.extend(self.flows(group, name, network.as_ref(), duration));
+            let classes = self.classes(group, name, network.as_ref(), duration);
+            read += usize::from(classes.is_some());
+            flows.extend(classes.into_iter().flatten());
         }
         let warmup = self.within_run(&top, "warmup", duration);
         let sample = self.sample(&top, duration);
-        let whole = network.as_ref().filter(|_| !groups.is_empty() && flows.len() == groups.len());
+        let whole = network.as_ref().filter(|_| !groups.is_empty() && read == groups.len());
         let mut scenario = whole.and_then(|network| {
             let Title(title) = top.get("title")?;
             let topology = network.topology.clone();

@@ -38,7 +38,7 @@ impl Reader {
                 Source::Lrd(Lrd { rate: rate?, hurst, sources, on: on?, off: off? })
             }
             "voip" => Source::Voip { spurts: group.get::<bool>("spurts").unwrap_or(false) },
-            _ => Source::Ping(group.get::<Span>("every")?),
+            _ => Source::Ping(if group.given("every") { group.get("every")? } else { PING }),
         };
         let datagrams = Datagrams { source, size };
         self.check_burst(group, &datagrams)?;
@@ -133,6 +133,9 @@ pub(super) fn packet_of(group: &Section<'_>) -> Option<f64> {
         _ => group.get::<Bytes>("segment").map(|size| size.get() as f64),
     }
 }
+
+/// From ping to ping, where nothing is said of it.
+const PING: Span = Span::from_millis(200);
 
 /// An on-period or a pause.
 fn period(group: &Section<'_>, key: &str) -> Option<TimeDraw> {
