@@ -50,6 +50,19 @@ def test_it_runs_and_everybody_gets_something(name: str) -> None:
     assert groups == 1 or len(goodput) > groups, "a class has no row"
 
 
+@pytest.mark.parametrize("name", [name for name in NAMES if "[[at]]" in gallery()[name].read_text()])
+def test_each_of_its_changes_changes_something(name: str, tmp_path: Path) -> None:
+    text = gallery()[name].read_text(encoding="utf-8")
+    whole = [run.metrics["queue_mean_packets"] for run in short_runs(name)]
+    for change in re.findall(r"(?m)^\[\[at\]\]\n(?:(?!\[).*\n?)*", text):
+        without = tmp_path / "without.toml"
+        without.write_text(text.replace(change, ""), encoding="utf-8")
+        scenario = sj.load(without, shortened(tomllib.loads(without.read_text(encoding="utf-8"))))
+        assert [run.metrics["queue_mean_packets"] for run in sj.run(scenario, seeds=[1]).runs] != whole, (
+            change
+        )
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith(PAPERS)])
 def test_a_papers_scenario_runs_with_every_law(name: str) -> None:
     runs = short_runs(name, LAWS)
@@ -114,6 +127,9 @@ def times(text: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     for table, keys in (("flows", ("start", "stop")), ("at", ("time", "every", "until"))):
         for place, entry in enumerate(text.get(table, [])):
             yield from ((f"{table}[{place}].{key}", entry[key]) for key in keys if key in entry)
+    for place, group in enumerate(text["flows"]):
+        if "every" in group.get("arrivals", {}):
+            yield f"flows[{place}].arrivals.every", group["arrivals"]["every"]
 
 
 def scaled(value: str | dict[str, list[str]], factor: float) -> str:
