@@ -9,6 +9,7 @@
     beside LAW         a law beside ns-3, ours run now
     behaviour LINK     what every law does on a link of scenarios/behaviour, run now
     catalogue KIND     the table of all laws, discs, ccs, apps or profiles
+    gallery FOLDER     the table of a folder of scenarios, from their titles
     knobs              every knob of TCP, as it stands in each profile
     metrics            every metric of a result, with its unit
     scenario           every key of a scenario file
@@ -35,6 +36,7 @@ from typer.testing import CliRunner
 import sojourn as sj
 from sojourn import catalogue
 from sojourn.laws_in_python import InPython
+from sojourn.scenario import gallery
 from sojourn_docs import behaviour, beside, runs, windows
 
 _INSERT = re.compile(r"<!-- insert (\w+)(?: (\S+))? -->")
@@ -113,6 +115,12 @@ def entries(kind: str) -> str:
     return _table(["name", "what it is", "source"], rows)
 
 
+def scenarios_of(folder: str) -> str:
+    """What each scenario of a folder of the gallery asks."""
+    names = [name for name in gallery() if name.startswith(f"{folder}/")]
+    return _table(["name", "what it asks"], ([f"`{name}`", sj.load(name).title] for name in names))
+
+
 def scenario() -> str:
     """The keys of a scenario file, a table for each table of the file."""
     tables: dict[str, list[dict[str, Any]]] = {}
@@ -175,6 +183,7 @@ _WHAT: dict[str, Callable[..., str]] = {
     "behaviour": behaviour_of_all,
     "beside": beside.table,
     "catalogue": entries,
+    "gallery": scenarios_of,
     "scenario": scenario,
     "knobs": knobs,
     "metrics": metrics,

@@ -5,14 +5,14 @@
 #   ns dumbbell.tcl flows 63 mice 126 mouse_packets 12 pairs 9
 #
 # "changes": times, and the rate from each on, both ways. "mice": places for short flows; "pairs": pairs of hosts that
-# the flows share in turn (0: each has its own). "quiet 1" counts acknowledged packets only, for timing.
+# the flows share in turn (0: each has its own); "keeps_window 1": a place that lost a SYN begins with one packet ever after. "quiet 1" counts acknowledged packets only, for timing.
 # The rest is in parts.tcl.
 
 source [file join [file dirname [info script]] parts.tcl]
 read_options {
     flows 120  rate 8e6  delay 0.020  buffer 300  changes ""  quiet 0
     access_rate 10e6  access_from 0.038  access_to 0.042
-    mice 0  mouse_packets 12  pairs 0
+    mice 0  mouse_packets 12  keeps_window 0  pairs 0
 }
 begin
 set left [$ns node]

@@ -147,6 +147,8 @@ proc mouse_begins {sender} {
     set mouse_began($sender) [$ns now]
     set mouse_packets($sender) [expr {max(1, int(ceil([$draws exponential $is(mouse_packets)])))}]
     $sender reset
+    # Once its SYN was lost, an agent begins with one packet for ever: that is not fresh, though the rows of peers.csv have it.
+    if {!$is(keeps_window)} { $sender set windowInit_ [Agent/TCP set windowInit_] }
     [lindex $mice($sender) 1] reset
     $sender advanceby $mouse_packets($sender)
 }

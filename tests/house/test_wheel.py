@@ -54,9 +54,8 @@ def test_it_carries_the_gallery(wheel: zipfile.ZipFile, root: Path) -> None:
         for name in wheel.namelist()
         if name.startswith("sojourn/gallery/")
     }
-    assert held == {
-        path.relative_to(gallery).as_posix(): path.read_bytes() for path in gallery.rglob("*.toml")
-    }
+    files = [path for path in gallery.rglob("*") if path.suffix in (".toml", ".trace")]
+    assert held == {path.relative_to(gallery).as_posix(): path.read_bytes() for path in files}
 
 
 def test_it_carries_the_golden_traces(wheel: zipfile.ZipFile, root: Path) -> None:

@@ -2,7 +2,7 @@
 
 use crate::keys::{SHORT, keys_of, word};
 use crate::read::TCP_KEYS;
-use crate::transfers::{self, Transfers};
+use crate::sessions::{self, Session};
 use crate::udp::{self, Datagrams};
 use sojourn_units::param::{Kind, Quantity};
 use sojourn_units::{Page, Value};
@@ -12,8 +12,8 @@ use sojourn_units::{Page, Value};
 pub enum App {
     /// TCP: there is always data to send.
     Bulk,
-    /// TCP: what an application has to send now and then.
-    Transfers(Transfers),
+    /// TCP: there is something to send now and then.
+    Session(Session),
     /// UDP: datagrams that do not respond to congestion.
     Datagrams(Datagrams),
 }
@@ -29,13 +29,12 @@ impl App {
             source: "RFC 7928, section 5.1",
             fields: Vec::new,
         },
-        transfers::TRANSFER,
-        transfers::MICE,
-        transfers::HTTP,
-        transfers::WEB,
-        transfers::VIDEO,
-        transfers::GAME,
-        RRUL,
+        sessions::TRANSFER,
+        sessions::MICE,
+        sessions::WEB,
+        sessions::VIDEO,
+        sessions::GAME,
+        sessions::RRUL,
         udp::CBR,
         udp::POISSON,
         udp::ON_OFF,
@@ -45,32 +44,32 @@ impl App {
     ];
     /// Their names.
     pub const NAMES: &[&'static str] = &[
-        "bulk", "transfer", "mice", "http", "web", "video", "game", "rrul", "cbr", "poisson", "on_off",
-        "lrd", "voip", "ping",
+        "bulk", "transfer", "mice", "web", "video", "game", "rrul", "cbr", "poisson", "on_off", "lrd",
+        "voip", "ping",
     ];
 
     /// The keys that its group of flows has because of it, what must be given first: `"rate (required)"`.
     pub fn keys(name: &str) -> Vec<String> {
-        let is_tcp = is_over_tcp(name);
-        let is_for_it = |key: &str| udp::KEYS.iter().all(|(of, apps)| *of != key || apps.contains(&name));
-        let required = |key: &str| match key {
-            "rate" => is_for_it("rate"),
-            "size" => name == "transfer",
-            _ => false,
-        };
+        let is_for_it = |key: &str| KEYS.iter().all(|(of, apps)| *of != key || apps.contains(&name));
+        let must = |key: &str| REQUIRED.iter().any(|(app, of)| *app == name && *of == key);
         let own = keys_of("flows").map(|key| key.name).filter(|key| {
-            !ANY_APP.contains(key) && !required(key) && is_for_it(key) && (is_tcp || !is_of_tcp(key))
+            !ANY_APP.contains(key) && is_for_it(key) && (App::is_tcp_named(name) || !is_of_tcp(key))
         });
-        let first =
-            ["rate", "size"].into_iter().filter(|key| required(key)).map(|key| format!("{key} (required)"));
-        first.chain(own.map(String::from)).collect()
+        let (first, rest): (Vec<&str>, Vec<&str>) = own.partition(|key| must(key));
+        let first = first.into_iter().map(|key| format!("{key} (required)"));
+        first.chain(rest.into_iter().map(String::from)).collect()
+    }
+
+    /// Whether the application called so is carried by TCP.
+    pub(crate) fn is_tcp_named(name: &str) -> bool {
+        ["bulk", "transfer", "mice", "web", "video", "game", "rrul"].contains(&name)
     }
 
     /// Its name in files.
     pub fn name(&self) -> &'static str {
         match self {
             App::Bulk => "bulk",
-            App::Transfers(transfers) => transfers.name(),
+            App::Session(session) => session.name(),
             App::Datagrams(datagrams) => datagrams.name(),
         }
     }
@@ -78,16 +77,8 @@ impl App {
     /// What it sends over UDP; None where TCP decides.
     pub fn datagrams(&self) -> Option<&Datagrams> {
         match self {
-            App::Bulk | App::Transfers(_) => None,
+            App::Bulk | App::Session(_) => None,
             App::Datagrams(datagrams) => Some(datagrams),
-        }
-    }
-
-    /// What it has to send over TCP now and then.
-    pub fn transfers(&self) -> Option<&Transfers> {
-        match self {
-            App::Transfers(transfers) => Some(transfers),
-            App::Bulk | App::Datagrams(_) => None,
         }
     }
 
@@ -97,28 +88,42 @@ impl App {
     }
 }
 
-/// Whether the application called so is carried by TCP.
-pub(crate) fn is_over_tcp(name: &str) -> bool {
-    ["bulk", "rrul"].contains(&name) || transfers::NAMES.contains(&name)
-}
-
-/// The word that stands for several classes.
-const RRUL: Page = Page {
-    stem: "rrul",
-    summary: "real-time response under load: four bulk flows up, four down, and pings beside them",
-    idea: "It stands for six classes: NAME-up, four bulk flows from `from` to `to`; NAME-down, four the other way; and \
-           NAME-ping_be, NAME-ping_bk, NAME-ping_ef and NAME-ping_icmp, a ping from `from` each. With `count` there are \
-           so many times as many of each. The test marks the pings and the flows with code points that no disc here \
-           looks at; the names tell which is which. What is said of TCP holds for all eight flows.",
-    equation: "",
-    source: "T. Hoeiland-Joergensen, Flent; D. Taeht, Realtime Response Under Load (RRUL) Test, draft, 2012",
-    fields: Vec::new,
-};
-
 fn is_of_tcp(key: &str) -> bool {
     TCP_KEYS.contains(&key) || SHORT.contains(&key)
 }
 
+/// The applications that have a key.
+pub(crate) fn apps_with(key: &str) -> &'static [&'static str] {
+    KEYS.iter().find(|(name, _)| *name == key).map_or(&[], |(_, apps)| apps)
+}
+
+/// Which applications have which of the keys that not all applications have.
+pub(crate) const KEYS: &[(&str, &[&str])] = &[
+    ("rate", &["cbr", "poisson", "on_off", "lrd"]),
+    ("size", &["transfer", "mice", "web", "game", "cbr", "poisson", "on_off", "lrd", "ping"]),
+    (
+        "segment",
+        &["bulk", "transfer", "mice", "web", "video", "game", "rrul", "cbr", "poisson", "on_off", "lrd"],
+    ),
+    ("idle", &["mice", "web"]),
+    ("preset", &["mice"]),
+    ("objects", &["web"]),
+    ("connections", &["web"]),
+    ("ladder", &["video"]),
+    ("chunk", &["video"]),
+    ("reservoir", &["video"]),
+    ("cushion", &["video"]),
+    ("request", &["web", "video", "game"]),
+    ("on", &["on_off", "lrd"]),
+    ("off", &["on_off", "lrd"]),
+    ("hurst", &["lrd"]),
+    ("sources", &["lrd"]),
+    ("spurts", &["voip"]),
+    ("every", &["game", "ping"]),
+];
+/// What must be given of which application.
+const REQUIRED: &[(&str, &str)] =
+    &[("transfer", "size"), ("cbr", "rate"), ("poisson", "rate"), ("on_off", "rate"), ("lrd", "rate")];
 /// Keys of a group of flows that say nothing of what it sends.
 const ANY_APP: &[&str] = &["name", "from", "to", "route", "back", "app", "count", "access"];
 
@@ -152,11 +157,10 @@ mod tests {
         for name in ["cbr", "poisson"] {
             assert_eq!(
                 App::keys(name).join(", "),
-                "rate (required), size, ecn, segment, start, stop, arrivals, lifetime"
+                "rate (required), size, ecn, segment, start, arrivals, lifetime, stop"
             );
         }
-        assert_eq!(App::keys("ping").join(", "), "size, every, ecn, start, stop, arrivals, lifetime");
-        assert!(App::keys("transfer").starts_with(&["size (required)".into(), "cc".into()]));
+        assert_eq!(App::keys("ping").join(", "), "size, every, ecn, start, arrivals, lifetime, stop");
         let bulk = App::keys("bulk");
         assert!(bulk.contains(&"cc".to_string()) && !bulk.iter().any(|key| key.starts_with("rate")));
     }

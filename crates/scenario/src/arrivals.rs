@@ -1,237 +1,230 @@
 //! When flows come that are not there from the start.
 
-use crate::links::table::{Entries, within};
 use sojourn_units::param::{Kind, Quantity};
-use sojourn_units::{Bytes, Span, Value};
+use sojourn_units::{Span, Value, did_you_mean};
 use std::fmt;
 use std::sync::Arc;
 
-/// When flows come.
+/// Flows that come during the run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Arrivals {
-    /// At random, so far from one another on average.
+    /// At random, with this mean time between them, also before the first.
     Poisson(Span),
-    /// In even steps, at each as many as are drawn from the first number to the second.
+    /// In even steps, so many at a time: drawn alike from the one number to the other.
     Every(Span, [u32; 2]),
-    /// As a file lists them.
+    /// At the times of a list.
     Listed(Listed),
 }
 
-/// Times, and how much each has to transfer where that is told. Copies share them.
-#[derive(Clone, PartialEq)]
+/// A list of arrivals in a file.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Listed {
     /// The file's name, as the scenario has it.
     pub file: String,
-    /// In order.
-    pub times: Arc<[(Span, Option<Bytes>)]>,
-}
-
-/// What a file says of arrivals: how they come, or where they are listed.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Coming {
-    Drawn(Arrivals),
-    File(String),
-}
-
-impl Coming {
-    /// The arrivals, with a list as `read` hands over its file.
-    pub(crate) fn load(&self, read: &dyn Fn(&str) -> Result<Vec<u8>, String>) -> Result<Arrivals, String> {
-        match self {
-            Coming::Drawn(arrivals) => Ok(arrivals.clone()),
-            Coming::File(file) => Listed::parse(file, &read(file)?).map(Arrivals::Listed),
-        }
-    }
+    /// When each comes, in order, and with how many bytes to transfer where that is told.
+    pub times: Arc<[(Span, Option<u64>)]>,
 }
 
 impl Arrivals {
-    /// As a file says it.
-    pub(crate) fn coming(&self) -> Coming {
+    /// The same with the list that its file holds, as `read` hands it over.
+    pub(crate) fn load(self, read: &dyn Fn(&str) -> Result<Vec<u8>, String>) -> Result<Arrivals, String> {
         match self {
-            Arrivals::Listed(listed) => Coming::File(listed.file.clone()),
-            drawn => Coming::Drawn(drawn.clone()),
+            Arrivals::Listed(Listed { file, .. }) => {
+                let times = listed(&read(&file)?).map_err(|what| format!("{file}, {what}"))?;
+                Ok(Arrivals::Listed(Listed { file, times: times.into() }))
+            }
+            other => Ok(other),
         }
     }
 }
 
-impl Listed {
-    /// Reads the text of `file`: lines of TIME, or of TIME, SIZE. A refusal says the line, what is wrong, and what is
-    /// legal.
-    pub fn parse(file: &str, text: &[u8]) -> Result<Listed, String> {
-        let text = std::str::from_utf8(text)
-            .map_err(|_| format!("{file} is not text; legal: lines of TIME, or of TIME, SIZE"))?;
-        let mut times: Vec<(Span, Option<Bytes>)> = Vec::new();
-        for (number, line) in (1..).zip(text.lines()) {
-            let line = line.split('#').next().unwrap_or_default().trim();
-            if line.is_empty() {
-                continue;
-            }
-            let fault = |what: &str| format!("{file}, line {number}: {what}");
-            let (time, size) = line.split_once(',').map_or((line, None), |(time, size)| (time, Some(size)));
-            let time = Span::parse(time.trim()).map_err(|what| fault(&what))?;
-            let size = size.map(|size| Bytes::parse(size.trim())).transpose().map_err(|what| fault(&what))?;
-            if let Some((last, _)) = times.last().filter(|(last, _)| *last > time) {
-                return Err(fault(&format!("{time} after {last}: time runs back; legal: {last} or later")));
-            }
-            if size.is_some_and(|size| !(1..=MOST_BYTES).contains(&size.get())) {
-                return Err(fault("a size that cannot be transferred; legal: 1 B to 1000 GB"));
-            }
-            if times.len() == MOST_LISTED {
-                return Err(fault(&format!("is one too many; legal: {MOST_LISTED} arrivals at most")));
-            }
-            times.push((time, size));
+/// One arrival a line: seconds, and the bytes that it transfers where they are told.
+fn listed(text: &[u8]) -> Result<Vec<(Span, Option<u64>)>, String> {
+    let text = std::str::from_utf8(text)
+        .map_err(|_| "line 1: is not text; legal: SECONDS or SECONDS,BYTES".to_string())?;
+    let mut times: Vec<(Span, Option<u64>)> = Vec::new();
+    for (place, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let wrong = |what: &str| {
+            format!("line {}: {what}; legal: SECONDS or SECONDS,BYTES, in order of time", place + 1)
+        };
+        let (time, bytes) = line.split_once(',').map_or((line, None), |(time, bytes)| (time, Some(bytes)));
+        let seconds: f64 =
+            time.trim().parse().map_err(|_| wrong(&format!("{:?} is no number", cut(time))))?;
+        if !(0.0..=LATEST).contains(&seconds) {
+            return Err(wrong(&format!("{} is no time", cut(time))));
         }
-        if times.is_empty() {
-            return Err(format!("{file} lists no arrival; legal: lines of TIME, or of TIME, SIZE"));
+        let bytes = match bytes.map(|bytes| bytes.trim().parse::<u64>()) {
+            None => None,
+            Some(Ok(bytes)) if (1..=LARGEST).contains(&bytes) => Some(bytes),
+            Some(_) => return Err(wrong(&format!("{:?} is no number of bytes", cut(line)))),
+        };
+        let time = Span::from_seconds(seconds);
+        if times.last().is_some_and(|(last, _)| *last > time) {
+            return Err(wrong("time runs back"));
         }
-        Ok(Listed { file: file.into(), times: times.into() })
+        if times.len() == MOST {
+            return Err(wrong("is one too many"));
+        }
+        times.push((time, bytes));
+    }
+    if times.is_empty() {
+        Err("line 1: holds no arrival; legal: SECONDS or SECONDS,BYTES".into())
+    } else {
+        Ok(times)
     }
 }
 
-impl Quantity for Coming {
+fn cut(text: &str) -> String {
+    text.chars().take(20).collect()
+}
+
+impl Quantity for Arrivals {
     fn kind() -> Kind {
-        Kind::Form("{ poisson = \"50 ms\" }")
+        Kind::Form(EXAMPLE)
     }
-
-    fn read(value: &Value) -> Result<Coming, String> {
+    fn read(value: &Value) -> Result<Arrivals, String> {
         let Value::Table(entries) = value else { return Err(format!("{value} is no table; {LEGAL}")) };
-        let has = |name: &str| entries.iter().any(|(key, _)| key == name);
-        let shortest = |name: &str, time: Span| {
-            within((SHORTEST..=LONGEST).contains(&time), name, &time, "1 us to 24 h").map(|()| time)
+        let known = ["poisson", "every", "batch", "file"];
+        if let Some((key, _)) = entries.iter().find(|(key, _)| !known.contains(&key.as_str())) {
+            return Err(format!("\"{key}\" is unknown{} ({LEGAL})", did_you_mean(key, known.into_iter())));
+        }
+        let step = |value: &Value| match Span::read(value)? {
+            Span::ZERO => Err(format!("{value} is no time between arrivals; legal: more than 0")),
+            step => Ok(step),
         };
-        match ["poisson", "every", "file"].map(has) {
-            [true, false, false] => {
-                let mean = Entries::of(entries, &["poisson"])?.required("poisson", "\"50 ms\"")?;
-                shortest("poisson", mean).map(|mean| Coming::Drawn(Arrivals::Poisson(mean)))
+        match entries.as_slice() {
+            [(key, mean)] if key == "poisson" => step(mean).map(Arrivals::Poisson),
+            [(key, Value::Text(file))] if key == "file" => {
+                Ok(Arrivals::Listed(Listed { file: file.clone(), times: Arc::new([]) }))
             }
-            [false, true, false] => {
-                let entries = Entries::of(entries, &["every", "batch"])?;
-                let step = shortest("every", entries.required("every", "\"1 s\"")?)?;
-                let batch = entries.get::<Vec<u64>>("batch")?.unwrap_or_else(|| vec![1]);
-                let legal = "a number up to 100000, or [LEAST, MOST]";
-                let [least, most] = match batch[..] {
-                    [number] => [number, number],
-                    [least, most] => [least, most],
-                    _ => return Err(format!("batch: {} numbers; legal: {legal}", batch.len())),
-                };
-                let shown = format!("[{least}, {most}]");
-                within(least <= most && (1..=MOST_BATCH).contains(&most), "batch", &shown, legal)?;
-                Ok(Coming::Drawn(Arrivals::Every(step, [least as u32, most as u32])))
+            [(key, every)] if key == "every" => Ok(Arrivals::Every(step(every)?, [1, 1])),
+            [(a, every), (b, batch)] if a == "every" && b == "batch" => {
+                Ok(Arrivals::Every(step(every)?, bounds(batch)?))
             }
-            [false, false, true] => {
-                let file: String = Entries::of(entries, &["file"])?.required("file", "\"arrivals.csv\"")?;
-                within(!file.is_empty(), "file", &"\"\"", "the name of a file")?;
-                Ok(Coming::File(file))
+            [(b, batch), (a, every)] if a == "every" && b == "batch" => {
+                Ok(Arrivals::Every(step(every)?, bounds(batch)?))
             }
-            _ => Err(format!("{value} is not one way to arrive; {LEGAL}")),
+            _ => Err(format!("{value} does not tell when flows come; {LEGAL}")),
         }
     }
-
     fn write(&self) -> Value {
-        let number = |number: u32| Value::Whole(i64::from(number));
-        let entries: Vec<(&str, Value)> = match self {
-            Coming::Drawn(Arrivals::Poisson(mean)) => vec![("poisson", mean.write())],
-            Coming::Drawn(Arrivals::Every(step, [1, 1])) => vec![("every", step.write())],
-            Coming::Drawn(Arrivals::Every(step, batch)) => {
-                vec![("every", step.write()), ("batch", Value::List(batch.map(number).to_vec()))]
+        let entry = |key: &str, value: Value| (key.to_string(), value);
+        Value::Table(match self {
+            Arrivals::Poisson(mean) => vec![entry("poisson", mean.write())],
+            Arrivals::Every(step, [1, 1]) => vec![entry("every", step.write())],
+            Arrivals::Every(step, batch) => {
+                let bounds = batch.iter().map(|bound| Value::Whole(i64::from(*bound))).collect();
+                vec![entry("every", step.write()), entry("batch", Value::List(bounds))]
             }
-            Coming::Drawn(Arrivals::Listed(Listed { file, .. })) | Coming::File(file) => {
-                vec![("file", Value::Text(file.clone()))]
-            }
-        };
-        Value::Table(entries.into_iter().map(|(key, value)| (key.into(), value)).collect())
+            Arrivals::Listed(Listed { file, .. }) => vec![entry("file", Value::Text(file.clone()))],
+        })
     }
+}
+
+/// The fewest and the most of a batch.
+fn bounds(value: &Value) -> Result<[u32; 2], String> {
+    let bound = |value: &Value| match value {
+        Value::Whole(bound) => u32::try_from(*bound).ok().filter(|bound| *bound <= LARGEST_BATCH),
+        _ => None,
+    };
+    let read = match value {
+        Value::Whole(_) => bound(value).map(|both| [both, both]),
+        Value::List(ends) => match ends.as_slice() {
+            [least, most] => bound(least).zip(bound(most)).map(|(least, most)| [least, most]),
+            _ => None,
+        },
+        _ => None,
+    };
+    let legal = || format!("{value} is no batch; legal: N or [LEAST, MOST], at most {LARGEST_BATCH}");
+    read.filter(|[least, most]| least <= most && *most > 0).ok_or_else(legal)
 }
 
 impl fmt::Display for Arrivals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Arrivals::Poisson(mean) => write!(f, "at random, one each {mean} on average"),
-            Arrivals::Every(step, [least, most]) if least == most => write!(f, "{least} each {step}"),
+            Arrivals::Poisson(mean) => write!(f, "at random each {mean}"),
+            Arrivals::Every(step, [1, 1]) => write!(f, "each {step}"),
             Arrivals::Every(step, [least, most]) => write!(f, "{least} to {most} each {step}"),
-            Arrivals::Listed(Listed { file, times }) => write!(f, "{} listed in {file}", times.len()),
+            Arrivals::Listed(Listed { file, times }) => write!(f, "{} as {file} has them", times.len()),
         }
     }
 }
 
-impl fmt::Debug for Listed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} arrivals of {}", self.times.len(), self.file)
-    }
-}
-
-const LEGAL: &str =
-    "legal: { poisson = MEAN }, { every = TIME, batch = [LEAST, MOST] }, { file = \"arrivals.csv\" }";
-/// The shortest step from one arrival to the next, and the longest.
-const SHORTEST: Span = Span::from_micros(1);
-const LONGEST: Span = Span::from_secs(86_400);
-/// Arrivals at once.
-const MOST_BATCH: u64 = 100_000;
-/// Arrivals of a list.
-const MOST_LISTED: usize = 1_000_000;
+const EXAMPLE: &str = "{ poisson = \"50 ms\" }";
+const LEGAL: &str = "legal: { poisson = TIME }, the mean time between flows; { every = TIME }, with batch = [LEAST, MOST] \
+                     if that many come at a time; { file = NAME } with SECONDS or SECONDS,BYTES a line";
+/// Lines of a file.
+const MOST: usize = 1_000_000;
+/// Seconds.
+const LATEST: f64 = 1e9;
 /// Bytes of a transfer.
-pub(crate) const MOST_BYTES: u64 = 1_000_000_000_000;
+const LARGEST: u64 = 1 << 50;
+/// Flows at a time.
+const LARGEST_BATCH: u32 = 100_000;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn table(entries: &[(&str, Value)]) -> Value {
-        Value::Table(entries.iter().map(|(key, value)| ((*key).into(), value.clone())).collect())
-    }
-
-    fn text(text: &str) -> Value {
-        Value::Text(text.into())
+    fn read(text: &str) -> Result<Arrivals, String> {
+        let file: toml::Value =
+            toml::from_str::<toml::Table>(&format!("x = {text}")).unwrap().remove("x").unwrap();
+        fn value(from: &toml::Value) -> Value {
+            match from {
+                toml::Value::String(text) => Value::Text(text.clone()),
+                toml::Value::Integer(whole) => Value::Whole(*whole),
+                toml::Value::Array(items) => Value::List(items.iter().map(value).collect()),
+                toml::Value::Table(table) => {
+                    Value::Table(table.iter().map(|(key, of)| (key.clone(), value(of))).collect())
+                }
+                other => panic!("{other}"),
+            }
+        }
+        Arrivals::read(&value(&file))
     }
 
     #[test]
     fn arrivals_are_read_as_they_are_written() {
-        let batch = Value::List(vec![Value::Whole(0), Value::Whole(5)]);
-        for value in [
-            table(&[("poisson", text("50 ms"))]),
-            table(&[("every", text("1 s"))]),
-            table(&[("every", text("1 s")), ("batch", batch)]),
-            table(&[("file", text("a.csv"))]),
+        for text in [
+            "{ poisson = '50 ms' }",
+            "{ every = '1 s' }",
+            "{ every = '5 s', batch = [0, 5] }",
+            "{ file = 'a.csv' }",
         ] {
-            assert_eq!(Coming::read(&value).unwrap().write(), value);
+            let arrivals = read(text).unwrap();
+            assert_eq!(Arrivals::read(&arrivals.write()), Ok(arrivals));
         }
-        let three = table(&[("every", text("1 s")), ("batch", Value::Whole(3))]);
-        assert_eq!(Coming::read(&three), Ok(Coming::Drawn(Arrivals::Every(Span::from_secs(1), [3, 3]))));
-    }
-
-    #[test]
-    fn refusals_say_what_is_legal() {
-        for (value, said) in [
-            (text("soon"), "no table"),
-            (table(&[]), "not one way"),
-            (table(&[("poisson", text("1 s")), ("every", text("1 s"))]), "not one way"),
-            (table(&[("poisson", text("0 s"))]), "1 us to 24 h"),
-            (table(&[("poisson", text("1 s")), ("batch", Value::Whole(2))]), "\"batch\" is unknown"),
-            (table(&[("every", text("1 s")), ("batch", Value::Whole(0))]), "[LEAST, MOST]"),
-            (table(&[("every", text("1 s")), ("batch", Value::List(Vec::new()))]), "0 numbers"),
-            (table(&[("file", text(""))]), "the name of a file"),
+        for text in [
+            "'50 ms'",
+            "{ poison = '1 s' }",
+            "{ poisson = '0 s' }",
+            "{ every = '1 s', batch = [5, 0] }",
+            "{ batch = 3 }",
+            "{}",
         ] {
-            let told = Coming::read(&value).unwrap_err();
-            assert!(told.contains(said) && told.contains("legal: "), "{value}: {told}");
+            let told = read(text).unwrap_err();
+            assert!(told.contains("legal"), "{text}: {told}");
         }
     }
 
     #[test]
-    fn a_list_has_a_line_for_each() {
-        let listed =
-            Listed::parse("a.csv", b"# trace\n0 s, 10 kB\n 1.5 s\n\n1.5 s, 1 B # two at once\n").unwrap();
-        let (early, late) = (Span::ZERO, Span::from_millis(1500));
-        let sizes = [Some(Bytes::new(10_000)), None, Some(Bytes::new(1))];
-        assert_eq!(listed.times[..], [(early, sizes[0]), (late, sizes[1]), (late, sizes[2])]);
-        for (text, said) in [
-            ("", "lists no arrival"),
-            ("1 s\n0 s\n", "line 2: 0 s after 1 s: time runs back"),
-            ("soon", "line 1"),
-            ("1 s, much", "line 1"),
-            ("1 s, 0 B", "1 B to 1000 GB"),
+    fn a_list_is_of_times_in_order_with_bytes_or_without() {
+        let seconds = Span::from_seconds;
+        assert_eq!(
+            listed(b"0.5\n\n0.5,1000\n2e0\n"),
+            Ok(vec![(seconds(0.5), None), (seconds(0.5), Some(1000)), (seconds(2.0), None)])
+        );
+        for (text, what) in [
+            (&b""[..], "line 1: holds no arrival"),
+            (b"1\n0.5\n", "line 2: time runs back"),
+            (b"x\n", "line 1: \"x\" is no number"),
+            (b"-1\n", "is no time"),
+            (b"nan\n", "is no time"),
+            (b"1,0\n", "no number of bytes"),
+            (b"\xff", "is not text"),
         ] {
-            let told = Listed::parse("a.csv", text.as_bytes()).unwrap_err();
-            assert!(told.starts_with("a.csv") && told.contains(said), "{text}: {told}");
+            let told = listed(text).unwrap_err();
+            assert!(told.contains(what) && told.contains("legal"), "{told}");
         }
-        assert!(Listed::parse("a.csv", b"\xff").unwrap_err().contains("not text"));
     }
 }

@@ -1,12 +1,13 @@
 //! A scenario as JSON: the keys of a file, every default filled in.
 
-use crate::app::App;
+use crate::app::{App, KEYS};
 use crate::disc::DiscSpec;
 use crate::keys::SHORT;
 use crate::links::Medium;
 use crate::scenario::{Flows, Scenario};
+use crate::sessions::Session;
 use crate::topology::{Link, Route};
-use crate::udp::KEYS;
+use crate::udp::Datagrams;
 use serde_json::{Map, Value as Json, json};
 use sojourn_tcp::knobs::knob;
 use sojourn_units::Value;
@@ -116,23 +117,21 @@ fn flows(flows: &Flows) -> Json {
         "access": flows.access.map(|access| {
             json!({ "rate": access.rate.to_string(), "delay": of_value(&access.delay.write()) })
         }),
+        "arrivals": flows.arrivals.as_ref().map(|arrivals| of_value(&arrivals.write())),
+        "lifetime": flows.lifetime.as_ref().map(|lifetime| of_value(&lifetime.write())),
         "start": flows.arrivals.is_none().then(|| of_value(&flows.start.write())),
         "stop": flows.stop.map(|stop| stop.to_string()),
-        "arrivals": flows.arrivals.as_ref().map(|arrivals| of_value(&arrivals.coming().write())),
-        "lifetime": flows.lifetime.as_ref().map(|lifetime| of_value(&lifetime.write())),
     });
     for knob in SHORT.iter().filter_map(|name| knob(name)) {
         group[knob.name] = tcp(of_value(&(knob.get)(&flows.profile)));
     }
-    if let Some(table) = group.as_object_mut() {
-        for (key, _) in KEYS {
-            table.entry(*key).or_insert(Json::Null);
-        }
+    for (key, _) in KEYS.iter().filter(|(key, _)| *key != "segment") {
+        group[*key] = Json::Null;
     }
     let own = match &flows.app {
         App::Bulk => Vec::new(),
-        App::Transfers(transfers) => transfers.to_json(),
-        App::Datagrams(datagrams) => datagrams.to_json(),
+        App::Session(session) => Session::to_json(session),
+        App::Datagrams(datagrams) => Datagrams::to_json(datagrams),
     };
     for (key, value) in own {
         group[key] = value;

@@ -4,15 +4,16 @@
 //! `sojourn_tcp`, which are told there.
 
 use crate::app::AppName;
-use crate::arrivals::Coming;
+use crate::arrivals::Arrivals;
 use crate::disc::DEFAULT_LAW;
 use crate::links::{Framing, Impairments, Trace};
+use crate::sessions::{Ladder, PRESETS};
 use crate::times::{Spread, Start};
 use crate::udp::SEGMENT;
 use sojourn_tcp::PROFILES;
 use sojourn_tcp::knobs::{KNOBS, Knob, knob};
 use sojourn_units::param::{Kind, Quantity};
-use sojourn_units::{Amount, Bytes, LinkRate, Rate, SizeDraw, Span, TimeDraw, Value, did_you_mean};
+use sojourn_units::{Amount, Bytes, LinkRate, SizeDraw, Span, TimeDraw, Value, did_you_mean};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
@@ -97,16 +98,6 @@ macro_rules! whole {
     };
 }
 
-/// Whether rates can be those of a film.
-fn is_ladder(ladder: &[Rate]) -> bool {
-    let bits = |rate: &Rate| rate.bits_per_second();
-    let rises = ladder.windows(2).all(|pair| bits(&pair[0]) < bits(&pair[1]));
-    !ladder.is_empty() && rises && ladder.iter().all(|rate| (1e3..=1e11).contains(&bits(rate)))
-}
-
-/// How long a chunk of a film may play.
-const CHUNK: RangeInclusive<Span> = Span::from_millis(1)..=Span::from_secs(3600);
-
 use Preset::{Number, Required, Text, Times, Whole, Words};
 
 static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
@@ -168,6 +159,8 @@ fn of_knob(table: &'static str, knob: &'static Knob) -> Key {
 /// Knobs of TCP that may stand in the group of flows itself: those that people turn most.
 pub(crate) const SHORT: &[&str] = &["sack", "timestamps", "initial_window", "delayed_ack", "min_rto"];
 
+/// How long a chunk of a film may play.
+const CHUNK: RangeInclusive<Span> = Span::from_millis(10)..=Span::from_secs(600);
 /// Times between datagrams.
 const EVERY: RangeInclusive<Span> = Span::from_micros(1)..=Span::from_secs(3600);
 
@@ -248,38 +241,31 @@ static ROWS: &[Key] = &[
         "the nodes that data pass, both ends included"),
     key!("flows", "back": Names = Words("the shortest, by delay, then by links"), "nodes, each with a link to the next" if |_| true,
         "the nodes that acknowledgments pass, both ends included"),
-    whole!("flows", "count" = Whole(1), 1 to 1_000_000,
-        "how many flows (of web: users); with arrivals, how many at a time, a thousand if it is not given; a million in all \
-         groups"),
+    whole!("flows", "count" = Whole(1), 1 to 1_000_000, "how many flows; a million in all groups"),
     key!("flows", "app": AppName = Text("bulk"),
-        "what they send; bulk: TCP that always has data to send; transfer, mice, http, web, video and game: TCP that ends \
-         what it begins; rrul: a test of several classes; cbr, poisson, on_off, lrd, voip and ping: UDP datagrams; see \
-         `sojourn list apps`"),
+        "what they send; bulk: TCP that always has data to send; transfer, mice, web, video, game: TCP now and then; rrul: several classes; cbr, poisson, on_off, lrd, voip and ping: UDP datagrams; \
+         see `sojourn list apps`"),
     key!("flows", "rate": LinkRate = Words("for cbr, poisson, on_off and lrd it must be given"),
         "1 bit/s to the access link's rate" if |_| true,
         "for cbr, poisson, on_off and lrd: the rate of each flow, in whole IP packets; of on_off while it is on, of the \
          others the mean"),
-    key!("flows", "size": SizeDraw = Words("for transfer it must be given; for mice and http { exponential = \"12 packets\" }; \
-         for web 10 kB; for game 200 B; of datagrams all as segment, for ping 84 B"),
-        "1 B to 1000 GB; of datagrams 28 B to 65535 B on average" if |_| true,
-        "for transfer, mice, http, web and game: what is transferred, payload, or a distribution of it; packets are full \
-         segments, rounded up; for cbr, poisson, on_off, lrd and ping: the size of a datagram, headers (28 B) included, or \
-         a distribution; what is beyond 65535 B is cut"),
-    key!("flows", "idle": TimeDraw = Words("0 s; for http { exponential = \"3 s\" }"),
-        "for mice, http and web: from the end of a transfer, or of a page, to the start of the next, TIME or a distribution"),
-    whole!("flows", "objects" = Whole(50), 1 to 100_000, "for web: objects of a page"),
-    whole!("flows", "connections" = Whole(6), 1 to 100, "for web: connections at a time, over which a page is fetched"),
-    key!("flows", "request": Bytes = Words("400 B; for game 80 B"), "28 B to 65535 B" if |size| (28..=65535).contains(&size.get()),
-        "for web, video and game: the IP packet that asks for something"),
-    key!("flows", "ladder": Vec<Rate> = Words("235, 375, 560, 750, 1050, 1750, 2350, 3000, 4300 and 5800 kbit/s"),
-        "1 kbit/s to 100 Gbit/s, each more than the one before" if |ladder| is_ladder(ladder),
-        "for video: the rates of the film"),
-    key!("flows", "chunk": Span = Text("4 s"), "1 ms to 1 h" if |chunk| CHUNK.contains(chunk),
-        "for video: how long a chunk plays"),
-    key!("flows", "reservoir": Span = Text("90 s"), "up to 24 h" if |span| *span <= Span::from_secs(86_400),
-        "for video: up to so much in its buffer the player asks for the lowest rate"),
-    key!("flows", "cushion": Span = Text("126 s"), "1 ms to 24 h" if |span| (Span::from_millis(1)..=Span::from_secs(86_400)).contains(span),
-        "for video: so much above the reservoir it asks for the highest"),
+    key!("flows", "size": SizeDraw = Words("of transfer it must be given; of mice the preset's; of web 10 kB; of game 200 B; of datagrams as segment; of ping 84 B"),
+        "of datagrams 28 B to 65535 B on average" if |_| true,
+        "of transfer, mice, web (an object) and game (an answer): payload, or a distribution of it, in bytes or in full packets; of cbr, poisson, on_off, lrd \
+         and ping: the size of a datagram, headers (28 B) included, or a distribution; what is beyond 65535 B is cut"),
+    key!("flows", "idle": TimeDraw = Words("of mice the preset's; of web 0 s"), "a time, or a distribution of times" if |_| true,
+        "of mice and web: the pause from the end of one transfer, or page, to the start of the next"),
+    whole!("flows", "objects" = Whole(50), 1 to 10_000, "of web: objects of a page"),
+    whole!("flows", "connections" = Whole(6), 1 to 64, "of web: how many fetch them at a time"),
+    key!("flows", "ladder": Ladder = Words("300, 750, 1500, 3000 and 6000 kbit/s"),
+        "1 to 20 rates in rising order" if |_| true, "of video: the rates that there are"),
+    key!("flows", "chunk": Span = Text("4 s"), "10 ms to 10 min" if |span| CHUNK.contains(span), "of video: how long a chunk plays"),
+    key!("flows", "reservoir": Span = Text("8 s"), "of video: up to so much in the buffer the lowest rate is asked for"),
+    key!("flows", "cushion": Span = Text("20 s"), "of video: so much above the reservoir the highest"),
+    key!("flows", "request": Bytes = Words("400 B of web, 200 B of video, 100 B of game"), "28 B to 1500 B" if |size| (28..=1500).contains(&size.get()),
+        "of web, video and game: what the receiver asks with, as an IP packet"),
+    key!("flows", "preset": Paper = Text("pi_pd"), "pi_pd or arm_pfc" if |_| true,
+        "of mice: those of a paper, as `sojourn explain mice` tells"),
     key!("flows", "on": TimeDraw = Words("{ exponential = \"500 ms\" }; for lrd 500 ms"),
         "more than 0 on average" if |on| on.seconds().mean() > 0.0,
         "for on_off: how long it is on at a time, TIME or a distribution; for lrd: the mean of that"),
@@ -290,8 +276,8 @@ static ROWS: &[Key] = &[
     whole!("flows", "sources" = Whole(50), 1 to 10_000, "for lrd: how many on/off sources make up a flow"),
     key!("flows", "spurts": bool = Words("false"),
         "for voip: whether the speaker pauses, with talk spurts of 1.004 s and pauses of 1.587 s on average"),
-    key!("flows", "every": Span = Text("200 ms"), "1 us to 1 h" if |every| EVERY.contains(every),
-        "for ping: the time from one datagram to the next; for game: from one question to the next"),
+    key!("flows", "every": Span = Words("200 ms of ping, 50 ms of game"), "1 us to 1 h" if |every| EVERY.contains(every),
+        "of ping: the time from one datagram to the next; of game: from tick to tick"),
     key!("flows", "cc": Control = Text("newreno"),
         "a congestion control of the catalogue with its parameters" if |_| true,
         "the congestion control, with the recovery that its RFC pairs with it: { name = NAME, KEY = VALUE } \
@@ -315,14 +301,14 @@ static ROWS: &[Key] = &[
         "when they start: all at TIME; { spread = [TIME, TIME] } evenly from the first flow to the last; \
          { random = [TIME, TIME] } at times drawn uniformly by the run's seed (the default, which ends \
          with the run where that is shorter)"),
+    key!("flows", "arrivals": Arrivals = Words("none: all are there from their starts"),
+        "{ poisson = TIME }, { every = TIME, batch = [LEAST, MOST] } or { file = NAME }" if |_| true,
+        "flows that come during the run instead of at `start`: at random with TIME between them on average; in even \
+         steps, so many at a time; or as a file has them, SECONDS or SECONDS,BYTES a line. `count` is then how many there \
+         may be at a time (10000); further ones are turned away"),
+    key!("flows", "lifetime": TimeDraw = Words("none"), "a time, or a distribution of times" if |_| true,
+        "how long each flow stays at most: it stops sending then"),
     key!("flows", "stop": Span = Words("never"), "after every start" if |_| true, "when they stop sending"),
-    key!("flows", "arrivals": Coming = Words("none: they start as start says"),
-        "instead of start, when flows come, and count is how many there may be at a time: further ones are turned away; \
-         { poisson = MEAN } at random, so far from one another on average; { every = TIME, batch = [LEAST, MOST] } in even \
-         steps, so many at each, drawn alike; { file = \"arrivals.csv\" } at the times of its lines, with the sizes behind \
-         them where there are any: TIME, or TIME, SIZE"),
-    key!("flows", "lifetime": TimeDraw = Words("until stop"), "more than 0 on average" if |life| life.seconds().mean() > 0.0,
-        "how long each stays before it stops sending, TIME or a distribution"),
     key!("flows.access", "rate": LinkRate = Words("ten times the rate of the fastest link on the way"),
         "1 bit/s to 10 Tbit/s" if |_| true, "rate of each access link"),
     key!("flows.access", "delay": Spread = Text("0 s"),
@@ -538,6 +524,21 @@ impl Quantity for Anything {
     }
     fn write(&self) -> Value {
         self.0.clone()
+    }
+}
+
+/// The name of a paper whose mice are known.
+pub(crate) struct Paper(pub(crate) &'static str);
+
+impl Quantity for Paper {
+    fn kind() -> Kind {
+        Kind::Word(PRESETS)
+    }
+    fn read(value: &Value) -> Result<Paper, String> {
+        word(value, "preset", PRESETS).map(Paper)
+    }
+    fn write(&self) -> Value {
+        Value::Text(self.0.into())
     }
 }
 

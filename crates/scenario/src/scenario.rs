@@ -61,14 +61,14 @@ pub struct Flows {
     pub segment: Bytes,
     /// Links that each of them has to itself; None: the hosts are at the nodes.
     pub access: Option<Access>,
-    /// When they start.
+    /// How they come during the run, `count` at a time at most; None: `count` of them at their starts.
+    pub arrivals: Option<Arrivals>,
+    /// How long each stays; None: until it has nothing more to do, or its stop.
+    pub lifetime: Option<TimeDraw>,
+    /// When they start, unless they come during the run.
     pub start: Start,
     /// When they stop sending; None: never.
     pub stop: Option<Span>,
-    /// When they come, where that is not `start`.
-    pub arrivals: Option<Arrivals>,
-    /// How long each stays; None: until it stops.
-    pub lifetime: Option<TimeDraw>,
     /// What the file says of their TCP itself.
     pub(crate) given: Given,
 }
@@ -156,11 +156,10 @@ impl Scenario {
         if faults.is_empty() { Ok(scenario) } else { Err(Faults::of_spec(&faults)) }
     }
 
-    /// What the law of a link may know: means over the flows whose data cross it and that respond to it, those that
-    /// use TCP. Of those that arrive nobody knows how many there are: they only count where there are no others, and
-    /// then for the round-trip time alone.
+    /// What the law of a link may know: means over the flows whose data cross it and that respond to it for long, those
+    /// that use TCP and do not end by themselves.
     ///
-    /// Where no flow uses TCP, there is no round-trip time and no number of flows.
+    /// Where none does, there is no round-trip time and no number of flows.
     pub fn site(&self, link: usize) -> Site {
         let at = &self.topology.links[link];
         let crossing = || self.flows.iter().filter(|group| group.route.contains(&link));
@@ -169,16 +168,14 @@ impl Scenario {
         } else {
             mean_segment(self.flows.iter())
         };
-        let tcp = || crossing().filter(|group| group.app.is_tcp());
-        let stay = tcp().any(|group| group.arrivals.is_none());
-        let known = || tcp().filter(|group| group.arrivals.is_none() || !stay);
-        let flows: f64 = known().map(|group| f64::from(group.count)).sum();
-        let rtt = known().map(|group| f64::from(group.count) * self.mean_base_rtt(group));
+        let long = || crossing().filter(|group| group.is_long_lived());
+        let flows: f64 = long().map(|group| f64::from(group.count)).sum();
+        let rtt = long().map(|group| f64::from(group.count) * self.mean_base_rtt(group));
         Site {
             rate: at.rate,
             packet,
             limit: at.buffer.unwrap_or(Limit::Unlimited).packets(packet),
-            flows: stay.then_some(flows),
+            flows: (flows > 0.0).then_some(flows),
             base_rtt: (flows > 0.0).then(|| Span::from_seconds(rtt.sum::<f64>() / flows)),
         }
     }
@@ -217,13 +214,20 @@ impl Scenario {
 fn mean_segment<'a>(groups: impl Iterator<Item = &'a Flows>) -> f64 {
     let (mut flows, mut bytes) = (0.0, 0.0);
     for group in groups {
-        flows += f64::from(group.count);
-        bytes += f64::from(group.count) * group.segment.get() as f64;
+        // How many come during the run is not known.
+        let count = if group.arrivals.is_some() { 1.0 } else { f64::from(group.count) };
+        flows += count;
+        bytes += count * group.segment.get() as f64;
     }
     bytes / flows
 }
 
 impl Flows {
+    /// Whether they are there from their starts and always have data to send, which a law can be designed for.
+    pub fn is_long_lived(&self) -> bool {
+        self.app == App::Bulk && self.arrivals.is_none()
+    }
+
     /// Takes another congestion control; tells what else is set and cannot be with it.
     fn take(&mut self, cc: &Choice) -> Vec<Fault> {
         if !self.given.has("ecn") {

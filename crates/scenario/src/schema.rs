@@ -156,7 +156,6 @@ fn of_kind(kind: &Kind) -> Json {
             let whole = of_kind(&Kind::Whole);
             json!({ "anyOf": [whole, { "type": "array", "items": whole }] })
         }
-        Kind::Rates => json!({ "type": "array", "items": of_kind(&Kind::Rate) }),
         Kind::Names => json!({ "type": "array", "items": { "type": "string" } }),
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Word(words) => json!({ "enum": words }),

@@ -3,7 +3,7 @@
 use crate::json::of_value;
 use serde_json::{Value as Json, json};
 use sojourn_units::param::Quantity;
-use sojourn_units::{Draw, Page, Rate, SizeDraw, Span, TimeDraw};
+use sojourn_units::{Page, Rate, SizeDraw, Span, TimeDraw};
 use std::ops::RangeInclusive;
 
 /// What a flow over UDP sends.
@@ -62,12 +62,6 @@ pub struct Lrd {
 }
 
 impl Datagrams {
-    /// A ping of which nothing is said.
-    pub(crate) fn ping() -> Datagrams {
-        let size = Draw::constant(PING_PACKET).map(SizeDraw::of_bytes).expect("a size is finite");
-        Datagrams { source: Source::Ping(PING_GAP), size }
-    }
-
     /// Mean size of the packets, bytes.
     pub fn mean_size(&self) -> f64 {
         // Never in packets: the reader has seen to it.
@@ -142,42 +136,6 @@ impl Datagrams {
     }
 }
 
-/// Which applications have which of the keys that not all applications have.
-pub(crate) const KEYS: &[(&str, &[&str])] = &[
-    ("rate", &["cbr", "poisson", "on_off", "lrd"]),
-    ("size", &["transfer", "mice", "http", "web", "game", "cbr", "poisson", "on_off", "lrd", "ping"]),
-    (
-        "segment",
-        &[
-            "bulk", "transfer", "mice", "http", "web", "video", "game", "rrul", "cbr", "poisson", "on_off",
-            "lrd",
-        ],
-    ),
-    ("reads", &["bulk"]),
-    ("idle", &["mice", "http", "web"]),
-    ("objects", &["web"]),
-    ("connections", &["web"]),
-    ("request", &["web", "video", "game"]),
-    ("ladder", &["video"]),
-    ("chunk", &["video"]),
-    ("reservoir", &["video"]),
-    ("cushion", &["video"]),
-    ("on", &["on_off", "lrd"]),
-    ("off", &["on_off", "lrd"]),
-    ("hurst", &["lrd"]),
-    ("sources", &["lrd"]),
-    ("spurts", &["voip"]),
-    ("every", &["game", "ping"]),
-    ("arrivals", &NOT_RRUL),
-    ("lifetime", &NOT_RRUL),
-];
-
-/// The applications that are one class.
-const NOT_RRUL: [&str; 13] = [
-    "bulk", "transfer", "mice", "http", "web", "video", "game", "cbr", "poisson", "on_off", "lrd", "voip",
-    "ping",
-];
-
 /// What `segment` may be, bytes.
 pub(crate) const SEGMENT: RangeInclusive<u64> = 100..=65535;
 /// A frame of speech: RFC 3551, section 4.5.14 and table 1.
@@ -186,8 +144,6 @@ pub const VOICE_FRAME: Span = Span::from_millis(20);
 pub(crate) const VOICE_PACKET: f64 = 200.0;
 /// The packet of a ping that says nothing else: 56 B and the headers, as `ping` has it.
 pub(crate) const PING_PACKET: f64 = 84.0;
-/// From one to the next, where nothing is said of it.
-const PING_GAP: Span = Span::from_millis(200);
 /// The mean on-period and the mean pause, where nothing is said of them: those of ns-2's sources (The ns Manual,
 /// chapter "Applications and transport agent API").
 pub(crate) const PERIOD: Span = Span::from_millis(500);

@@ -739,7 +739,7 @@ fn just_after(time: Time) -> Time {
 /// So many packets travel on together: few enough to stay near.
 const TOGETHER: usize = 256;
 /// So many packets ahead memory is called for; twice as many, where it tells of more.
-const AHEAD: usize = 8;
+const AHEAD: usize = 16;
 /// The headers of a datagram, bytes: IPv4 and UDP (RFC 791, RFC 768).
 const UDP_HEADER: u32 = 28;
 

@@ -163,7 +163,8 @@ impl Ring {
     }
 
     /// Adds an entry in reach.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "every packet calls it twice, from one place")]
+    #[inline(always)]
     fn push(&mut self, Entry { time, packet }: Entry) {
         let place = self.place(self.slot_of(time));
         let after = (time.nanos() & ((1 << self.grain) - 1)) as u32;

@@ -218,9 +218,9 @@ pub struct GamePlan {
 /// How much is transferred.
 #[derive(Clone, Debug)]
 pub struct SizePlan {
-    /// In units, rounded up to whole ones; at least one.
-    pub units: Draw,
-    /// Bytes of a unit of payload.
+    /// Bytes of payload.
+    pub bytes: Draw,
+    /// Sizes are whole multiples of this, at least one, the nearest.
     pub unit: u32,
 }
 

@@ -200,8 +200,8 @@ pub(crate) struct Stretch {
 pub(crate) enum Life {
     /// They take what they can get, for ever: Jain's index is about them.
     Greedy,
-    /// They end what they begin, or go in the middle of it.
-    Passing,
+    /// They end by themselves, or come and go.
+    Session,
     /// They send as their application has it, whatever the network does.
     Stream,
     /// So do they, and somebody listens.

@@ -6,7 +6,7 @@ use crate::recorder::{Measured, Recorder, Watch, Watched};
 use crate::results::{self, Balance, Life, LinkOutcome, Outcome, Row, Series, Step, Stretch};
 use crate::topology;
 use sojourn_aqm::{Gauges, Law};
-use sojourn_scenario::{App, Flows, Scenario, Source};
+use sojourn_scenario::{Flows, Scenario, Source};
 use sojourn_units::{Fault, Span, Time};
 
 /// A run of a scenario under one seed, advanced bit by bit.
@@ -244,15 +244,12 @@ fn starts(scenario: &Scenario) -> Vec<Time> {
 
 /// What the flows of each class live for.
 fn lives(scenario: &Scenario) -> Vec<Life> {
-    let life = |flows: &Flows| match &flows.app {
-        // Of those that come and go each is there for another time.
-        App::Bulk if flows.arrivals.is_none() && flows.lifetime.is_none() => Life::Greedy,
-        App::Bulk | App::Transfers(_) => Life::Passing,
-        App::Datagrams(datagrams) => match datagrams.source {
-            Source::Voip { .. } => Life::Call,
-            Source::Ping(_) => Life::Echo,
-            _ => Life::Stream,
-        },
+    let life = |flows: &Flows| match flows.app.datagrams().map(|datagrams| &datagrams.source) {
+        None if flows.is_long_lived() => Life::Greedy,
+        None => Life::Session,
+        Some(Source::Voip { .. }) => Life::Call,
+        Some(Source::Ping(_)) => Life::Echo,
+        Some(_) => Life::Stream,
     };
     scenario.flows.iter().map(life).collect()
 }

@@ -7,13 +7,14 @@
 
 use crate::apps;
 use crate::network::{
-    Arrivals, Change, ClassPlan, FlowPlan, Hop, Joining, LinkChange, LinkPlan, Network, SourcePlan,
+    AppPlan, Arrivals, Change, ClassPlan, FlowPlan, GamePlan, Hop, Joining, LinkChange, LinkPlan, Network,
+    SizePlan, SourcePlan, VideoPlan, WebPlan,
 };
 use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::{Disc, Law, Limit};
-use sojourn_scenario::{self as scenario, App, Flows, Link, Scenario, Setting, Start};
+use sojourn_scenario::{App, Flows, Link, Scenario, Session, Setting, Start};
 use sojourn_tcp::{Config, HEADER};
-use sojourn_units::{Bytes, Fault, Rate, Span, Stream, Time, Value};
+use sojourn_units::{Fault, Rate, SizeDraw, Span, Stream, Time, Value};
 use std::sync::Arc;
 
 use crate::deliveries::Deliveries;
@@ -64,8 +65,21 @@ pub fn network_under(scenario: &Scenario, seed: u64, laws: Vec<Built>) -> Networ
         flows: Vec::new(),
         changes: scenario.at.iter().flat_map(changes).collect(),
     };
-    for class in 0..scenario.flows.len() {
-        add_flows(&mut network, scenario, class, seed);
+    for (number, flows) in scenario.flows.iter().enumerate() {
+        let class = ClassPlan {
+            name: flows.name.clone(),
+            most: flows.count,
+            counts: scenario
+                .counts(number)
+                .into_iter()
+                .map(|(after, count)| (Time::ZERO + after, count))
+                .collect(),
+            arrivals: flows.arrivals.as_ref().map(arrivals),
+            lifetime: flows.lifetime.as_ref().map(|stays| stays.seconds().clone()),
+            stop: flows.stop.map(|stop| Time::ZERO + stop),
+            joining: None,
+        };
+        add_flows(&mut network, class, flows, seed);
     }
     network
 }
@@ -90,90 +104,116 @@ fn plain(rate: Rate, delay: Span) -> LinkPlan {
     LinkPlan::plain(rate, delay)
 }
 
-fn add_flows(network: &mut Network, scenario: &Scenario, class: usize, seed: u64) {
-    let flows = &scenario.flows[class];
+/// Adds a class with the flows that it has from the start.
+fn add_flows(network: &mut Network, class: ClassPlan, flows: &Flows, seed: u64) {
     let source = source(flows);
-    let [forward, reverse] = ways(flows);
-    let stop = flows.stop.map(|stop| Time::ZERO + stop);
-    let here = if flows.arrivals.is_none() { flows.count } else { 0 };
-    for member in 0..here {
-        // To the network and from it, on the sender's side and then on the receiver's.
-        let mut lay = |way: &[Hop]| -> Vec<u32> {
-            let hop = |hop: &Hop| match *hop {
-                Hop::Link(link) => link,
-                Hop::Own(rate, delay) => {
-                    network.links.push(plain(rate, delay.at(member, flows.count)));
-                    network.links.len() as u32 - 1
-                }
-            };
-            way.iter().map(hop).collect()
-        };
-        let (forward, reverse) = (lay(&forward), lay(&reverse));
+    let number = network.classes.len() as u32;
+    let present = if class.arrivals.is_some() { 0 } else { flows.count };
+    let comes_later = class.arrivals.is_some() || class.counts.iter().any(|(_, count)| *count > present);
+    let [forward, reverse] = [&flows.route, &flows.back].map(|route| hops(flows, route));
+    let joining = comes_later.then(|| Joining {
+        source: source.clone(),
+        forward: forward.clone(),
+        reverse: reverse.clone(),
+    });
+    for member in 0..present {
+        let [forward, reverse] = own_links(network, flows, member);
+        // The connections of one application share its links.
         for _ in 0..source.flows() {
             network.flows.push(FlowPlan {
-                class: class as u32,
+                class: number,
                 member,
                 source: source.of_member(&flows.name, member),
                 forward: forward.clone(),
                 reverse: reverse.clone(),
                 start: start(flows, member, seed),
-                stop,
+                stop: class.stop,
             });
         }
     }
-    let counts = scenario.counts(class).into_iter().map(|(time, count)| (Time::ZERO + time, count));
-    let counts: Vec<(Time, u32)> = counts.collect();
-    let joining =
-        (flows.arrivals.is_some() || !counts.is_empty()).then_some(Joining { source, forward, reverse });
-    network.classes.push(ClassPlan {
-        name: flows.name.clone(),
-        most: flows.count,
-        counts,
-        arrivals: flows.arrivals.as_ref().map(arrivals),
-        lifetime: flows.lifetime.as_ref().map(|lifetime| lifetime.seconds().clone()),
-        stop,
-        joining,
-    });
+    network.classes.push(ClassPlan { joining, ..class });
 }
 
-/// The ways there and back, over links of its own before and behind where a flow has them.
-fn ways(flows: &Flows) -> [Vec<Hop>; 2] {
+/// The way of a flow there and back, over links that it has to itself where there are any; those are added.
+fn own_links(network: &mut Network, flows: &Flows, member: u32) -> [Vec<u32>; 2] {
+    let [mut forward, mut reverse] =
+        [&flows.route, &flows.back].map(|route| route.iter().map(|link| *link as u32).collect::<Vec<u32>>());
+    if let Some(access) = flows.access {
+        let first = network.links.len() as u32;
+        // To the network and from it, on the sender's side and then on the receiver's.
+        let delay = access.delay.at(member, flows.count);
+        network.links.extend((0..4).map(|_| plain(access.rate, delay)));
+        forward.insert(0, first);
+        forward.push(first + 3);
+        reverse.insert(0, first + 2);
+        reverse.push(first + 1);
+    }
+    [forward, reverse]
+}
+
+/// The way of a flow that comes during the run.
+fn hops(flows: &Flows, route: &[usize]) -> Vec<Hop> {
     let own = flows.access.map(|access| Hop::Own(access.rate, access.delay));
-    [&flows.route, &flows.back].map(|route| {
-        let links = route.iter().map(|link| Hop::Link(*link as u32));
-        own.into_iter().chain(links).chain(own).collect()
-    })
+    let shared = route.iter().map(|link| Hop::Link(*link as u32));
+    own.into_iter().chain(shared).chain(own).collect()
 }
 
-fn arrivals(of: &scenario::Arrivals) -> Arrivals {
-    match of {
-        scenario::Arrivals::Poisson(mean) => Arrivals::Poisson(mean.seconds()),
-        scenario::Arrivals::Every(step, batch) => Arrivals::Every(*step, *batch),
-        scenario::Arrivals::Listed(listed) => {
-            let one = |(time, size): &(Span, Option<Bytes>)| (Time::ZERO + *time, size.map(Bytes::get));
-            Arrivals::At(listed.times.iter().map(one).collect())
+fn arrivals(plan: &sojourn_scenario::Arrivals) -> Arrivals {
+    match plan {
+        sojourn_scenario::Arrivals::Poisson(mean) => Arrivals::Poisson(mean.seconds()),
+        sojourn_scenario::Arrivals::Every(step, batch) => Arrivals::Every(*step, *batch),
+        sojourn_scenario::Arrivals::Listed(listed) => {
+            Arrivals::At(listed.times.iter().map(|(after, bytes)| (Time::ZERO + *after, *bytes)).collect())
         }
     }
 }
 
 fn source(flows: &Flows) -> SourcePlan {
+    let mss = flows.segment.get() as u32 - HEADER;
     let config = || {
         Arc::new(Config {
             profile: flows.profile.clone(),
             cc: flows.cc.clone(),
-            mss: flows.segment.get() as u32 - HEADER,
+            mss,
             ecn: flows.ecn,
             reads: flows.reads,
         })
     };
+    let size = |size: &SizeDraw| SizePlan {
+        bytes: size.bytes(f64::from(mss)),
+        unit: if size.is_in_packets() { mss } else { 1 },
+    };
     match &flows.app {
         App::Bulk => SourcePlan::Bulk(config()),
-        App::Transfers(transfers) => {
-            let config = config();
-            let app = apps::plan(transfers, config.payload());
-            SourcePlan::App(config, app)
-        }
+        App::Session(session) => SourcePlan::App(config(), session_plan(session, size)),
         App::Datagrams(datagrams) => SourcePlan::Datagrams(apps::datagrams::plan(datagrams, flows.ecn)),
+    }
+}
+
+/// What an application over TCP does; `size` is how much that is.
+fn session_plan(session: &Session, size: impl Fn(&SizeDraw) -> SizePlan) -> AppPlan {
+    match session {
+        Session::Transfer(volume) => AppPlan::Transfer(size(volume)),
+        Session::Mice(mice) => AppPlan::Mice(size(&mice.size), mice.idle.seconds().clone()),
+        Session::Web(web) => AppPlan::Web(WebPlan {
+            objects: web.objects,
+            size: size(&web.size),
+            connections: web.connections,
+            idle: web.idle.seconds().clone(),
+            request: web.request.get() as u16,
+        }),
+        Session::Video(video) => AppPlan::Video(VideoPlan {
+            ladder: video.ladder.0.iter().map(|rate| rate.bits_per_second()).collect(),
+            chunk: video.chunk,
+            reservoir: video.reservoir,
+            cushion: video.cushion,
+            request: video.request.get() as u16,
+        }),
+        Session::Game(game) => AppPlan::Game(GamePlan {
+            every: game.every,
+            size: size(&game.size),
+            request: game.request.get() as u16,
+        }),
     }
 }
 

@@ -307,7 +307,7 @@ impl SizeDraw {
         SizeDraw { draw, unit: SizeUnit::Bytes }
     }
 
-    /// A distribution of packets.
+    /// A distribution of numbers of packets.
     pub fn of_packets(draw: Draw) -> SizeDraw {
         SizeDraw { draw, unit: SizeUnit::Packets }
     }

@@ -77,8 +77,6 @@ pub enum Kind {
     Control,
     /// A list of names.
     Names,
-    /// A list of rates.
-    Rates,
     /// Of the kind that another key decides.
     Any,
     /// Text, or a table with keys of its own, such as this.
@@ -169,7 +167,6 @@ impl Kind {
             Kind::Whole => "50",
             Kind::Wholes => "[7, 9]",
             Kind::Names => "[\"a\", \"b\"]",
-            Kind::Rates => "[\"1 Mbit/s\", \"3 Mbit/s\"]",
             Kind::Any => "\"50 packets\"",
             Kind::Flag => "true",
             Kind::Disc => "\"red:min=50packets,max=150packets\"",
@@ -207,7 +204,6 @@ impl fmt::Display for Kind {
             Kind::Whole => "whole number",
             Kind::Wholes => "list of whole numbers",
             Kind::Names => "list of names",
-            Kind::Rates => "list of rates",
             Kind::Any => "value of that parameter",
             Kind::Flag => "true or false",
             Kind::Word(_) => "word",
@@ -318,21 +314,6 @@ written_with_a_unit! {
     Rate => Rate, "8 Mbit/s";
     Frequency => Frequency, "160 Hz";
     Bytes => Size, "1500 B";
-}
-
-impl Quantity for Vec<Rate> {
-    fn kind() -> Kind {
-        Kind::Rates
-    }
-    fn read(value: &Value) -> Result<Vec<Rate>, String> {
-        match value {
-            Value::List(items) => items.iter().map(Rate::read).collect(),
-            other => Err(format!("{other} is not a list of rates; write it like {}", Kind::Rates.example())),
-        }
-    }
-    fn write(&self) -> Value {
-        Value::List(self.iter().map(Rate::write).collect())
-    }
 }
 
 impl Quantity for f64 {

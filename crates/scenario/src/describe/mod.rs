@@ -7,7 +7,7 @@ mod lanes;
 mod links;
 mod sketch;
 
-use crate::Transfers;
+use crate::app::App;
 use crate::keys::SHORT;
 use crate::scenario::{Flows, Scenario};
 use crate::topology::Route;
@@ -117,10 +117,7 @@ impl Scenario {
 
     /// A class; where it goes, where the network is no dumbbell.
     fn class_in_words(&self, group: &Flows) -> String {
-        let is_extra = |key: &str| {
-            ["arrivals", "lifetime"].contains(&key)
-                || group.app.is_tcp() && !TOLD.contains(&key) && !SHORT.contains(&key)
-        };
+        let is_extra = |key: &str| group.app.is_tcp() && !TOLD.contains(&key) && !SHORT.contains(&key);
         let words = group_in_words(group) + &links::extra(&self.class(group), is_extra);
         if self.topology.dumbbell {
             return words;
@@ -203,15 +200,17 @@ fn buffer_in_words(buffer: Option<Limit>) -> String {
 
 fn group_in_words(group: &Flows) -> String {
     let stop = group.stop.map_or(String::new(), |stop| format!(", stop at {stop}"));
-    let what = match group.app.datagrams() {
-        Some(datagrams) => datagrams.told(),
-        None => format!("{}, segments of {}", tcp_in_words(group), group.segment),
+    let what = match &group.app {
+        App::Datagrams(datagrams) => datagrams.told(),
+        _ => format!("{}, segments of {}", tcp_in_words(group), group.segment),
     };
     let ecn = if group.ecn { "ECN" } else { "no ECN" };
-    let lifetime = group.lifetime.as_ref().map_or(String::new(), |life| format!(", each stays {life}"));
+    let stay = group.lifetime.as_ref().map_or(String::new(), |stay| format!(", stay {stay}"));
     match &group.arrivals {
-        Some(arrivals) => format!("up to {} x {what}, {ecn}, arrive {arrivals}{lifetime}{stop}", group.count),
-        None => format!("{} x {what}, {ecn}, start {}{lifetime}{stop}", group.count, group.start),
+        Some(arrivals) => {
+            format!("{what}, {ecn}, come {arrivals}, {} at a time at most{stay}{stop}", group.count)
+        }
+        None => format!("{} x {what}, {ecn}, start {}{stay}{stop}", group.count, group.start),
     }
 }
 
@@ -223,8 +222,12 @@ fn tcp_in_words(group: &Flows) -> String {
         None => "",
     };
     let timestamps = if group.profile.timestamps { " with timestamps" } else { "" };
-    let app = group.app.transfers().map_or_else(|| group.app.name().to_string(), Transfers::told);
-    let mut out = format!("{}{sack} {app}, {} profile{timestamps}", group.cc, group.profile.name);
+    let session = match &group.app {
+        App::Session(session) => format!(" {session}"),
+        _ => String::new(),
+    };
+    let (cc, app, profile) = (&group.cc, group.app.name(), group.profile.name);
+    let mut out = format!("{cc}{sack} {app}{session}, {profile} profile{timestamps}");
     for knob in group.profile.knobs_set().filter(|knob| !["sack", "timestamps"].contains(&knob.name)) {
         let _ = write!(out, ", {} = {}", knob.name, knob.told(&group.profile));
     }
@@ -241,7 +244,34 @@ const MOST_GROUPS: usize = 8;
 /// Nodes of a way that are told.
 const MOST_NODES: usize = 12;
 /// Keys of a class over TCP that are told in words of their own.
-const TOLD: [&str; 17] = [
-    "name", "from", "to", "route", "back", "count", "app", "rate", "cc", "profile", "tcp", "reads", "ecn",
-    "segment", "access", "start", "stop",
+const TOLD: [&str; 29] = [
+    "name",
+    "from",
+    "to",
+    "route",
+    "back",
+    "count",
+    "app",
+    "rate",
+    "cc",
+    "profile",
+    "tcp",
+    "reads",
+    "ecn",
+    "segment",
+    "access",
+    "start",
+    "stop",
+    "arrivals",
+    "lifetime",
+    "size",
+    "idle",
+    "objects",
+    "connections",
+    "ladder",
+    "chunk",
+    "reservoir",
+    "cushion",
+    "request",
+    "every",
 ];

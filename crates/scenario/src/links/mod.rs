@@ -5,7 +5,7 @@ mod deliveries;
 mod framing;
 mod impairments;
 mod recording;
-pub(crate) mod table;
+mod table;
 
 pub use deliveries::{Deliveries, Lte, OPPORTUNITY, Satellite, Trace};
 pub use framing::{Coding, Framing};

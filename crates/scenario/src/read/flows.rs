@@ -3,18 +3,19 @@
 use super::links::Draft;
 use super::udp::packet_of;
 use super::{Entry, FASTEST_ACCESS, Reader, SLOWEST, Section};
-use crate::app::{App, AppName, is_over_tcp};
-use crate::arrivals::{Arrivals, Coming};
-use crate::keys::{Name, Names, Preset, ProfileName, SHORT};
+use crate::app::{App, AppName, KEYS};
+use crate::arrivals::Arrivals;
+use crate::keys::{Name, Names, Paper, Preset, ProfileName, SHORT};
 use crate::scenario::{Access, Flows};
+use crate::sessions::{Game, Ladder, Mice, Session, Video, Web};
 use crate::tcp::{Given, Tcp, ecn_with};
 use crate::times::{Spread, Start};
 use crate::topology::Route;
 use crate::tree::{Node, Tree};
-use crate::udp::{Datagrams, KEYS, PING_PACKET};
+use crate::udp::{Datagrams, PING_PACKET, Source};
 use sojourn_tcp::Profile;
 use sojourn_tcp::cc::Choice;
-use sojourn_units::{Bytes, Rate, Span, did_you_mean};
+use sojourn_units::{Bytes, Draw, Rate, SizeDraw, Span, TimeDraw, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -69,37 +70,37 @@ impl Reader {
             }
         };
         let name = |group: &Section<'_>| group.get("name").map_or_else(|| usual(group), |Name(name)| name);
-        let names: Vec<String> = groups.iter().map(name).collect();
-        for (group, name) in groups.iter().zip(&names) {
-            let is_rrul = group.get::<AppName>("app").is_some_and(|AppName(app)| app == "rrul");
-            for part in RRUL_PARTS.iter().map(|part| format!("{name}-{part}")).filter(|_| is_rrul) {
-                if taken.contains(&part) {
-                    let what =
-                        format!("its class \"{part}\" has the name of another; legal: a name of its own");
-                    self.refuse(group, "name", &what);
-                }
-            }
-        }
-        names
+        groups.iter().map(name).collect()
     }
 
-    pub(super) fn flows(
+    /// The class of a group, or those that it stands for.
+    pub(super) fn classes(
         &mut self,
         group: &Section<'_>,
         name: String,
         network: Option<&Draft<'_>>,
         duration: Option<Span>,
     ) -> Option<Vec<Flows>> {
+        let class = self.flows(group, name, network, duration)?;
+        match group.get::<AppName>("app")? {
+            AppName("rrul") => response_under_load(&class, group.given("count")),
+            _ => Some(vec![class]),
+        }
+    }
+
+    fn flows(
+        &mut self,
+        group: &Section<'_>,
+        name: String,
+        network: Option<&Draft<'_>>,
+        duration: Option<Span>,
+    ) -> Option<Flows> {
         let segment = packet_of(group).map(|bytes| Bytes::new(bytes.round() as u64));
         let routes = network.and_then(|network| self.routes(group, network));
         let hosts = network.and_then(|network| self.access(group, network, routes.as_ref()?, segment));
         let start = self.start(group, duration);
-        let arrivals = self.arrivals(group, duration);
         let stop = group.get::<Span>("stop");
-        if stop == Some(Span::ZERO) && group.given("arrivals") {
-            self.refuse(group, "stop", "0 s is before any arrival; legal: more than 0");
-        }
-        if let (Some(start), Some(stop)) = (start.filter(|_| !group.given("arrivals")), stop)
+        if let (Some(start), Some(stop)) = (start, stop)
             && stop <= start.latest()
         {
             let what = format!(
@@ -116,15 +117,20 @@ impl Reader {
         } else {
             None
         };
+        let arrivals = self.arrivals(group);
+        if group.given("arrivals") && arrivals.is_none() {
+            return None;
+        }
         let (route, back) = routes?;
-        let arrivals = arrivals?;
-        let most =
+        let count =
             if arrivals.is_some() && !group.given("count") { MOST_AT_A_TIME } else { group.get("count")? };
-        let flows = Flows {
+        Some(Flows {
             name,
             route,
             back,
-            count: most as u32,
+            count: count as u32,
+            arrivals,
+            lifetime: if group.given("lifetime") { Some(group.get("lifetime")?) } else { None },
             app: app?,
             cc,
             profile,
@@ -134,35 +140,8 @@ impl Reader {
             access: hosts?.0,
             start: start?,
             stop,
-            arrivals,
-            lifetime: group.get("lifetime"),
             given,
-        };
-        let AppName(app) = group.get("app")?;
-        Some(if app == "rrul" { rrul(flows) } else { vec![flows] })
-    }
-
-    /// When a group's flows come, where that is not as `start` says.
-    fn arrivals(&mut self, group: &Section<'_>, duration: Option<Span>) -> Option<Option<Arrivals>> {
-        if !group.given("arrivals") {
-            return Some(None);
-        }
-        if group.given("start") {
-            self.refuse(group, "start", "is given beside arrivals; legal: one of the two");
-        }
-        let files = Rc::clone(&self.files);
-        let arrivals = group.get::<Coming>("arrivals")?.load(&*files);
-        let arrivals = arrivals.map_err(|what| self.refuse(group, "arrivals", &what)).ok()?;
-        if let (Arrivals::Listed(listed), Some(duration)) = (&arrivals, duration)
-            && listed.times[0].0 >= duration
-        {
-            let what = format!(
-                "the first is at {}, after the end of the run at {duration}; legal: one below",
-                listed.times[0].0
-            );
-            self.refuse(group, "arrivals", &what);
-        }
-        Some(Some(arrivals))
+        })
     }
 
     /// What a group sends. A key that means nothing for it is refused.
@@ -173,18 +152,86 @@ impl Reader {
             let what = format!("is not for app = \"{name}\"; legal: with app = {}", apps.join(", "));
             self.refuse(group, key, &what);
         }
-        if ["bulk", "rrul"].contains(&name) {
-            return Some(App::Bulk);
+        if App::is_tcp_named(name) {
+            return self.tcp_app(group, name);
         }
-        if is_over_tcp(name) {
-            return self.transfers(group, name).map(App::Transfers);
-        }
-        let told = |key: &str| KEYS.iter().any(|(name, _)| *name == key);
-        for key in TCP_KEYS.iter().chain(SHORT).filter(|key| group.given(key) && !told(key)) {
+        for key in TCP_KEYS.iter().chain(SHORT).filter(|key| group.given(key)) {
             let what = format!("is not for app = \"{name}\", which is not TCP; legal: leave it out");
             self.refuse(group, key, &what);
         }
         self.datagrams(group, name, hosts).map(App::Datagrams)
+    }
+
+    /// What a group sends over TCP.
+    fn tcp_app(&mut self, group: &Section<'_>, name: &str) -> Option<App> {
+        if ["bulk", "rrul"].contains(&name) {
+            return Some(App::Bulk);
+        }
+        let size = if group.given("size") { Some(self.volume(group)?) } else { None };
+        let usual = |bytes: f64| Draw::constant(bytes).ok().map(SizeDraw::of_bytes);
+        let request =
+            |bytes| if group.given("request") { group.get("request") } else { Some(Bytes::new(bytes)) };
+        let session = match (name, size) {
+            ("transfer", None) => {
+                let what = "is missing; legal: a size such as \"100 kB\", or a distribution of sizes";
+                self.refuse(group, "size", what);
+                return None;
+            }
+            ("transfer", Some(size)) => Session::Transfer(size),
+            ("web", size) => Session::Web(Web {
+                objects: group.get::<u64>("objects")? as u32,
+                size: size.or_else(|| usual(OBJECT))?,
+                connections: group.get::<u64>("connections")? as u32,
+                idle: if group.given("idle") {
+                    group.get("idle")?
+                } else {
+                    TimeDraw::of_seconds(Draw::constant(0.0).ok()?)
+                },
+                request: request(400)?,
+            }),
+            ("video", _) => Session::Video(Video {
+                ladder: if group.given("ladder") { group.get("ladder")? } else { usual_ladder() },
+                chunk: group.get("chunk")?,
+                reservoir: group.get("reservoir")?,
+                cushion: group.get("cushion")?,
+                request: request(200)?,
+            }),
+            ("game", size) => Session::Game(Game {
+                every: if group.given("every") { group.get("every")? } else { TICK },
+                size: size.or_else(|| usual(ANSWER))?,
+                request: request(100)?,
+            }),
+            (_, size) => {
+                let Mice { size: usual, idle } = Mice::of_paper(group.get::<Paper>("preset")?.0)?;
+                let idle = if group.given("idle") { group.get("idle")? } else { idle };
+                Session::Mice(Mice { size: size.unwrap_or(usual), idle })
+            }
+        };
+        Some(App::Session(session))
+    }
+
+    /// What is transferred at a time.
+    fn volume(&mut self, group: &Section<'_>) -> Option<SizeDraw> {
+        let size = group.get::<SizeDraw>("size")?;
+        let mean = size.bytes(1.0).mean();
+        if mean > 0.0 && mean <= MOST_VOLUME {
+            return Some(size);
+        }
+        self.refuse(group, "size", &format!("{size} is out of range; legal: more than 0, 1 PB at most"));
+        None
+    }
+
+    /// How flows come during the run.
+    fn arrivals(&mut self, group: &Section<'_>) -> Option<Arrivals> {
+        if !group.given("arrivals") {
+            return None;
+        }
+        if group.given("start") {
+            self.refuse(group, "start", "is given beside arrivals; legal: one of the two");
+        }
+        let files = Rc::clone(&self.files);
+        let arrivals = group.get::<Arrivals>("arrivals")?;
+        arrivals.load(&*files).map_err(|what| self.refuse(group, "arrivals", &what)).ok()
     }
 
     /// How a group's TCP is set up. Knobs that contradict each other are refused.
@@ -350,30 +397,40 @@ impl Reader {
     }
 }
 
-/// The classes of a response under load, made of eight bulk flows.
-fn rrul(up: Flows) -> Vec<Flows> {
-    let [up_name, down_name, ping_names @ ..] = RRUL_PARTS.map(|part| format!("{}-{part}", up.name));
-    let ping = |name: String| Flows {
-        name,
-        app: App::Datagrams(Datagrams::ping()),
-        cc: Choice::parse("newreno").expect("it is of the catalogue"),
-        profile: Profile::default(),
-        segment: Bytes::new(PING_PACKET as u64),
-        reads: None,
-        ..up.clone()
-    };
-    let pings = ping_names.map(ping);
-    let four = Flows { count: up.count.saturating_mul(RRUL_FLOWS), ..up };
-    let down = Flows { name: down_name, route: four.back.clone(), back: four.route.clone(), ..four.clone() };
-    [Flows { name: up_name, ..four }, down].into_iter().chain(pings).collect()
+/// The rates of a film where nothing is said of them.
+fn usual_ladder() -> Ladder {
+    Ladder([300e3, 750e3, 1500e3, 3000e3, 6000e3].map(Rate::from_bits_per_second).to_vec())
 }
 
-/// Flows each way.
-const RRUL_FLOWS: u32 = 4;
-/// What their names end in.
-const RRUL_PARTS: [&str; 6] = ["up", "down", "ping_be", "ping_bk", "ping_ef", "ping_icmp"];
-/// Flows at a time where they arrive and nothing is said of their number.
-const MOST_AT_A_TIME: u64 = 1000;
+/// The classes that one of app = "rrul" stands for.
+fn response_under_load(base: &Flows, given: bool) -> Option<Vec<Flows>> {
+    let count = if given { base.count } else { BOTH_WAYS };
+    let bulk = |direction: &str| Flows { name: format!("{}-{direction}", base.name), count, ..base.clone() };
+    let down = Flows { route: base.back.clone(), back: base.route.clone(), ..bulk("down") };
+    let size = SizeDraw::of_bytes(Draw::constant(PING_PACKET).ok()?);
+    let ping = |kind: &str| Flows {
+        name: format!("{}-{kind}", base.name),
+        count: 1,
+        app: App::Datagrams(Datagrams { source: Source::Ping(PING), size: size.clone() }),
+        segment: Bytes::new(PING_PACKET as u64),
+        ..base.clone()
+    };
+    let pings = ["ping", "ping-be", "ping-bk", "ping-ef"].map(ping);
+    Some([bulk("up"), down].into_iter().chain(pings).collect())
+}
+
+/// Payload of an object of a page, bytes.
+const OBJECT: f64 = 10_000.0;
+/// Payload of an answer in a game, bytes, and the time from tick to tick.
+const ANSWER: f64 = 200.0;
+const TICK: Span = Span::from_millis(50);
+/// Bulk flows each way under RRUL, and the time from ping to ping.
+const BOTH_WAYS: u32 = 4;
+const PING: Span = Span::from_millis(200);
+/// Bytes of a transfer.
+const MOST_VOLUME: f64 = 1e15;
+/// Flows of a class at a time that come by themselves, where nothing is said of it.
+const MOST_AT_A_TIME: u64 = 10_000;
 /// Keys of a group of flows that speak of TCP; those of [`SHORT`] do too.
 pub(crate) const TCP_KEYS: &[&str] = &["cc", "profile", "tcp", "reads"];
 /// Flows of all groups.

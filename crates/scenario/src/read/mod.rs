@@ -3,14 +3,13 @@
 mod changes;
 mod flows;
 mod links;
-mod transfers;
 mod udp;
 
 pub(crate) use flows::TCP_KEYS;
 
 use crate::faults::{Flaw, MOST_LINES, Place};
 use crate::keys::{Key, Preset, Title, keys_of};
-use crate::scenario::{Flows, Scenario};
+use crate::scenario::Scenario;
 use crate::tree::{Node, Tree};
 use sojourn_aqm::Site;
 use sojourn_units::param::{Kind, Quantity};
@@ -59,19 +58,19 @@ impl Reader {
         let groups = self.groups(&top);
         let network = self.network(&top, &groups);
         let names = self.class_names(&groups, network.as_ref());
-        let classes: Vec<Option<Vec<Flows>>> = groups
-            .iter()
-            .zip(names)
-            .map(|(group, name)| self.flows(group, name, network.as_ref(), duration))
-            .collect();
-        let classes: Option<Vec<Vec<Flows>>> = classes.into_iter().collect();
+        let (mut flows, mut read) = (Vec::new(), 0);
+        for (group, name) in groups.iter().zip(names) {
+            let classes = self.classes(group, name, network.as_ref(), duration);
+            read += usize::from(classes.is_some());
+            flows.extend(classes.into_iter().flatten());
+        }
         let warmup = self.within_run(&top, "warmup", duration);
         let sample = self.sample(&top, duration);
-        let whole = network.as_ref().zip(classes).filter(|_| !groups.is_empty());
-        let mut scenario = whole.and_then(|(network, classes)| {
+        let whole = network.as_ref().filter(|_| !groups.is_empty() && read == groups.len());
+        let mut scenario = whole.and_then(|network| {
             let Title(title) = top.get("title")?;
             let topology = network.topology.clone();
-            let (duration, flows, at) = (duration?, classes.concat(), Vec::new());
+            let (duration, at) = (duration?, Vec::new());
             Some(Scenario { title, duration, warmup: warmup?, sample, topology, flows, at })
         });
         self.discs(network, &mut scenario);

@@ -2,9 +2,9 @@
 
 use super::flows::Hosts;
 use super::{FASTEST_ACCESS, Reader, Section};
-use crate::app::{AppName, is_over_tcp};
+use crate::app::{App, AppName, apps_with};
 use crate::scenario::Access;
-use crate::udp::{self, Datagrams, Lrd, OnOff, PERIOD, PING_PACKET, Source, VOICE_PACKET};
+use crate::udp::{Datagrams, Lrd, OnOff, PERIOD, PING_PACKET, Source, VOICE_PACKET};
 use sojourn_units::{Bytes, Draw, Rate, SizeDraw, Span, TimeDraw};
 
 impl Reader {
@@ -15,7 +15,7 @@ impl Reader {
         name: &str,
         hosts: Option<&Hosts>,
     ) -> Option<Datagrams> {
-        let rate = if of_key("rate").contains(&name) && !group.given("rate") {
+        let rate = if apps_with("rate").contains(&name) && !group.given("rate") {
             let what = format!("app = \"{name}\" needs a rate; legal: rate = \"1 Mbit/s\", for example");
             self.refuse(group, "rate", &what);
             None
@@ -38,7 +38,7 @@ impl Reader {
                 Source::Lrd(Lrd { rate: rate?, hurst, sources, on: on?, off: off? })
             }
             "voip" => Source::Voip { spurts: group.get::<bool>("spurts").unwrap_or(false) },
-            _ => Source::Ping(group.get::<Span>("every")?),
+            _ => Source::Ping(if group.given("every") { group.get("every")? } else { PING }),
         };
         let datagrams = Datagrams { source, size };
         self.check_burst(group, &datagrams)?;
@@ -123,7 +123,8 @@ impl Reader {
 /// The mean packet of a group of flows on the wire, bytes.
 pub(super) fn packet_of(group: &Section<'_>) -> Option<f64> {
     let AppName(name) = group.get("app")?;
-    if group.given("size") && of_key("size").contains(&name) && !is_over_tcp(name) {
+    // The size of an application over TCP is of what it transfers.
+    if group.given("size") && !App::is_tcp_named(name) && apps_with("size").contains(&name) {
         return Some(group.get::<SizeDraw>("size")?.bytes(1.0).mean());
     }
     match name {
@@ -133,17 +134,15 @@ pub(super) fn packet_of(group: &Section<'_>) -> Option<f64> {
     }
 }
 
+/// From ping to ping, where nothing is said of it.
+const PING: Span = Span::from_millis(200);
+
 /// An on-period or a pause.
 fn period(group: &Section<'_>, key: &str) -> Option<TimeDraw> {
     if group.given(key) {
         return group.get::<TimeDraw>(key);
     }
     Draw::exponential(PERIOD.seconds()).ok().map(TimeDraw::of_seconds)
-}
-
-/// The applications that have a key.
-fn of_key(key: &str) -> &'static [&'static str] {
-    udp::KEYS.iter().find(|(name, _)| *name == key).map_or(&[], |(_, apps)| apps)
 }
 
 /// Bytes of a datagram: its headers (RFC 791, RFC 768), and what IP can carry.

@@ -8,5 +8,4 @@ mod hostile;
 mod knobs;
 mod media;
 mod networks;
-mod traffic;
 mod values;

@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn a_tick_without_an_answer_is_passed_over() {
-        let size = SizePlan { units: Draw::constant(100.0).unwrap(), unit: 1 };
+        let size = SizePlan { bytes: Draw::constant(100.0).unwrap(), unit: 1 };
         let plan = GamePlan { every: Span::from_millis(50), size, request: 80 };
         let mut game = Game::new(plan, Stream::named(1, "size"));
         let at = |millis| Time::ZERO + Span::from_millis(millis);

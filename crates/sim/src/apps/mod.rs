@@ -13,11 +13,10 @@ mod transfer;
 mod video;
 mod web;
 
-use crate::network::{AppPlan, GamePlan, SizePlan, VideoPlan, WebPlan};
+use crate::network::{AppPlan, SizePlan};
 use game::Game;
 use mice::Mice;
-use sojourn_scenario::{self as scenario, Transfers};
-use sojourn_units::{Rate, SizeDraw, Span, Stream, Time};
+use sojourn_units::{Span, Stream, Time};
 use transfer::Transfer;
 use video::Video;
 use web::Web;
@@ -68,39 +67,6 @@ pub(crate) trait TcpApp: Send {
     fn next(&mut self, now: Time) -> Option<Wish>;
 }
 
-/// The plan of what a scenario says; a full segment carries `payload` bytes.
-pub(crate) fn plan(of: &Transfers, payload: u32) -> AppPlan {
-    let size = |size: &SizeDraw| {
-        let unit = if size.is_in_packets() { payload } else { 1 };
-        SizePlan { units: size.bytes(1.0), unit }
-    };
-    match of {
-        Transfers::Once(all) => AppPlan::Transfer(size(all)),
-        Transfers::Mice(mice) => AppPlan::Mice(size(&mice.size), mice.idle.seconds().clone()),
-        Transfers::Web(web) => AppPlan::Web(WebPlan {
-            objects: web.objects,
-            size: size(&web.size),
-            connections: web.connections,
-            idle: web.idle.seconds().clone(),
-            request: web.request.get() as u16,
-        }),
-        Transfers::Video(scenario::Video { ladder, chunk, reservoir, cushion, request }) => {
-            AppPlan::Video(VideoPlan {
-                ladder: ladder.iter().copied().map(Rate::bits_per_second).collect(),
-                chunk: *chunk,
-                reservoir: *reservoir,
-                cushion: *cushion,
-                request: request.get() as u16,
-            })
-        }
-        Transfers::Game(game) => AppPlan::Game(GamePlan {
-            every: game.every,
-            size: size(&game.size),
-            request: game.request.get() as u16,
-        }),
-    }
-}
-
 /// An application at work, or one that always has data; its streams are those of the run with this seed under this name.
 pub(crate) fn of_plan(plan: Option<&AppPlan>, seed: u64, name: &str) -> Box<dyn TcpApp> {
     let stream = |what: &str| Stream::named(seed, &format!("{name}/{what}"));
@@ -129,13 +95,11 @@ impl AppPlan {
 impl SizePlan {
     /// Bytes; at least one.
     pub(crate) fn draw(&self, draws: &mut Stream) -> u64 {
-        let units = self.units.sample(draws).ceil().clamp(1.0, MOST_UNITS);
-        units as u64 * u64::from(self.unit)
+        let unit = f64::from(self.unit);
+        let units = (self.bytes.sample(draws) / unit).round().max(1.0);
+        (units * unit) as u64
     }
 }
-
-/// No transfer is larger, however heavy the tail of its distribution.
-const MOST_UNITS: f64 = 1e15;
 
 /// Always data to send, as long as it is there.
 pub(crate) struct Always(Option<Wish>);

@@ -99,7 +99,7 @@ mod tests {
     /// Eight objects over three connections: three at first, one more for each that comes, the page when all have come.
     #[test]
     fn a_page_is_its_last_object() {
-        let size = SizePlan { units: Draw::constant(1000.0).unwrap(), unit: 1 };
+        let size = SizePlan { bytes: Draw::constant(1000.0).unwrap(), unit: 1 };
         let idle = Draw::constant(2.0).unwrap();
         let plan = WebPlan { objects: 8, size, connections: 3, idle, request: 400 };
         let mut web = Web::new(plan, Stream::named(1, "size"), Stream::named(1, "idle"));

@@ -340,7 +340,7 @@ impl<P: Probe> Simulation<P> {
             errand.end = 0;
             self.probe.began(now, flow, class);
         }
-        errand.end += ask.bytes;
+        errand.end = errand.end.saturating_add(ask.bytes);
         (errand.began, errand.awaited, errand.request) = (now, true, ask.request);
         (errand.heard, errand.repeat, errand.patience) = (Time::NEVER, now + PATIENCE, PATIENCE);
         self.request(now, flow);

@@ -203,8 +203,7 @@ fn app(draws: &mut Draws, kind: Kind) -> SourcePlan {
     let config = config(draws, kind);
     let mean = draws.pick(&[1.0, 5000.0, 20_000.0, 100_000.0]);
     let bytes = if kind.round { Draw::constant(mean) } else { Draw::exponential(mean) }.unwrap();
-    let unit = draws.pick(&[1, config.mss]);
-    let size = SizePlan { units: bytes.scaled(1.0 / f64::from(unit)), unit };
+    let size = SizePlan { bytes, unit: draws.pick(&[1, config.mss]) };
     let pause = draws.pick(&[0.0, 0.1, 0.5]);
     let idle =
         if kind.round || pause == 0.0 { Draw::constant(pause) } else { Draw::exponential(pause) }.unwrap();

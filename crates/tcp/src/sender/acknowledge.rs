@@ -190,8 +190,13 @@ impl Sender {
 
     /// Sets the window, for a reason that is not the congestion control's.
     pub(super) fn set_window(&mut self, window: u64) {
+        let waited = self.waits_for_timer();
         self.cc.set_window(Bytes::new(window));
         self.window = self.cc.window().get();
+        if waited && !self.waits_for_timer() && self.una == self.max {
+            // There is enough again to send with, and nothing that an ACK could be missing of.
+            self.timers.retransmit = Time::NEVER;
+        }
     }
 
     /// The round-trip time that an ACK shows; `heard`: what RACK made of it.

@@ -72,7 +72,7 @@ pub struct Config {
 
 impl Config {
     /// Payload of a full segment, bytes.
-    pub fn payload(&self) -> u32 {
+    pub(crate) fn payload(&self) -> u32 {
         let options = if self.profile.timestamps { TIMESTAMPS } else { 0 };
         self.mss.saturating_sub(options).clamp(1, u32::from(u16::MAX))
     }

@@ -1,0 +1,70 @@
+//! Flows that come and go, as scenario files have them.
+
+use sojourn_scenario::Scenario;
+use sojourn_sim::{LinkOutcome, Metric, Row, Run};
+
+const HEAD: &str = "title = 'comings'\nduration = '20 s'\n[bottleneck]\nrate = '10 Mbit/s'\ndelay = '10 ms'\n\
+                    buffer = '100 packets'\ndisc = 'red'\n";
+
+fn run(flows: &str) -> LinkOutcome {
+    let scenario = Scenario::parse(format!("{HEAD}{flows}").as_bytes(), "test", &[]);
+    let mut run = Run::new(&scenario.unwrap_or_else(|faults| panic!("{faults}")), 1).unwrap();
+    while run.advance() {}
+    run.finish().links.remove(0)
+}
+
+fn row<'a>(link: &'a LinkOutcome, class: &str) -> &'a Row {
+    &link.classes.iter().find(|(name, _)| name == class).expect(class).1
+}
+
+fn number(row: &Row, name: &str) -> f64 {
+    match row.metrics.iter().find(|(key, _)| *key == name) {
+        Some((_, Metric::Number(number))) => *number,
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+/// Classes whose flows come during the run get what is theirs, whatever their flows' numbers are.
+#[test]
+fn each_class_that_comes_is_told_apart() {
+    let link = run(
+        "[[flows]]\nname = 'visits'\napp = 'transfer'\nsize = '30 kB'\narrivals = { poisson = '200 ms' }\n\
+         [[flows]]\nname = 'comers'\narrivals = { every = '2 s', batch = 2 }\nlifetime = '1 s'\n",
+    );
+    let (visits, comers) = (row(&link, "visits"), row(&link, "comers"));
+    // A hundred visits of 30 kB on average, 240 kbit each.
+    let (done, goodput) = (number(visits, "completed_flows"), number(visits, "goodput_bps"));
+    assert!((70.0..130.0).contains(&done), "{done}");
+    assert!((goodput * 20.0 / (done * 240e3) - 1.0).abs() < 0.05, "{goodput} bit/s of {done}");
+    assert!(number(comers, "goodput_bps") > 1e6);
+    // Nine times two flows: at 2 s, 4 s and so on, and each leaves after a second.
+    assert!(number(comers, "bottleneck_packets") > 1000.0);
+}
+
+/// The number of flows is another one from a given time on.
+#[test]
+fn the_schedule_changes_how_many_there_are() {
+    let link = run("[[flows]]\nname = 'a'\ncount = 8\n[[flows]]\nname = 'b'\ncount = 2\n\
+                    [[at]]\ntime = '5 s'\nset = { 'a.count' = 0 }\n[[at]]\ntime = '15 s'\nset = { 'a.count' = 4 }\n");
+    let goodput = |class: &str, from: usize, to: usize| {
+        let column = link
+            .series
+            .columns()
+            .find(|(name, _)| *name == format!("goodput_bps.{class}"))
+            .unwrap()
+            .1
+            .to_vec();
+        let time = &link.series.time_s;
+        let inside: Vec<f64> = time
+            .iter()
+            .zip(column)
+            .filter(|(at, _)| (from as f64..to as f64).contains(*at))
+            .map(|(_, v)| v)
+            .collect();
+        inside.iter().sum::<f64>() / inside.len() as f64
+    };
+    assert!(goodput("a", 1, 5) > 4e6);
+    assert_eq!(goodput("a", 9, 15), 0.0, "what was lost has been sent again long ago");
+    assert!(goodput("b", 8, 15) > 8e6);
+    assert!(goodput("a", 16, 20) > 2e6);
+}
