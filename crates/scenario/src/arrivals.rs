@@ -166,21 +166,21 @@ const LARGEST_BATCH: u32 = 100_000;
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Arrivals, String> {
-        let file: toml::Value =
-            toml::from_str::<toml::Table>(&format!("x = {text}")).unwrap().remove("x").unwrap();
-        fn value(from: &toml::Value) -> Value {
-            match from {
-                toml::Value::String(text) => Value::Text(text.clone()),
-                toml::Value::Integer(whole) => Value::Whole(*whole),
-                toml::Value::Array(items) => Value::List(items.iter().map(value).collect()),
-                toml::Value::Table(table) => {
-                    Value::Table(table.iter().map(|(key, of)| (key.clone(), value(of))).collect())
-                }
-                other => panic!("{other}"),
+    fn value(from: &toml::Value) -> Value {
+        match from {
+            toml::Value::String(text) => Value::Text(text.clone()),
+            toml::Value::Integer(whole) => Value::Whole(*whole),
+            toml::Value::Array(items) => Value::List(items.iter().map(value).collect()),
+            toml::Value::Table(table) => {
+                Value::Table(table.iter().map(|(key, of)| (key.clone(), value(of))).collect())
             }
+            other => panic!("{other}"),
         }
-        Arrivals::read(&value(&file))
+    }
+
+    fn read(text: &str) -> Result<Arrivals, String> {
+        let file = toml::from_str::<toml::Table>(&format!("x = {text}")).unwrap();
+        Arrivals::read(&value(&file["x"]))
     }
 
     #[test]

@@ -137,7 +137,9 @@ impl<P: Probe> Simulation<P> {
         let flow = &self.flows[number as usize];
         if flow.member == NOBODY {
             self.events.push(start, Event::new(Kind::Start, number));
-            stop.into_iter().for_each(|stop| self.events.push(stop, Event::new(Kind::Stop, number)));
+            if let Some(stop) = stop {
+                self.events.push(stop, Event::new(Kind::Stop, number));
+            }
         } else if self.members[flow.member as usize].first == number {
             self.events.push(start, Event::new(Kind::Start, number));
         }

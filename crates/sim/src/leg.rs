@@ -183,11 +183,15 @@ impl Layout {
         let mut first = Vec::new();
         for _ in 0..flows {
             if self.stepwise {
-                steps.iter_mut().for_each(|way| way.push(Step::To(self.add_link(station(), true))));
+                for way in &mut steps {
+                    way.push(Step::To(self.add_link(station(), true)));
+                }
             }
             first.push(self.add_flow(&steps));
             if self.stepwise {
-                steps.iter_mut().for_each(|way| way.truncate(way.len() - 1));
+                for way in &mut steps {
+                    way.truncate(way.len() - 1);
+                }
             }
         }
         first

@@ -146,7 +146,7 @@ impl Errand {
     /// The request goes out again at its time; the next one waits twice as long.
     pub(crate) fn put_off(&mut self) {
         self.patience = self.patience.saturating_mul(2).min(LONGEST_PATIENCE);
-        self.repeat = self.repeat + self.patience;
+        self.repeat += self.patience;
     }
 }
 

@@ -63,8 +63,8 @@ impl Video {
         if self.plays {
             let played = past.min(self.buffer);
             self.buffer = self.buffer - played;
-            self.played = self.played + played;
-            self.stood = self.stood + (past - played);
+            self.played += played;
+            self.stood += past - played;
         }
     }
 
@@ -106,7 +106,7 @@ impl TcpApp for Video {
     fn answered(&mut self, now: Time, _connection: u32) {
         self.play(now);
         (self.plays, self.came) = (true, true);
-        self.buffer = self.buffer + self.plan.chunk;
+        self.buffer += self.plan.chunk;
         // The next one finds room even if it comes at once.
         let over = (self.buffer + self.plan.chunk).nanos().saturating_sub(self.full().nanos());
         self.wakes_at = now + Span::from_nanos(over);
