@@ -198,7 +198,7 @@ mod tests {
                     _ => {}
                 }
             }
-            now = now + Span::from_secs(if chunk == 39 { 60 } else { 1 });
+            now += Span::from_secs(if chunk == 39 { 60 } else { 1 });
             video.answered(now, 0);
             assert!(video.buffer <= video.full());
             if video.wakes_at() > now {

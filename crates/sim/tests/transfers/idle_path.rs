@@ -104,7 +104,7 @@ fn lost_requests_are_repeated() {
     for (lost, took) in [(0, 0.1), (1, 1.1), (2, 3.1), (3, 7.1)] {
         let share =
             times.iter().filter(|time| near(**time / 0.1, took / 0.1)).count() as f64 / times.len() as f64;
-        let expected = 0.7 * 0.3_f64.powi(lost);
+        let expected = 0.7 * sojourn_units::math::pow(0.3, f64::from(lost));
         let doubt = 4.0 * (expected * (1.0 - expected) / n).sqrt();
         assert!((share - expected).abs() < doubt, "{lost} lost: {share} of them, not {expected}");
     }
