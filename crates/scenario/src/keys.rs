@@ -161,6 +161,8 @@ pub(crate) const SHORT: &[&str] = &["sack", "timestamps", "initial_window", "del
 
 /// How long a chunk of a film may play.
 const CHUNK: RangeInclusive<Span> = Span::from_millis(10)..=Span::from_secs(600);
+/// The longest propagation delay: to Mars and back is not much more.
+pub(crate) const LONGEST_DELAY: Span = Span::from_secs(1000);
 /// Times between datagrams.
 const EVERY: RangeInclusive<Span> = Span::from_micros(1)..=Span::from_secs(3600);
 
@@ -174,7 +176,7 @@ static LINK: &[Key] = &[
         "when the link may send: a recording as Mahimahi's (a number of milliseconds a line, 1504 B each, from the \
          start when it is over), or a model that draws one; laws are told its mean rate, and framing is tun where \
          none is given"),
-    key!("", "delay": Span = Required, "propagation delay, one way"),
+    key!("", "delay": Span = Required, "at most 1000 s" if |delay| *delay <= LONGEST_DELAY, "propagation delay, one way"),
     key!("", "buffer": Amount = Words("no limit"),
         "whole packets, at least one; or bytes or a time at the link's rate, one segment or more"
             if |_| true,
@@ -311,7 +313,7 @@ static ROWS: &[Key] = &[
     key!("flows", "stop": Span = Words("never"), "after every start" if |_| true, "when they stop sending"),
     key!("flows.access", "rate": LinkRate = Words("ten times the rate of the fastest link on the way"),
         "1 bit/s to 10 Tbit/s" if |_| true, "rate of each access link"),
-    key!("flows.access", "delay": Spread = Text("0 s"),
+    key!("flows.access", "delay": Spread = Text("0 s"), "at most 1000 s" if |delay| delay.latest() <= LONGEST_DELAY,
         "propagation delay of each access link, one way: TIME, or { spread = [TIME, TIME] } evenly from the \
          first flow to the last; base RTT = 2 (bottleneck delay + 2 access delay)"),
     key!("at", "time": Span = Required, "before duration" if |_| true, "when it happens, or happens first"),

@@ -146,7 +146,9 @@ impl<P: Probe> Simulation<P> {
     }
 
     fn add_flow(&mut self, plan: FlowPlan, first: [u32; 2]) {
-        let member = self.add_member(&plan, self.flows.len() as u32);
+        let number = self.flows.len() as u32;
+        let member = self.add_member(&plan, number);
+        self.probe.joined(number, plan.class);
         self.flows.push(Flow::new(plan, first, member, self.seed));
     }
 

@@ -96,10 +96,13 @@ impl Pool {
         Packet { flow: FlowId(flow), leg, place: place | DATAGRAM, len, ecn, life: 0 }
     }
 
-    /// Ends the way of a datagram; gives when it was sent. None where it was damaged.
+    /// Ends the way of a datagram; gives when it was sent. None where it was damaged, or is a copy of one that came.
     pub(crate) fn take_datagram(&mut self, packet: Packet) -> Option<Time> {
         self.free(packet);
-        self.sent.get((packet.place & !DATAGRAM) as usize).copied()
+        if packet.is_damaged() {
+            return None;
+        }
+        Some(self.sent[(packet.place & !DATAGRAM) as usize]).filter(|sent| *sent != COPY)
     }
 
     /// Ends the way of a packet with a segment; gives that, with the ECN bits that the packet has now. None where it
@@ -134,8 +137,8 @@ impl Pool {
     pub(crate) fn copy(&mut self, packet: Packet) -> Packet {
         let copy = if let Some(segment) = self.segments.get(packet.place as usize) {
             self.of_segment(*segment, packet.flow.0, packet.leg, 0)
-        } else if let Some(sent) = self.sent.get((packet.place & !DATAGRAM) as usize) {
-            self.datagram(*sent, Datagram { len: packet.len, ecn: packet.ecn }, packet.flow.0, packet.leg)
+        } else if ((packet.place & !DATAGRAM) as usize) < self.sent.len() {
+            self.datagram(COPY, Datagram { len: packet.len, ecn: packet.ecn }, packet.flow.0, packet.leg)
         } else {
             return packet;
         };
@@ -171,5 +174,7 @@ impl aqm::Packet for Packet {
 
 /// Tells the places of datagrams from those of segments.
 const DATAGRAM: u32 = 1 << 31;
+/// When a copy of a datagram was sent: nobody is told of it.
+const COPY: Time = Time::NEVER;
 /// The place of a packet that was damaged.
 const DAMAGED: u32 = u32::MAX;

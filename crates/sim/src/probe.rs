@@ -24,6 +24,8 @@ pub trait Probe {
     /// The wire of `link` lost a packet of `flow`, or damaged it so that its receiver throws it away; `at` is when it
     /// comes to the far end, or would. It may be told before its time.
     fn lost(&mut self, _at: Time, _link: u32, _flow: u32) {}
+    /// There is one more flow, of `class`, with the next number.
+    fn joined(&mut self, _flow: u32, _class: u32) {}
     /// A flow of `class` begins; its number may have belonged to one of the class that has ended.
     fn began(&mut self, _at: Time, _flow: u32, _class: u32) {}
     /// A flow of `class` was to begin, and there were as many already as there may be.

@@ -260,11 +260,11 @@ impl Probe for Recorder {
         }
     }
 
-    fn began(&mut self, _at: Time, flow: u32, class: u32) {
+    fn joined(&mut self, flow: u32, class: u32) {
         if flow as usize >= self.class_of.len() {
-            self.class_of.resize(flow as usize + 1, class);
-            self.received_bytes.resize(flow as usize + 1, 0);
-            self.windows.add_flows(flow, class);
+            self.class_of.push(class);
+            self.received_bytes.push(0);
+            self.windows.add_flow(class);
         }
     }
 

@@ -507,7 +507,7 @@ mod tests {
     #[test]
     fn a_class_has_its_own_packets_and_its_own_flows() {
         let mut recorder = recorder(2, vec![0, 1]);
-        recorder.began(at(1200), 2, 1);
+        recorder.joined(2, 1);
         // Class 0: a packet from 0 to 2 s and one from 4 s on; class 1: two packets from 2 to 3 s, one of them dropped.
         recorder.offered(at(0), 3, 0);
         recorder.offered(at(2000), 3, 1);

@@ -11,6 +11,7 @@ use crate::network::{
     SizePlan, SourcePlan, VideoPlan, WebPlan,
 };
 use sojourn_aqm::discs::Fifo;
+use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::{Disc, Law, Limit};
 use sojourn_scenario::{App, Flows, Link, Scenario, Session, Setting, Start};
 use sojourn_tcp::{Config, HEADER};
@@ -50,9 +51,12 @@ pub fn laws(scenario: &Scenario, own: Vec<Box<dyn Law>>) -> Result<Vec<Built>, F
 pub fn network_under(scenario: &Scenario, seed: u64, laws: Vec<Built>) -> Network {
     let mut laws = laws.into_iter();
     let links = scenario.topology.links.iter().enumerate().map(|(number, link)| {
-        let disc = link.disc.as_ref().and_then(|_| laws.next());
+        let law = link.disc.as_ref().and_then(|_| laws.next());
+        // A plain queue computes a packet's departure as it comes; where the rate changes it has to wait and see.
+        let plain_queue = || changes_rate(scenario, number).then(|| (unlimited(), Vec::new()));
+        let law = law.or_else(plain_queue);
         LinkPlan {
-            disc: disc.map(|law| managed(scenario, seed, number, law)),
+            disc: law.map(|law| managed(scenario, seed, number, law)),
             framing: link.medium.framing,
             deliveries: deliveries(link, seed),
             impairments: impairments(link, seed),
@@ -82,6 +86,16 @@ pub fn network_under(scenario: &Scenario, seed: u64, laws: Vec<Built>) -> Networ
         add_flows(&mut network, class, flows, seed);
     }
     network
+}
+
+/// The law of a queue that takes all that comes.
+fn unlimited() -> Box<dyn Law> {
+    Box::new(TailDrop)
+}
+
+/// Whether the schedule has another rate for a link.
+fn changes_rate(scenario: &Scenario, link: usize) -> bool {
+    scenario.at.iter().any(|change| matches!(&change.set, Setting::Rate(links, _) if links.contains(&link)))
 }
 
 fn managed(scenario: &Scenario, seed: u64, number: usize, (law, given): Built) -> Box<dyn Disc<Packet>> {

@@ -79,9 +79,9 @@ impl Windows {
         windows
     }
 
-    /// There are flows of `class` up to this number.
-    pub(crate) fn add_flows(&mut self, number: u32, class: u32) {
-        self.flows.resize(number as usize + 1, FlowWindow::of(class));
+    /// There is one more flow, of `class`.
+    pub(crate) fn add_flow(&mut self, class: u32) {
+        self.flows.push(FlowWindow::of(class));
     }
 
     /// The flows whose own windows are kept.
@@ -194,7 +194,7 @@ mod tests {
     fn a_class_has_the_mean_of_its_own_flows_also_of_those_that_came_late() {
         let at = |millis| Time::ZERO + Span::from_millis(millis);
         let mut windows = Windows::new(&[0, 1], 2, Span::from_millis(10), at(40));
-        windows.add_flows(2, 1);
+        windows.add_flow(1);
         for (flow, segments) in [(0, 2_u64), (1, 10), (2, 30)] {
             windows.change(at(5), flow, Some(Window { bytes: segments * 1000, segment: 1000 }));
         }

@@ -68,3 +68,18 @@ fn the_schedule_changes_how_many_there_are() {
     assert!(goodput("b", 8, 15) > 8e6);
     assert!(goodput("a", 16, 20) > 2e6);
 }
+
+/// A flow that has been made and not begun belongs to its class all the same: half of these leave as they come.
+#[test]
+fn what_has_not_begun_is_of_its_own_class() {
+    let packets = |other: &str| {
+        let link = run(&format!(
+            "[[flows]]\nname = 'a'\nlifetime = {{ table = [['0 s', 0.5], ['1 s', 0.5]] }}\narrivals = {{ every = '1 s' }}\n\
+             cc = 'reno'\n[[flows]]\nname = 'b'\n{other}"
+        ));
+        number(row(&link, "a"), "bottleneck_packets")
+    };
+    let alone = packets("app = 'ping'\nevery = '10 s'\n");
+    let beside = packets("app = 'transfer'\nsize = '1 kB'\narrivals = { poisson = '300 ms' }\n");
+    assert!(alone > 1000.0 && (beside / alone - 1.0).abs() < 0.2, "{beside} for {alone}");
+}

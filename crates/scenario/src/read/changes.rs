@@ -3,6 +3,7 @@
 use super::{FASTEST, Reader, SLOWEST, Section, mean_segment};
 use crate::changes::{Change, MOST_COUNTS, Setting};
 use crate::faults::Place;
+use crate::keys::LONGEST_DELAY;
 use crate::scenario::Scenario;
 use crate::tree::{Node, Tree};
 use sojourn_aqm::catalogue;
@@ -186,7 +187,13 @@ fn setting(key: &str, leaf: &Node, scenario: &Scenario, packet: f64) -> Result<(
     }
     let set = match (rest, rest.strip_prefix("disc.")) {
         ("rate", _) => Setting::Rate(both(link, scenario, |link| link.rate), rate(leaf, packet)?),
-        ("delay", _) => Setting::Delay(both(link, scenario, |link| link.delay), Span::read(&leaf.value()?)?),
+        ("delay", _) => {
+            let delay = Span::read(&leaf.value()?)?;
+            if delay > LONGEST_DELAY {
+                return Err(format!("{delay} is out of range; legal: at most {LONGEST_DELAY}"));
+            }
+            Setting::Delay(both(link, scenario, |link| link.delay), delay)
+        }
         (_, Some(key)) => Setting::Law(link, vec![parameter(link, key, leaf, scenario)?]),
         _ => {
             let keys = ["rate", "delay", "disc.KEY"].map(|key| format!("{name}.{key}"));

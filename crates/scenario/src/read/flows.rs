@@ -73,6 +73,26 @@ impl Reader {
         groups.iter().map(name).collect()
     }
 
+    /// Tells where one of the classes that a group stands for is called as something else is.
+    pub(super) fn check_name(
+        &mut self,
+        group: &Section<'_>,
+        class: &Flows,
+        before: &[Flows],
+        network: Option<&Draft<'_>>,
+    ) {
+        // The names that groups give have been checked.
+        if !matches!(group.get::<AppName>("app"), Some(AppName("rrul"))) {
+            return;
+        }
+        let is_link = network.is_some_and(|network| network.topology.link(&class.name).is_some());
+        if is_link || before.iter().any(|other| other.name == class.name) {
+            let what =
+                format!("makes a class \"{}\", which is a name already; legal: another name", class.name);
+            self.refuse(group, "name", &what);
+        }
+    }
+
     /// The class of a group, or those that it stands for.
     pub(super) fn classes(
         &mut self,

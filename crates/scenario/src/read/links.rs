@@ -9,7 +9,7 @@ use crate::topology::{Link, Topology};
 use crate::tree::{Node, Tree};
 use sojourn_aqm::Limit;
 use sojourn_units::param::Quantity;
-use sojourn_units::{Amount, Bytes, Fault, LinkRate, Rate, Span};
+use sojourn_units::{Amount, Bytes, Fault, Rate, Span};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -139,7 +139,7 @@ impl Reader {
     /// Hosts, a modem with a disc towards the ISP, and the ISP's towards the modem.
     fn home<'a>(&mut self, section: &Section<'a>, segments: Segments) -> Option<Draft<'a>> {
         let mut draft = Draft::new(Some(["lan", "isp"]));
-        let rate = section.get::<LinkRate>("lan")?.bits(segments.mean);
+        let rate = self.rate(section, "lan", segments.mean, FASTEST_ACCESS)?;
         let lan = Line::plain(rate, Span::ZERO);
         draft.join_both(&Join { name: "lan-modem", from: "lan", to: "modem" }, &lan);
         for (name, from, to) in [("up", "modem", "isp"), ("down", "isp", "modem")] {

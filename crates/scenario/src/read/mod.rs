@@ -62,7 +62,10 @@ impl Reader {
         for (group, name) in groups.iter().zip(names) {
             let classes = self.classes(group, name, network.as_ref(), duration);
             read += usize::from(classes.is_some());
-            flows.extend(classes.into_iter().flatten());
+            for class in classes.into_iter().flatten() {
+                self.check_name(group, &class, &flows, network.as_ref());
+                flows.push(class);
+            }
         }
         let warmup = self.within_run(&top, "warmup", duration);
         let sample = self.sample(&top, duration);

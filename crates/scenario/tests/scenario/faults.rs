@@ -433,7 +433,7 @@ fn missing_keys_are_told_at_the_line_of_their_table() {
             "f.toml:1: title: is missing; legal: text in quotes (one line, not empty, at most 200 letters)",
             "f.toml:1: duration: is missing; legal: a time such as \"20 ms\" (more than 0)",
             "f.toml:2: bottleneck.rate: is missing; legal: a rate such as \"8 Mbit/s\" (1 bit/s to 1 Tbit/s)",
-            "f.toml:2: bottleneck.delay: is missing; legal: a time such as \"20 ms\"",
+            "f.toml:2: bottleneck.delay: is missing; legal: a time such as \"20 ms\" (at most 1000 s)",
             "f.toml:3: at[0].time: is missing; legal: a time such as \"20 ms\" (before duration)",
             "f.toml:3: at[0].set: is missing; legal: a table [at.set]",
         ],

@@ -137,6 +137,13 @@ fn shorthands_are_networks_like_others() {
 }
 
 #[test]
+fn a_home_has_a_lan_of_some_rate() {
+    let home = "[home]\nlan = '0 bit/s'\nup = { rate = '2 Mbit/s', delay = '5 ms' }\n\
+                down = { rate = '20 Mbit/s', delay = '5 ms' }";
+    told(network(home, ""), "home.lan: 0 bit/s is out of range");
+}
+
+#[test]
 fn each_law_knows_its_own_place() {
     let text = "[parking_lot]\nrate = '10 Mbit/s'\ndelay = '5 ms'\nbuffer = '200 packets'\nrouters = 3";
     let cross = "count = 3\n[[flows]]\ncount = 5\nfrom = 'r2'\nto = 'r3'\n[[flows]]\nname = 'x'\nfrom = 'r3'\nto = 'r1'";

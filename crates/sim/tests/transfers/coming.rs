@@ -43,8 +43,7 @@ fn arrivals_are_those_of_a_poisson_process() {
 /// Arrivals and their sizes are the same under another law, and beside another class.
 #[test]
 fn what_is_added_changes_no_draw_of_the_others() {
-    let other =
-        "[[flows]]\napp = \"mice\"\ncount = 5\n[[flows]]\napp = \"http\"\narrivals = { poisson = \"1 s\" }\n";
+    let other = "[[flows]]\napp = \"mice\"\ncount = 5\n[[flows]]\napp = \"mice\"\npreset = \"arm_pfc\"\narrivals = { poisson = \"1 s\" }\n";
     let all: Vec<Lives> =
         [ARRIVALS.to_string(), ARRIVALS.replace("tail_drop", "red"), format!("{ARRIVALS}{other}")]
             .iter()
