@@ -177,9 +177,10 @@ fn scenario_page() -> Value {
     json!({
         "kind": "scenario",
         "name": "scenario",
-        "summary": "a scenario file: one link, its disc, its flows, and what changes when",
-        "idea": "A TOML file. Quantities are text with a unit. [bottleneck] is the congested link of a dumbbell; \
-                 each [[flows]] is a group of like flows, each [[at]] a change during the run. What \
+        "summary": "a scenario file: a network and its discs, the traffic, and what changes when",
+        "idea": "A TOML file. Quantities are text with a unit. A file has one network: [bottleneck] is the \
+                 congested link of a dumbbell, [parking_lot], [two_bottlenecks] and [home] are others, [[links]] makes any; \
+                 each [[flows]] is a class of like flows, each [[at]] a change during the run. What \
                  implementations of TCP differ in stands in tcp = { KEY = VALUE }. --set names one of \
                  several by its place, counted from 0: --set flows[0].count=20, --set at[1].time=\"30 s\".",
         "equation": "",

@@ -234,7 +234,8 @@ static ROWS: &[Key] = &[
     key!("links", "one_way": bool = Words("false"), "whether it has no other direction"),
     key!("links", "back": Section = Words("the same rate and delay, no disc"), "the other direction"),
     key!("flows", "name": Name = Words("the app's name; with a number behind it where that is taken"),
-        "letters, digits, - and _, at most 32" if |_| true, "what the class is called in results and in [[at]]"),
+        "letters, digits, - and _, at most 32" if |_| true, "what the class is called in results and in [[at]]; its random streams go by it, so a class with a name keeps its draws whatever \
+         stands before it"),
     key!("flows", "from": Name = Words("left, r1, lan; in a network of [[links]] it must be given"), "a node" if |_| true,
         "the node where the senders are"),
     key!("flows", "to": Name = Words("right, the last router, isp; in a network of [[links]] it must be given"), "a node" if |_| true,
