@@ -309,7 +309,7 @@ static ROWS: &[Key] = &[
         "flows that come during the run instead of at `start`: at random with TIME between them on average; in even \
          steps, so many at a time; or as a file has them, SECONDS or SECONDS,BYTES a line. `count` is then how many there \
          may be at a time (10000); further ones are turned away"),
-    key!("flows", "lifetime": TimeDraw = Words("none"), "a time, or a distribution of times" if |_| true,
+    key!("flows", "lifetime": TimeDraw = Words("none"), "more than 0 on average" if |life| life.seconds().mean() > 0.0,
         "how long each flow stays at most: it stops sending then"),
     key!("flows", "stop": Span = Words("never"), "after every start" if |_| true, "when they stop sending"),
     key!("flows.access", "rate": LinkRate = Words("ten times the rate of the fastest link on the way"),

@@ -70,7 +70,18 @@ impl Reader {
             }
         };
         let name = |group: &Section<'_>| group.get("name").map_or_else(|| usual(group), |Name(name)| name);
-        groups.iter().map(name).collect()
+        let names: Vec<String> = groups.iter().map(name).collect();
+        for (group, name) in groups.iter().zip(&names) {
+            let several = group.get::<AppName>("app").is_some_and(|AppName(app)| app == "rrul");
+            for part in RRUL_PARTS.iter().map(|part| format!("{name}-{part}")).filter(|_| several) {
+                if !taken.insert(part.clone()) {
+                    let what =
+                        format!("its class \"{part}\" has the name of another one; legal: a name of its own");
+                    self.refuse(group, "name", &what);
+                }
+            }
+        }
+        names
     }
 
     /// Tells where one of the classes that a group stands for is called as something else is.
@@ -122,6 +133,7 @@ impl Reader {
         let stop = group.get::<Span>("stop");
         if let (Some(start), Some(stop)) = (start, stop)
             && stop <= start.latest()
+            && !group.given("arrivals")
         {
             let what = format!(
                 "{stop} is not after the latest start at {}; legal: after every start",
@@ -137,7 +149,7 @@ impl Reader {
         } else {
             None
         };
-        let arrivals = self.arrivals(group);
+        let arrivals = self.arrivals(group, duration.map(|end| stop.unwrap_or(end).min(end)));
         if group.given("arrivals") && arrivals.is_none() {
             return None;
         }
@@ -187,6 +199,12 @@ impl Reader {
         if ["bulk", "rrul"].contains(&name) {
             return Some(App::Bulk);
         }
+        if group.given("reads") {
+            let what = format!(
+                "is not for app = \"{name}\", which reads what comes at once; legal: with app = \"bulk\""
+            );
+            self.refuse(group, "reads", &what);
+        }
         let size = if group.given("size") { Some(self.volume(group)?) } else { None };
         let usual = |bytes: f64| Draw::constant(bytes).ok().map(SizeDraw::of_bytes);
         let request =
@@ -209,13 +227,7 @@ impl Reader {
                 },
                 request: request(400)?,
             }),
-            ("video", _) => Session::Video(Video {
-                ladder: if group.given("ladder") { group.get("ladder")? } else { usual_ladder() },
-                chunk: group.get("chunk")?,
-                reservoir: group.get("reservoir")?,
-                cushion: group.get("cushion")?,
-                request: request(200)?,
-            }),
+            ("video", _) => Session::Video(self.video(group, request(200)?)?),
             ("game", size) => Session::Game(Game {
                 every: if group.given("every") { group.get("every")? } else { TICK },
                 size: size.or_else(|| usual(ANSWER))?,
@@ -230,6 +242,21 @@ impl Reader {
         Some(App::Session(session))
     }
 
+    fn video(&mut self, group: &Section<'_>, request: Bytes) -> Option<Video> {
+        let ladder = if group.given("ladder") { group.get("ladder")? } else { usual_ladder() };
+        let [chunk, reservoir, cushion] = ["chunk", "reservoir", "cushion"].map(|key| group.get::<Span>(key));
+        let (chunk, reservoir, cushion) = (chunk?, reservoir?, cushion?);
+        let room = reservoir + cushion;
+        if chunk.saturating_mul(2) > room {
+            let what = format!(
+                "{chunk}, so that the buffer of {room} holds no two of them; legal: at most half of reservoir + cushion"
+            );
+            self.refuse(group, "chunk", &what);
+            return None;
+        }
+        Some(Video { ladder, chunk, reservoir, cushion, request })
+    }
+
     /// What is transferred at a time.
     fn volume(&mut self, group: &Section<'_>) -> Option<SizeDraw> {
         let size = group.get::<SizeDraw>("size")?;
@@ -241,8 +268,8 @@ impl Reader {
         None
     }
 
-    /// How flows come during the run.
-    fn arrivals(&mut self, group: &Section<'_>) -> Option<Arrivals> {
+    /// How flows come during the run, up to `end`.
+    fn arrivals(&mut self, group: &Section<'_>, end: Option<Span>) -> Option<Arrivals> {
         if !group.given("arrivals") {
             return None;
         }
@@ -251,7 +278,20 @@ impl Reader {
         }
         let files = Rc::clone(&self.files);
         let arrivals = group.get::<Arrivals>("arrivals")?;
-        arrivals.load(&*files).map_err(|what| self.refuse(group, "arrivals", &what)).ok()
+        let arrivals = arrivals.load(&*files).map_err(|what| self.refuse(group, "arrivals", &what)).ok()?;
+        let first = match &arrivals {
+            // At random there may be one at any time.
+            Arrivals::Poisson(_) => Span::ZERO,
+            Arrivals::Every(step, _) => *step,
+            Arrivals::Listed(listed) => listed.times.first().map_or(Span::ZERO, |(time, _)| *time),
+        };
+        if end.is_some_and(|end| first >= end) {
+            let what = format!(
+                "the first is at {first}, when nothing comes any more; legal: before duration and stop"
+            );
+            self.refuse(group, "arrivals", &what);
+        }
+        Some(arrivals)
     }
 
     /// How a group's TCP is set up. Knobs that contradict each other are refused.
@@ -425,18 +465,23 @@ fn usual_ladder() -> Ladder {
 /// The classes that one of app = "rrul" stands for.
 fn response_under_load(base: &Flows, given: bool) -> Option<Vec<Flows>> {
     let count = if given { base.count } else { BOTH_WAYS };
+    let [up, down, pings @ ..] = RRUL_PARTS;
     let bulk = |direction: &str| Flows { name: format!("{}-{direction}", base.name), count, ..base.clone() };
-    let down = Flows { route: base.back.clone(), back: base.route.clone(), ..bulk("down") };
+    let other = Flows { route: base.back.clone(), back: base.route.clone(), ..bulk(down) };
     let size = SizeDraw::of_bytes(Draw::constant(PING_PACKET).ok()?);
+    let (cc, profile) = (Choice::parse("newreno").ok()?, Profile::default());
+    // What is said of TCP is not said of them.
     let ping = |kind: &str| Flows {
         name: format!("{}-{kind}", base.name),
         count: 1,
         app: App::Datagrams(Datagrams { source: Source::Ping(PING), size: size.clone() }),
         segment: Bytes::new(PING_PACKET as u64),
+        cc: cc.clone(),
+        profile: profile.clone(),
+        reads: None,
         ..base.clone()
     };
-    let pings = ["ping", "ping-be", "ping-bk", "ping-ef"].map(ping);
-    Some([bulk("up"), down].into_iter().chain(pings).collect())
+    Some([bulk(up), other].into_iter().chain(pings.map(ping)).collect())
 }
 
 /// Payload of an object of a page, bytes.
@@ -444,6 +489,8 @@ const OBJECT: f64 = 10_000.0;
 /// Payload of an answer in a game, bytes, and the time from tick to tick.
 const ANSWER: f64 = 200.0;
 const TICK: Span = Span::from_millis(50);
+/// What the names of the classes end in that RRUL stands for.
+const RRUL_PARTS: [&str; 6] = ["up", "down", "ping", "ping-be", "ping-bk", "ping-ef"];
 /// Bulk flows each way under RRUL, and the time from ping to ping.
 const BOTH_WAYS: u32 = 4;
 const PING: Span = Span::from_millis(200);

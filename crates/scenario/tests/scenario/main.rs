@@ -8,4 +8,5 @@ mod hostile;
 mod knobs;
 mod media;
 mod networks;
+mod traffic;
 mod values;

@@ -1,0 +1,146 @@
+//! What flows over TCP transfer, and how they come and go.
+
+use crate::common::LEAST;
+use serde_json::Value as Json;
+use sojourn_scenario::{App, Faults, Files, Scenario, Session};
+use std::rc::Rc;
+
+/// The least scenario with these lines in its group of flows, and a file of arrivals beside it.
+fn with(lines: &str) -> Result<Scenario, Faults> {
+    let text = LEAST.replace("[[flows]]", &format!("[[flows]]\n{}", lines.replace("; ", "\n")));
+    let files: Files = Rc::new(|name: &str| match name {
+        "a.csv" => Ok(b"1,10000\n2\n".to_vec()),
+        "late.csv" => Ok(b"60\n".to_vec()),
+        _ => Err(format!("{name} is not there")),
+    });
+    Scenario::parse_beside(text.as_bytes(), "f.toml", &[], &files)
+}
+
+fn without_nulls(json: Json) -> Json {
+    match json {
+        Json::Object(table) => table
+            .into_iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(key, value)| (key, without_nulls(value)))
+            .collect(),
+        Json::Array(items) => items.into_iter().map(without_nulls).collect(),
+        other => other,
+    }
+}
+
+const GROUPS: &[&str] = &[
+    "app = \"transfer\"; size = \"1 MB\"; arrivals = { poisson = \"50 ms\" }",
+    "app = \"transfer\"; size = { pareto = \"10 kB\", shape = 1.2 }; arrivals = { every = \"1 s\", batch = [0, 5] }; count = 9",
+    "app = \"transfer\"; size = \"12 packets\"; arrivals = { file = \"a.csv\" }",
+    "app = \"mice\"",
+    "app = \"mice\"; size = { exponential = \"20 packets\" }; idle = \"1 s\"; lifetime = { exponential = \"10 s\" }",
+    "app = \"mice\"; preset = \"arm_pfc\"; count = 150",
+    "app = \"web\"; objects = 60; connections = 4; size = \"1 kB\"; request = \"300 B\"",
+    "app = \"video\"; ladder = [\"1 Mbit/s\", \"3 Mbit/s\"]; chunk = \"2 s\"; reservoir = \"8 s\"; cushion = \"20 s\"",
+    "app = \"video\"",
+    "app = \"game\"; every = \"50 ms\"",
+    "app = \"bulk\"; arrivals = { poisson = \"1 s\" }; lifetime = \"20 s\"",
+    "app = \"rrul\"; cc = \"cubic\"; ecn = true; stop = \"50 s\"",
+    "app = \"voip\"; arrivals = { poisson = \"1 s\" }; lifetime = { exponential = \"20 s\" }",
+];
+
+#[test]
+fn the_json_reads_back() {
+    for lines in GROUPS {
+        let scenario = with(lines).unwrap_or_else(|faults| panic!("{lines}: {faults}"));
+        let json = toml::to_string(&without_nulls(scenario.to_json())).unwrap();
+        let files: Files = Rc::new(|_: &str| Ok(b"1,10000\n2\n".to_vec()));
+        let back = Scenario::parse_beside(json.as_bytes(), "f.toml", &[], &files);
+        let back = back.unwrap_or_else(|faults| panic!("{json}: {faults}"));
+        assert!(back == scenario, "{json}");
+        assert!(!scenario.describe().is_empty());
+    }
+}
+
+/// Those of the papers.
+#[test]
+fn presets_are_those_of_the_papers() {
+    let of = |lines: &str| with(lines).unwrap().flows[0].app.clone();
+    for lines in ["app = \"mice\"; preset = \"pi_pd\"", "app = \"mice\"; preset = \"pi_pd\"; idle = \"0 s\""]
+    {
+        let App::Session(Session::Mice(mice)) = of(lines) else { panic!() };
+        let told = (mice.size.to_string(), mice.idle.to_string());
+        assert_eq!(told, ("exponential of mean 12 packets".into(), "0 s".into()));
+    }
+    let App::Session(Session::Mice(http)) = of("app = \"mice\"; preset = \"arm_pfc\"; size = \"5 kB\"")
+    else {
+        panic!()
+    };
+    assert_eq!(
+        (http.size.to_string(), http.idle.to_string()),
+        ("5000 B".into(), "exponential of mean 3 s".into())
+    );
+    let App::Session(Session::Web(web)) = of("app = \"web\"") else { panic!() };
+    assert_eq!((web.objects, web.connections, web.size.to_string()), (50, 6, "10 kB".into()));
+}
+
+/// Six classes; the flows down and their ACKs go the other way.
+#[test]
+fn a_response_under_load_is_six_classes() {
+    let scenario = with("app = \"rrul\"; sack = true").unwrap();
+    let names: Vec<(&str, u32)> = scenario.flows.iter().map(|class| (&class.name[..], class.count)).collect();
+    assert_eq!(names[..2], [("rrul-up", 4), ("rrul-down", 4)]);
+    let pings = ["rrul-ping", "rrul-ping-be", "rrul-ping-bk", "rrul-ping-ef"].map(|name| (name, 1));
+    assert_eq!(names[2..], pings);
+    let [up, down, ping, ..] = &scenario.flows[..] else { panic!() };
+    assert_eq!((&up.route, &up.back), (&down.back, &down.route));
+    assert_eq!((&ping.route, ping.app.name()), (&up.route, "ping"));
+    assert!(up.profile.sack == Some(true) && down.profile.sack == Some(true));
+}
+
+#[test]
+fn what_cannot_be_is_told_in_one_line() {
+    for (lines, said) in [
+        (
+            "app = \"transfer\"",
+            "size: is missing; legal: a size such as \"100 kB\", or a distribution of sizes",
+        ),
+        ("app = \"transfer\"; size = \"0 B\"", "size: 0 B is out of range; legal: more than 0, 1 PB at most"),
+        (
+            "size = \"1 MB\"",
+            "size: is not for app = \"bulk\"; legal: with app = \"transfer\", \"mice\", \"web\", \"game\", \"cbr\", \"poisson\", \
+             \"on_off\", \"lrd\", \"ping\"",
+        ),
+        ("idle = \"1 s\"", "idle: is not for app = \"bulk\"; legal: with app = \"mice\", \"web\""),
+        (
+            "app = \"mice\"; reads = \"1 Mbit/s\"",
+            "reads: is not for app = \"mice\", which reads what comes at once; legal: with app = \"bulk\"",
+        ),
+        ("app = \"web\"; objects = 0", "objects: 0 is out of range; legal: 1 to 10000"),
+        ("app = \"web\"; request = \"20 B\"", "request: \"20 B\" is out of range; legal: 28 B to 1500 B"),
+        (
+            "app = \"video\"; ladder = [\"2 Mbit/s\", \"1 Mbit/s\"]",
+            "ladder: [\"2 Mbit/s\", \"1 Mbit/s\"] is no ladder of rates; legal: one to twenty rates in rising order, such as \
+             [\"500 kbit/s\", \"2 Mbit/s\"], 1 kbit/s to 1 Tbit/s",
+        ),
+        (
+            "app = \"video\"; chunk = \"15 s\"",
+            "chunk: 15 s, so that the buffer of 28 s holds no two of them; legal: at most half of reservoir + cushion",
+        ),
+        (
+            "arrivals = { poisson = \"1 s\" }; start = \"0 s\"",
+            "start: is given beside arrivals; legal: one of the two",
+        ),
+        (
+            "arrivals = { poisson = \"1 s\" }; stop = \"0 s\"",
+            "arrivals: the first is at 0 s, when nothing comes any more; legal: before duration and stop",
+        ),
+        ("arrivals = { file = \"none.csv\" }", "arrivals: none.csv is not there"),
+        (
+            "arrivals = { file = \"late.csv\" }",
+            "arrivals: the first is at 60 s, when nothing comes any more; legal: before duration and stop",
+        ),
+        ("lifetime = \"0 s\"", "lifetime: \"0 s\" is out of range; legal: more than 0 on average"),
+    ] {
+        let told = with(lines).expect_err(lines).to_string();
+        assert_eq!(told.split_once("flows[0].").unwrap().1, said, "{lines}");
+    }
+    let clash = with("app = \"rrul\"; name = \"a\"; [[flows]]; name = \"a-up\"").expect_err("a clash");
+    assert!(clash.to_string().contains("its class \"a-up\" has the name of another one"), "{clash}");
+    assert!(with("arrivals = { poisson = \"1 s\" }; stop = \"500 ms\"").is_ok());
+}
