@@ -665,7 +665,7 @@ def test_a_default_that_does_not_fit_is_called_the_default(refused):
 @pytest.mark.parametrize("app", ["cbr", "poisson"])
 def test_explain_names_the_keys_of_an_app(sojourn, app):
     told = sojourn("explain", app).stdout
-    assert "Keys of its group: rate (required), size, ecn, segment, start, stop\n" in told
+    assert "Keys of its group: rate (required), size, ecn, segment, start, arrivals, lifetime, stop\n" in told
     assert "No parameters" not in told
 
 

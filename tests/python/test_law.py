@@ -149,7 +149,7 @@ def test_a_law_is_told_all_there_is_of_packets(folder):
             told["rate"].append((time_s, rate_bps))
 
     result = sj.run(sj.load(folder / "mixed.toml"), discs=["tail_drop", Watcher()])
-    plain, run = result.runs
+    plain, run = result.seen()
     assert run.metrics == plain.metrics
     count = run.conservation
     assert len(told["arrival"]) == count["offered"]
@@ -478,7 +478,8 @@ def test_the_page_lists_all_that_there_is(page):
     ]
     tables = [re.findall(r"`(\w+)[`(]", " ".join(cells)) for cells in firsts if cells]
     methods, packets, values = tables
-    assert methods == list(CALLS)
+    # `retune` is a method of every law, with a page of its own there.
+    assert [method for method in methods if method != "retune"] == list(CALLS)
     fields = {name for kind in (sj.Arrival, sj.Departure) for name in dir(kind) if not name.startswith("_")}
     assert set(packets) == fields
     assert {"label", "target_packets", *values} == set(defaults_of(sj.Law))

@@ -35,7 +35,7 @@ def test_a_predicted_queue_deviates_less_than_a_proportional_integral_one(root: 
 def test_cobalt_drops_a_flood_before_the_buffer_is_full(root: Path) -> None:
     # A buffer's worth of delay is 240 ms; CoDel's marks change nothing for a flow that ignores them.
     scenario = sj.load(root / "scenarios" / "cobalt" / "flood.toml")
-    cobalt, codel = sj.run(scenario, discs=[sj.laws.Cobalt(), sj.laws.Codel()]).runs
+    cobalt, codel = sj.run(scenario, discs=[sj.laws.Cobalt(), sj.laws.Codel()]).seen()
     assert cobalt.metrics["sojourn_mean_s"] < 0.02
     assert codel.metrics["sojourn_mean_s"] > 0.2
     assert cobalt.metrics["utilization"] > 0.99
