@@ -1,6 +1,6 @@
 //! What changes during a run: when, what, and what is refused.
 
-use crate::common::{WHOLE, parse};
+use crate::common::{WHOLE, as_toml, parse};
 use sojourn_scenario::{Faults, Scenario, Setting};
 use sojourn_units::{Rate, Span, Value};
 
@@ -18,7 +18,7 @@ fn told(at: &str) -> String {
 
 fn said(at: &str) -> Vec<String> {
     let scenario = schedule(at).unwrap_or_else(|faults| panic!("{faults}"));
-    let json = toml::to_string(&without_nulls(scenario.to_json())).unwrap();
+    let json = as_toml(&scenario);
     assert_eq!(parse(&json).unwrap_or_else(|faults| panic!("{faults}")), scenario, "reads back");
     let told = scenario.describe();
     let lines: Vec<String> = scenario.at.iter().map(ToString::to_string).collect();
@@ -26,18 +26,6 @@ fn said(at: &str) -> Vec<String> {
         assert!(told.contains(line), "{line} in\n{told}");
     }
     lines
-}
-
-fn without_nulls(value: serde_json::Value) -> serde_json::Value {
-    match value {
-        serde_json::Value::Object(entries) => entries
-            .into_iter()
-            .filter(|(_, value)| !value.is_null())
-            .map(|(key, value)| (key, without_nulls(value)))
-            .collect(),
-        serde_json::Value::Array(items) => items.into_iter().map(without_nulls).collect(),
-        other => other,
-    }
 }
 
 #[test]

@@ -72,3 +72,19 @@ pub(crate) fn disc(scenario: &Scenario) -> &DiscSpec {
 pub(crate) fn access(flows: &Flows) -> Access {
     flows.access.expect("in a dumbbell there are some")
 }
+
+/// A scenario file with the same meaning as the JSON, nulls left out.
+pub(crate) fn as_toml(scenario: &Scenario) -> String {
+    fn without_nulls(value: serde_json::Value) -> serde_json::Value {
+        match value {
+            serde_json::Value::Object(entries) => entries
+                .into_iter()
+                .filter(|(_, value)| !value.is_null())
+                .map(|(key, value)| (key, without_nulls(value)))
+                .collect(),
+            serde_json::Value::Array(items) => items.into_iter().map(without_nulls).collect(),
+            other => other,
+        }
+    }
+    toml::to_string(&without_nulls(scenario.to_json())).unwrap()
+}

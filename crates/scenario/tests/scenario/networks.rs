@@ -1,6 +1,6 @@
 //! Networks: graphs, shorthands, routes.
 
-use crate::common::parse;
+use crate::common::{as_toml, parse};
 use sojourn_scenario::{Faults, Scenario};
 use sojourn_units::Span;
 
@@ -37,24 +37,6 @@ fn managed(scenario: &Scenario) -> Vec<&str> {
 fn ways(scenario: &Scenario) -> [Vec<&str>; 2] {
     let flows = &scenario.flows[0];
     [&flows.route, &flows.back].map(|route| scenario.topology.nodes_of(route).collect())
-}
-
-fn as_toml(scenario: &Scenario) -> String {
-    let mut json = scenario.to_json();
-    strip(&mut json);
-    toml::to_string(&json).unwrap()
-}
-
-/// TOML has no null.
-fn strip(json: &mut serde_json::Value) {
-    match json {
-        serde_json::Value::Object(entries) => {
-            entries.retain(|_, value| !value.is_null());
-            entries.values_mut().for_each(strip);
-        }
-        serde_json::Value::Array(items) => items.iter_mut().for_each(strip),
-        _ => {}
-    }
 }
 
 #[test]

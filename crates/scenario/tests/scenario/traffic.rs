@@ -1,7 +1,6 @@
 //! What flows over TCP transfer, and how they come and go.
 
-use crate::common::LEAST;
-use serde_json::Value as Json;
+use crate::common::{LEAST, as_toml};
 use sojourn_scenario::{App, Faults, Files, Scenario, Session};
 use std::rc::Rc;
 
@@ -14,18 +13,6 @@ fn with(lines: &str) -> Result<Scenario, Faults> {
         _ => Err(format!("{name} is not there")),
     });
     Scenario::parse_beside(text.as_bytes(), "f.toml", &[], &files)
-}
-
-fn without_nulls(json: Json) -> Json {
-    match json {
-        Json::Object(table) => table
-            .into_iter()
-            .filter(|(_, value)| !value.is_null())
-            .map(|(key, value)| (key, without_nulls(value)))
-            .collect(),
-        Json::Array(items) => items.into_iter().map(without_nulls).collect(),
-        other => other,
-    }
 }
 
 const GROUPS: &[&str] = &[
@@ -48,7 +35,7 @@ const GROUPS: &[&str] = &[
 fn the_json_reads_back() {
     for lines in GROUPS {
         let scenario = with(lines).unwrap_or_else(|faults| panic!("{lines}: {faults}"));
-        let json = toml::to_string(&without_nulls(scenario.to_json())).unwrap();
+        let json = as_toml(&scenario);
         let files: Files = Rc::new(|_: &str| Ok(b"1,10000\n2\n".to_vec()));
         let back = Scenario::parse_beside(json.as_bytes(), "f.toml", &[], &files);
         let back = back.unwrap_or_else(|faults| panic!("{json}: {faults}"));

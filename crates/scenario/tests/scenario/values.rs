@@ -1,6 +1,6 @@
 //! What a scenario says is what is read; what it leaves out has the documented default.
 
-use crate::common::{LEAST, WHOLE, access, bottleneck, disc, parse, parse_with};
+use crate::common::{LEAST, WHOLE, access, as_toml, bottleneck, disc, parse, parse_with};
 use sojourn_aqm::Limit;
 use sojourn_scenario::{
     App, Change, DiscSpec, Key, Preset, Scenario, Setting, Source, Spread, Start, explain, schema,
@@ -11,22 +11,6 @@ use sojourn_units::{Bytes, Rate, Span};
 
 fn mbit(rate: f64) -> Rate {
     Rate::from_bits_per_second(rate * 1e6)
-}
-
-/// A scenario file with the same meaning as the JSON, nulls left out.
-fn as_toml(scenario: &Scenario) -> String {
-    fn without_nulls(value: serde_json::Value) -> serde_json::Value {
-        match value {
-            serde_json::Value::Object(entries) => entries
-                .into_iter()
-                .filter(|(_, value)| !value.is_null())
-                .map(|(key, value)| (key, without_nulls(value)))
-                .collect(),
-            serde_json::Value::Array(items) => items.into_iter().map(without_nulls).collect(),
-            other => other,
-        }
-    }
-    toml::to_string(&without_nulls(scenario.to_json())).unwrap()
 }
 
 #[test]

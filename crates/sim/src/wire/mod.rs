@@ -3,32 +3,30 @@
 //! A packet has cost its link queue and capacity by then. A [`Wire`] is those of these that a link has, always in this
 //! order:
 //!
-//! 1. [`loss`]: each packet by itself
+//! 1. loss: each packet by itself
 //! 2. [`bursts`]: losses that come together
-//! 3. [`corrupt`]: damaged; goes on to its end, where its receiver throws it away
-//! 4. [`bleach`]: comes without its ECN bits
+//! 3. corrupt: one bit is wrong; links carry the packet on as they would, it takes queue and capacity to its very end, and
+//!    there the checksum of IP, TCP or UDP (RFC 791, RFC 9293, RFC 768) gives it away. It is never taken for a whole one.
+//! 4. bleach: somebody clears both ECN bits, ECT and CE alike (RFC 3168, section 18.1); what was a mark is lost with
+//!    them, and queues behind may only drop the packet
 //! 5. [`jitter`]: comes later, in order
 //! 6. [`reorder`]: held back, so that others overtake it
-//! 7. [`duplicate`]: comes twice at once, as it is by then
+//! 7. duplicate: the copy comes at once behind the packet, as it is by then: damaged, bleached or late as that one
+//!
+//! Loss, corrupt, bleach and duplicate are each a [`chance`].
 //!
 //! Each draws from the stream `"LINK/loss"`, `"LINK/bursts"` and so on, for every packet, also one that is lost
 //! already: what one does to a packet follows from the packet's number on its link alone, and adding one changes
 //! nothing of another.
 
-pub(crate) mod bleach;
 pub(crate) mod bursts;
-pub(crate) mod corrupt;
-pub(crate) mod duplicate;
+pub(crate) mod chance;
 pub(crate) mod jitter;
-pub(crate) mod loss;
 pub(crate) mod reorder;
 
-use bleach::Bleach;
 use bursts::Bursts;
-use corrupt::Corrupt;
-use duplicate::Duplicate;
+use chance::Chance;
 use jitter::Jitter;
-use loss::Loss;
 use reorder::Reorder;
 use sojourn_scenario::links::Impairments;
 use sojourn_units::{Prob, Span, Stream, Time};
@@ -36,13 +34,13 @@ use sojourn_units::{Prob, Span, Stream, Time};
 /// The impairments of one direction of a link.
 #[derive(Clone, Debug)]
 pub struct Wire {
-    loss: Option<Loss>,
+    loss: Option<Chance>,
     bursts: Option<Bursts>,
-    corrupt: Option<Corrupt>,
-    bleach: Option<Bleach>,
+    corrupt: Option<Chance>,
+    bleach: Option<Chance>,
     jitter: Option<Jitter>,
     reorder: Option<Reorder>,
-    duplicate: Option<Duplicate>,
+    duplicate: Option<Chance>,
 }
 
 /// What becomes of a packet.
@@ -64,16 +62,17 @@ impl Wire {
     /// The wire of the link called `link` under this seed.
     pub fn new(plan: &Impairments, seed: u64, link: &str) -> Wire {
         let draws = |name: &str| Stream::named(seed, &format!("{link}/{name}"));
-        let given = |probability: Prob| (probability > Prob::ZERO).then_some(probability);
+        let chance = |probability: Prob, name: &str| {
+            (probability > Prob::ZERO).then(|| Chance::new(probability, draws(name)))
+        };
         Wire {
-            loss: given(plan.loss).map(|probability| Loss::new(probability, draws("loss"))),
+            loss: chance(plan.loss, "loss"),
             bursts: plan.bursts.map(|plan| Bursts::new(plan, draws("bursts"))),
-            corrupt: given(plan.corrupt).map(|probability| Corrupt::new(probability, draws("corrupt"))),
-            bleach: given(plan.bleach).map(|probability| Bleach::new(probability, draws("bleach"))),
+            corrupt: chance(plan.corrupt, "corrupt"),
+            bleach: chance(plan.bleach, "bleach"),
             jitter: plan.jitter.clone().map(|longer| Jitter::new(longer, draws("jitter"))),
             reorder: plan.reorder.clone().map(|plan| Reorder::new(plan, draws("reorder"))),
-            duplicate: given(plan.duplicate)
-                .map(|probability| Duplicate::new(probability, draws("duplicate"))),
+            duplicate: chance(plan.duplicate, "duplicate"),
         }
     }
 
@@ -84,13 +83,13 @@ impl Wire {
 
     /// What becomes of the next packet, which without this would come to the far end at `at`; never before the last.
     pub fn carry(&mut self, at: Time) -> Fate {
-        let lost = self.loss.as_mut().is_some_and(Loss::loses);
+        let lost = self.loss.as_mut().is_some_and(Chance::happens);
         let lost = self.bursts.as_mut().is_some_and(Bursts::loses) || lost;
-        let corrupt = self.corrupt.as_mut().is_some_and(Corrupt::damages);
-        let bleached = self.bleach.as_mut().is_some_and(Bleach::bleaches);
+        let corrupt = self.corrupt.as_mut().is_some_and(Chance::happens);
+        let bleached = self.bleach.as_mut().is_some_and(Chance::happens);
         let at = self.jitter.as_mut().map_or(at, |jitter| jitter.delay(at));
         let at = self.reorder.as_mut().map_or(at, |reorder| reorder.hold_back(at));
-        let twice = self.duplicate.as_mut().is_some_and(Duplicate::doubles);
+        let twice = self.duplicate.as_mut().is_some_and(Chance::happens);
         Fate { at, lost, corrupt, bleached, twice }
     }
 }
