@@ -179,7 +179,7 @@ impl<P: Probe> Simulation<P> {
             }
             for errand in &mut member.errands {
                 // What was asked for before is not answered any more.
-                (errand.awaited, errand.life) = (false, errand.life.wrapping_add(1));
+                (errand.awaited, errand.life) = (false, errand.life + 1);
             }
         }
         let until = (member.until < Time::NEVER).then_some(member.until);

@@ -75,7 +75,7 @@ impl<P: Probe> Simulation<P> {
         let Source::Tcp(connection) = &mut flow.source else { return self.receive_datagram(at, packet) };
         // Its checksum gives a damaged one away.
         let Some(segment) = self.pool.take(packet) else { return };
-        let (reverse, life, member) = (flow.reverse, flow.heard, flow.member);
+        let (reverse, member) = (flow.reverse, flow.member);
         let receiver = &mut connection.receiver;
         let slow = receiver.read_by(at).is_some();
         if slow {
@@ -95,7 +95,10 @@ impl<P: Probe> Simulation<P> {
             self.note_delivered(at, number, end);
         }
         if let Some(ack) = answer {
-            let packet = self.pool.of_segment(ack, number, reverse, life);
+            let packet = self.pool.of_segment(ack, number, reverse);
+            if member != NOBODY {
+                self.label(packet, |errand| errand.hears);
+            }
             self.travel(at, packet);
         }
     }
@@ -108,7 +111,10 @@ impl<P: Probe> Simulation<P> {
             let receiver = &mut connection.receiver;
             let Some(due) = receiver.next_timeout().filter(|due| *due < at) else { return };
             if let Some(ack) = receiver.on_timeout(due) {
-                let packet = self.pool.of_segment(ack, number, flow.reverse, flow.heard);
+                let packet = self.pool.of_segment(ack, number, flow.reverse);
+                if flow.member != NOBODY {
+                    self.label(packet, |errand| errand.hears);
+                }
                 self.travel(due, packet);
             }
         }
@@ -183,7 +189,10 @@ impl<P: Probe> Simulation<P> {
                 }
                 return;
             };
-            let packet = self.pool.of_segment(segment, number, flow.forward, flow.life);
+            let packet = self.pool.of_segment(segment, number, flow.forward);
+            if flow.member != NOBODY {
+                self.label(packet, |errand| errand.sends);
+            }
             self.travel(at, packet);
         }
     }

@@ -11,11 +11,12 @@ use crate::apps::datagrams::Datagrams;
 use crate::apps::{Ask, Wish};
 use crate::event::{Event, Kind};
 use crate::flow::{Connection, Source, State};
-use crate::member::PATIENCE;
+use crate::member::{Errand, PATIENCE};
 use crate::network::{DatagramsPlan, SourcePlan};
 use crate::packet::Packet;
 use crate::probe::Probe;
 use sojourn_units::Time;
+use std::cmp::Ordering;
 
 /// What applications want.
 impl<P: Probe> Simulation<P> {
@@ -72,7 +73,7 @@ impl<P: Probe> Simulation<P> {
         let member = &mut self.members[number as usize];
         let (class, flow) = (member.class, member.first);
         let errand = member.errand(flow);
-        errand.life = errand.life.wrapping_add(1);
+        errand.life += 1;
         (errand.began, errand.end, errand.awaited) = (self.now, bytes, true);
         let life = errand.life;
         let at_work = &mut self.flows[flow as usize];
@@ -93,14 +94,14 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// A sender begins a connection, with data up to byte `end`.
-    fn open(&mut self, at: Time, number: u32, life: u8, end: u64) {
+    fn open(&mut self, at: Time, number: u32, life: u32, end: u64) {
         let flow = &mut self.flows[number as usize];
         let Source::Tcp(connection) = &mut flow.source else { return };
-        if flow.life != life {
-            if let Some(config) = self.members[flow.member as usize].source.config() {
-                connection.sender = Connection::sender(config.clone());
-            }
-            flow.life = life;
+        let member = &mut self.members[flow.member as usize];
+        if std::mem::replace(&mut member.errand(number).sends, life) != life
+            && let Some(config) = member.source.config()
+        {
+            connection.sender = Connection::sender(config.clone());
         }
         flow.state = State::Sending;
         connection.sender.supply(end);
@@ -115,7 +116,7 @@ impl<P: Probe> Simulation<P> {
         let (class, flow) = (member.class, member.first + ask.connection);
         let errand = member.errand(flow);
         if ask.anew {
-            errand.life = errand.life.wrapping_add(1);
+            errand.life += 1;
             errand.end = 0;
             self.probe.began(now, flow, class);
         }
@@ -130,7 +131,8 @@ impl<P: Probe> Simulation<P> {
         let reverse = flow.reverse;
         let errand = self.members[flow.member as usize].errand(number);
         let (end, len, life) = (errand.end, errand.request, errand.life);
-        let packet = self.pool.request(end, len, number, reverse, life);
+        let packet = self.pool.request(end, len, number, reverse);
+        self.pool.set_life(packet, life);
         self.travel(at, packet);
     }
 
@@ -160,10 +162,8 @@ impl<P: Probe> Simulation<P> {
         if packet.is_damaged() {
             return false;
         }
-        let flow = &self.flows[number as usize];
-        let heard = flow.heard;
         let now = self.now;
-        let member = &mut self.members[flow.member as usize];
+        let member = &mut self.members[self.flows[number as usize].member as usize];
         let (asks, until) = (member.asks, member.until);
         if asks {
             let errand = member.errand(number);
@@ -175,7 +175,7 @@ impl<P: Probe> Simulation<P> {
                 return false;
             }
         }
-        self.is_of_this_life(at, packet, heard)
+        self.is_of_this_life(at, packet)
     }
 
     /// The first packet that had to wait has its time.
@@ -188,10 +188,13 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// Throws away a packet of an earlier connection; at one of the next the receiver begins anew.
-    fn is_of_this_life(&mut self, at: Time, packet: Packet, heard: u8) -> bool {
+    fn is_of_this_life(&mut self, at: Time, packet: Packet) -> bool {
+        // Datagrams have no connection.
+        let Some(life) = self.pool.life(packet) else { return true };
         let number = packet.flow_number();
-        let newer = packet.life.wrapping_sub(heard).cast_signed();
-        if newer < 0 {
+        let member = self.flows[number as usize].member;
+        let newer = life.cmp(&self.members[member as usize].errand(number).hears);
+        if newer.is_lt() {
             self.pool.free(packet);
             return false;
         }
@@ -199,7 +202,7 @@ impl<P: Probe> Simulation<P> {
         if let Some(before) = at.nanos().checked_sub(1) {
             self.repeat_until(Time::from_nanos(before), number);
         }
-        if newer > 0 {
+        if newer.is_gt() {
             self.acknowledge_before(at, number);
             let flow = &mut self.flows[number as usize];
             if let Source::Tcp(connection) = &mut flow.source {
@@ -207,10 +210,11 @@ impl<P: Probe> Simulation<P> {
                 if let Some(since) = self.readers.remove(&number) {
                     self.probe.read(since, at, number, &|time| receiver.read_by(time).unwrap_or_default());
                 }
-                if let Some(config) = self.members[flow.member as usize].source.config() {
+                let member = &mut self.members[member as usize];
+                if let Some(config) = member.source.config() {
                     *receiver = Connection::receiver(config.clone());
                 }
-                flow.heard = packet.life;
+                member.errand(number).hears = life;
             }
         }
         true
@@ -219,12 +223,10 @@ impl<P: Probe> Simulation<P> {
     /// A member's receiver has got in order all up to byte `end`.
     #[cold]
     pub(super) fn note_delivered(&mut self, at: Time, number: u32, end: u64) {
-        let flow = &self.flows[number as usize];
-        let heard = flow.heard;
-        let member = &mut self.members[flow.member as usize];
+        let member = &mut self.members[self.flows[number as usize].member as usize];
         let asks = member.asks;
         let errand = member.errand(number);
-        if errand.life != heard {
+        if errand.life != errand.hears {
             return;
         }
         errand.heard = errand.heard.min(at);
@@ -253,31 +255,31 @@ impl<P: Probe> Simulation<P> {
     pub(super) fn hear(&mut self, at: Time, packet: Packet) {
         let number = packet.flow_number();
         let flow = &self.flows[number as usize];
-        let newer = packet.life.wrapping_sub(flow.life).cast_signed();
+        let errand = self.members[flow.member as usize].errand(number);
+        let Some(life) = self.pool.life(packet) else { return };
+        let newer = life.cmp(&errand.sends);
         let is_up = matches!(flow.state, State::Sending | State::Stopped);
         match self.pool.asked(packet) {
-            None if newer == 0 && is_up => {
+            None if newer.is_eq() && is_up => {
                 self.take_acknowledgment(at, packet);
                 return self.note_acknowledged(at, number);
             }
-            Some(end) => self.answer(at, packet, (end, newer)),
-            None => {}
+            Some(end) if life == errand.life => self.answer(at, number, (life, newer), end),
+            _ => {}
         }
         self.pool.free(packet);
     }
 
-    /// A sender is asked for data up to byte `end` of a connection that is newer than its own by so much.
-    fn answer(&mut self, at: Time, packet: Packet, (end, newer): (u64, i8)) {
-        let number = packet.flow_number();
+    /// A sender is asked for data up to byte `end` of the newest connection; `newer` is what that is to its own.
+    fn answer(&mut self, at: Time, number: u32, (life, newer): (u32, Ordering), end: u64) {
         let flow = &mut self.flows[number as usize];
-        if packet.life != self.members[flow.member as usize].errand(number).life {
-            return;
-        }
         match (flow.state, &mut flow.source) {
-            (State::Waiting | State::Sending, _) if newer > 0 => self.open(at, number, packet.life, end),
-            (State::Waiting, _) if newer == 0 => self.open(at, number, packet.life, end),
+            (State::Waiting, _) if newer.is_ge() => self.open(at, number, life, end),
+            (State::Sending, _) if newer.is_gt() => self.open(at, number, life, end),
             // A request that comes again says nothing new.
-            (State::Sending, Source::Tcp(connection)) if newer == 0 && end > connection.sender.supplied() => {
+            (State::Sending, Source::Tcp(connection))
+                if newer.is_eq() && end > connection.sender.supplied() =>
+            {
                 connection.sender.supply(end);
                 self.pump(at, number);
             }
@@ -319,5 +321,14 @@ impl<P: Probe> Simulation<P> {
         } else {
             self.vacate(number);
         }
+    }
+
+    /// A packet that leaves an end is told of which of its connections that is.
+    #[cold]
+    pub(super) fn label(&mut self, packet: Packet, of: impl Fn(&Errand) -> u32) {
+        let number = packet.flow_number();
+        let member = self.flows[number as usize].member;
+        let life = of(self.members[member as usize].errand(number));
+        self.pool.set_life(packet, life);
     }
 }
