@@ -14,6 +14,7 @@ __all__ = [
     "Cancelled",
     "Departure",
     "LawError",
+    "LinkRun",
     "Observation",
     "Run",
     "Scenario",
@@ -339,6 +340,7 @@ class Run:
     @property
     def cpu_s(self) -> float: ...
 
+@final
 class LinkRun:
     """What one run measured at one link."""
 
@@ -362,7 +364,7 @@ def run(
     scenario: Scenario,
     seed: int,
     ticket: Ticket,
-    laws: Sequence[object] = (),
+    laws: Sequence[object] = ...,
 ) -> Run:
     """Run the packet plant once, without the interpreter's lock.
 
