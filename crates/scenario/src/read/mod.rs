@@ -1,11 +1,13 @@
 //! From the tree of a file to a checked scenario.
 
+mod apps;
 mod changes;
 mod flows;
 mod links;
+mod routes;
 mod udp;
 
-pub(crate) use flows::TCP_KEYS;
+pub(crate) use apps::TCP_KEYS;
 
 use crate::faults::{Flaw, MOST_LINES, Place};
 use crate::keys::{Key, Preset, Title, keys_of};

@@ -1,6 +1,6 @@
 //! What groups of flows send over UDP.
 
-use super::flows::Hosts;
+use super::routes::Hosts;
 use super::{FASTEST_ACCESS, Reader, Section};
 use crate::app::{App, AppName, apps_with};
 use crate::scenario::Access;
