@@ -1,6 +1,6 @@
 //! The lines of a trace: JSON with its keys in a fixed order.
 
-use super::{Answer, Call, Header, Trace};
+use super::{Answer, Call, Header, VerdictTrace};
 use crate::disc::DiscSpec;
 use crate::json::of_value;
 use serde_json::{Map, Value as Json, json};
@@ -8,8 +8,8 @@ use sojourn_aqm::{Arrival, Backlog, Departure, FlowId, Observation, Site, Verdic
 use sojourn_units::{Ecn, Prob, Rate, Span, Time, Value};
 use std::fmt;
 
-/// The text of a trace, which [`Trace::parse`] reads back to the last bit.
-impl fmt::Display for Trace {
+/// The text of a trace, which [`VerdictTrace::parse`] reads back to the last bit.
+impl fmt::Display for VerdictTrace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Header { about, clause, disc, site } = &self.header;
         let mut head = vec![

@@ -16,7 +16,7 @@ use std::fmt;
 
 /// A law at its place, and what it was told and answered.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Trace {
+pub struct VerdictTrace {
     /// Which law, where.
     pub header: Header,
     /// Every call with its answer.
@@ -66,9 +66,9 @@ pub struct Answer {
     pub next: Option<Time>,
 }
 
-impl Trace {
+impl VerdictTrace {
     /// Reads a trace; a refusal names its line.
-    pub fn parse(text: &str) -> Result<Trace, String> {
+    pub fn parse(text: &str) -> Result<VerdictTrace, String> {
         let mut lines = text.lines().enumerate().map(|(place, line)| (place + 1, line));
         let numbered = |(number, line): (usize, &str)| {
             let object = Object::read(line).map_err(|what| format!("line {number}: {what}"))?;
@@ -81,7 +81,7 @@ impl Trace {
             let read = object.call().and_then(|call| object.answer(&call).map(|answer| (call, answer)));
             read.map_err(|what| format!("line {number}: {what}"))
         });
-        Ok(Trace { header, calls: calls.collect::<Result<_, _>>()? })
+        Ok(VerdictTrace { header, calls: calls.collect::<Result<_, _>>()? })
     }
 
     /// Plays the calls to a new law of its kind; the first answer that differs is told by its line.
@@ -182,7 +182,7 @@ mod tests {
     use sojourn_aqm::{Backlog, FlowId};
     use sojourn_units::{Ecn, Prob, Span};
 
-    fn trace() -> Trace {
+    fn trace() -> VerdictTrace {
         let rate = Rate::from_bits_per_second(8e6);
         let base_rtt = Some(Span::from_millis(100));
         let site = Site { rate, packet: 1000.0, limit: f64::INFINITY, flows: Some(10.0), base_rtt };
@@ -227,13 +227,13 @@ mod tests {
             let answer = call.put_to(law.as_mut());
             (call, answer)
         });
-        Trace { header, calls: calls.into() }
+        VerdictTrace { header, calls: calls.into() }
     }
 
     #[test]
     fn a_trace_is_read_back_to_the_last_bit_and_replays() {
         let trace = trace();
-        assert_eq!(Trace::parse(&trace.to_string()), Ok(trace.clone()));
+        assert_eq!(VerdictTrace::parse(&trace.to_string()), Ok(trace.clone()));
         assert_eq!(trace.replay(), Ok(()));
         let verdicts: Vec<_> = trace.calls.iter().filter_map(|(_, answer)| answer.verdict).collect();
         assert_eq!(verdicts, [Verdict::Mark, Verdict::Drop, Verdict::Pass, Verdict::Pass]);
@@ -256,7 +256,7 @@ mod tests {
     fn the_clause_that_decides_is_read_back_and_told() {
         let mut trace = trace();
         trace.header.clause = Some("RFC 0, section 0: marks".into());
-        assert_eq!(Trace::parse(&trace.to_string()), Ok(trace.clone()));
+        assert_eq!(VerdictTrace::parse(&trace.to_string()), Ok(trace.clone()));
         trace.calls[1].1.verdict = Some(Verdict::Pass);
         let told = trace.replay().unwrap_err();
         assert_eq!(told, "line 3: answers mark, expected pass (RFC 0, section 0: marks)");
@@ -274,10 +274,10 @@ mod tests {
             ("\"verdict\":\"drop\"", "\"verdict\":1", "line 4: verdict: is not text"),
             ("\"flow\":3", "\"flow\":4294967296", "line 3: flow: 4294967296 is more than"),
         ] {
-            let refused = Trace::parse(&text.replacen(from, to, 1)).unwrap_err();
+            let refused = VerdictTrace::parse(&text.replacen(from, to, 1)).unwrap_err();
             assert!(refused.starts_with(told), "{refused}");
         }
-        assert!(Trace::parse("").unwrap_err().starts_with("line 1: is missing"));
-        assert!(Trace::parse("[]").unwrap_err().starts_with("line 1: is not a JSON object"));
+        assert!(VerdictTrace::parse("").unwrap_err().starts_with("line 1: is missing"));
+        assert!(VerdictTrace::parse("[]").unwrap_err().starts_with("line 1: is not a JSON object"));
     }
 }
