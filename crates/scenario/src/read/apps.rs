@@ -2,7 +2,7 @@
 
 use super::routes::Hosts;
 use super::{Reader, Section};
-use crate::app::{App, AppName, KEYS};
+use crate::app::{App, AppName, apps_with, is_of_an_app};
 use crate::keys::{Paper, SHORT};
 use crate::scenario::Flows;
 use crate::sessions::{Game, Ladder, Mice, Session, Video, Web};
@@ -15,8 +15,9 @@ impl Reader {
     /// What a group sends. A key that means nothing for it is refused.
     pub(super) fn app(&mut self, group: &Section<'_>, hosts: Option<&Hosts>) -> Option<App> {
         let AppName(name) = group.get("app")?;
-        for (key, apps) in KEYS.iter().filter(|(key, apps)| group.given(key) && !apps.contains(&name)) {
-            let apps: Vec<String> = apps.iter().map(|app| format!("\"{app}\"")).collect();
+        let own = group.given.iter().map(|entry| entry.key.name).filter(|key| is_of_an_app(key));
+        for key in own.filter(|key| !App::has_key(name, key)) {
+            let apps: Vec<String> = apps_with(key).map(|app| format!("\"{app}\"")).collect();
             let what = format!("is not for app = \"{name}\"; legal: with app = {}", apps.join(", "));
             self.refuse(group, key, &what);
         }

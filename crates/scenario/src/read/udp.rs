@@ -2,7 +2,7 @@
 
 use super::routes::Hosts;
 use super::{FASTEST_ACCESS, Reader, Section};
-use crate::app::{App, AppName, apps_with};
+use crate::app::{App, AppName};
 use crate::scenario::Access;
 use crate::udp::{Datagrams, Lrd, OnOff, PERIOD, PING_PACKET, Source, VOICE_PACKET};
 use sojourn_units::{Bytes, Draw, Rate, SizeDraw, Span, TimeDraw};
@@ -15,7 +15,7 @@ impl Reader {
         name: &str,
         hosts: Option<&Hosts>,
     ) -> Option<Datagrams> {
-        let rate = if apps_with("rate").contains(&name) && !group.given("rate") {
+        let rate = if App::has_key(name, "rate") && !group.given("rate") {
             let what = format!("app = \"{name}\" needs a rate; legal: rate = \"1 Mbit/s\", for example");
             self.refuse(group, "rate", &what);
             None
@@ -124,7 +124,7 @@ impl Reader {
 pub(super) fn packet_of(group: &Section<'_>) -> Option<f64> {
     let AppName(name) = group.get("app")?;
     // The size of an application over TCP is of what it transfers.
-    if group.given("size") && !App::is_tcp_named(name) && apps_with("size").contains(&name) {
+    if group.given("size") && !App::is_tcp_named(name) && App::has_key(name, "size") {
         return Some(group.get::<SizeDraw>("size")?.bytes(1.0).mean());
     }
     match name {
