@@ -6,7 +6,7 @@ use crate::app::{App, AppName, apps_with, is_of_an_app};
 use crate::keys::{Paper, SHORT};
 use crate::scenario::Flows;
 use crate::sessions::{Game, Ladder, Mice, Session, Video, Web};
-use crate::udp::{Datagrams, PING_PACKET, Source};
+use crate::udp::{Datagrams, PING_EVERY, PING_PACKET, Source};
 use sojourn_tcp::Profile;
 use sojourn_tcp::cc::Choice;
 use sojourn_units::{Bytes, Draw, Rate, SizeDraw, Span, TimeDraw};
@@ -123,7 +123,7 @@ pub(super) fn response_under_load(base: &Flows, given: bool) -> Option<Vec<Flows
     let ping = |kind: &str| Flows {
         name: format!("{}-{kind}", base.name),
         count: 1,
-        app: App::Datagrams(Datagrams { source: Source::Ping(PING), size: size.clone() }),
+        app: App::Datagrams(Datagrams { source: Source::Ping(PING_EVERY), size: size.clone() }),
         segment: Bytes::new(PING_PACKET as u64),
         cc: cc.clone(),
         profile: profile.clone(),
@@ -140,9 +140,8 @@ const ANSWER: f64 = 200.0;
 const TICK: Span = Span::from_millis(50);
 /// What the names of the classes end in that RRUL stands for.
 pub(super) const RRUL_PARTS: [&str; 6] = ["up", "down", "ping", "ping-be", "ping-bk", "ping-ef"];
-/// Bulk flows each way under RRUL, and the time from ping to ping.
+/// Bulk flows each way under RRUL.
 const BOTH_WAYS: u32 = 4;
-const PING: Span = Span::from_millis(200);
 /// Bytes of a transfer.
 const MOST_VOLUME: f64 = 1e15;
 /// Keys of a group of flows that speak of TCP; those of [`SHORT`] do too.

@@ -3,7 +3,7 @@
 use super::apps::{RRUL_PARTS, response_under_load};
 use super::links::Draft;
 use super::udp::packet_of;
-use super::{Entry, FASTEST_ACCESS, Reader, Section};
+use super::{Entry, FASTEST_ACCESS, MOST_FLOWS, Reader, Section};
 use crate::app::{App, AppName};
 use crate::arrivals::Arrivals;
 use crate::keys::{Name, Preset, ProfileName, SHORT};
@@ -265,5 +265,3 @@ impl Reader {
 
 /// Flows of a class at a time that come by themselves, where nothing is said of it.
 const MOST_AT_A_TIME: u64 = 10_000;
-/// Flows of all groups.
-const MOST_FLOWS: u64 = 1_000_000;

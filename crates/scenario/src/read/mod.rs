@@ -290,6 +290,12 @@ fn mean_segment(groups: &[Section<'_>]) -> Option<f64> {
     (flows > 0.0).then(|| bytes / flows)
 }
 
+/// Names as a fault lists them: the first ones of many.
+fn listed<T: AsRef<str>>(names: &[T]) -> String {
+    let shown: Vec<&str> = names.iter().take(MOST_SHOWN).map(AsRef::as_ref).collect();
+    format!("{}{}", shown.join(", "), if names.len() > MOST_SHOWN { ", ..." } else { "" })
+}
+
 /// A place where every law finds what it needs, for files that do not tell of theirs.
 fn somewhere() -> Site {
     Site {
@@ -301,6 +307,10 @@ fn somewhere() -> Site {
     }
 }
 
+/// Flows of all groups, and of one.
+const MOST_FLOWS: u64 = 1_000_000;
+/// Names that a fault lists.
+const MOST_SHOWN: usize = 20;
 /// Steps of the series.
 const MOST_SAMPLES: u64 = 1_000_000;
 /// The slowest link, bit/s.
