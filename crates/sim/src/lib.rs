@@ -40,7 +40,7 @@ pub use histogram::Histogram;
 pub use network::Network;
 pub use packet::Packet;
 pub use probe::{Probe, Window};
-pub use recorder::{Measured, Recorder, Watch, Watched};
+pub use recorder::{Interval, Recorder, Watched, Watchlist};
 pub use results::{Balance, LinkOutcome, Metric, Outcome, Row, Series};
 pub use run::Run;
 pub use wire::{Fate, Wire};

@@ -1,6 +1,6 @@
 //! Measures what the contract names, in memory that does not grow with time.
 
-use crate::class::Class;
+use crate::class::ClassTally;
 use crate::histogram::Histogram;
 use crate::passage::{Passage, Tally};
 use crate::probe::{Probe, Window};
@@ -11,11 +11,11 @@ use sojourn_units::{Span, Time};
 /// Watches the discs of some links, the senders and the receivers.
 #[derive(Clone, Debug)]
 pub struct Recorder {
-    measured: Measured,
+    measured: Interval,
     step: Span,
     /// By the number of the link; None where it is not watched.
     discs: Vec<Option<Box<Disc>>>,
-    pub(crate) classes: Vec<Class>,
+    pub(crate) classes: Vec<ClassTally>,
     /// Each flow's class.
     pub(crate) class_of: Vec<u32>,
     /// Bytes that each flow's application got.
@@ -25,7 +25,7 @@ pub struct Recorder {
 
 /// What a recorder watches.
 #[derive(Clone, Debug)]
-pub struct Watch {
+pub struct Watchlist {
     /// The links, each once.
     pub links: Vec<Watched>,
     /// How many classes there are.
@@ -33,7 +33,7 @@ pub struct Watch {
     /// The class of each flow that there is from the start.
     pub flows: Vec<u32>,
     /// When.
-    pub measured: Measured,
+    pub measured: Interval,
     /// The step of the series.
     pub step: Span,
 }
@@ -51,7 +51,7 @@ pub struct Watched {
 
 /// The time that is measured: after the warm-up, up to the end.
 #[derive(Clone, Copy, Debug)]
-pub struct Measured {
+pub struct Interval {
     /// The end of the warm-up.
     pub from: Time,
     /// The end of the run.
@@ -85,8 +85,8 @@ pub(crate) struct Share {
 
 impl Recorder {
     /// Watches what it is told to.
-    pub fn new(watch: Watch) -> Recorder {
-        let Watch { links, classes, flows, measured, step } = watch;
+    pub fn new(watch: Watchlist) -> Recorder {
+        let Watchlist { links, classes, flows, measured, step } = watch;
         let mut discs = Vec::new();
         for watched in links {
             let number = watched.link as usize;
@@ -99,7 +99,7 @@ impl Recorder {
             measured,
             step,
             discs,
-            classes: (0..classes).map(|_| Class::new(steps)).collect(),
+            classes: (0..classes).map(|_| ClassTally::new(steps)).collect(),
             received_bytes: vec![0; flows.len()],
             windows: Windows::new(&flows, classes, step, measured.until),
             class_of: flows,
@@ -144,7 +144,7 @@ impl Recorder {
         self.discs.get_mut(link as usize)?.as_deref_mut()
     }
 
-    fn class(&mut self, flow: u32) -> &mut Class {
+    fn class(&mut self, flow: u32) -> &mut ClassTally {
         &mut self.classes[self.class_of[flow as usize] as usize]
     }
 
@@ -169,7 +169,7 @@ impl Recorder {
         add(&mut share.passage);
     }
 
-    /// As [`Class::receive`], and never inlined either.
+    /// As [`ClassTally::receive`], and never inlined either.
     #[inline(never)]
     fn receive_in_class(&mut self, at: Time, flow: u32, bytes: u64) {
         let step = self.step;

@@ -430,14 +430,14 @@ const SMOOTHING_S: f64 = 1.0;
 mod tests {
     use super::*;
     use crate::probe::Probe;
-    use crate::recorder::{self, Watch, Watched};
+    use crate::recorder::{self, Watched, Watchlist};
     use sojourn_aqm::Cause;
     use sojourn_units::Time;
 
     fn recorder(classes: u32, flows: Vec<u32>) -> Recorder {
-        let measured = recorder::Measured { from: at(1000), until: at(5000) };
+        let measured = recorder::Interval { from: at(1000), until: at(5000) };
         let links = vec![Watched { link: 3, classes: (0..classes).collect(), loses: true }];
-        Recorder::new(Watch { links, classes, flows, measured, step: Span::from_millis(1000) })
+        Recorder::new(Watchlist { links, classes, flows, measured, step: Span::from_millis(1000) })
     }
 
     fn at(millis: u64) -> Time {

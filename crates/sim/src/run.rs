@@ -2,7 +2,7 @@
 
 use crate::engine::Simulation;
 use crate::network::Network;
-use crate::recorder::{Measured, Recorder, Watch, Watched};
+use crate::recorder::{Interval, Recorder, Watched, Watchlist};
 use crate::results::{self, Balance, Life, LinkOutcome, Outcome, Row, Series, Step, Stretch};
 use crate::topology;
 use sojourn_aqm::{Gauges, Law};
@@ -19,11 +19,11 @@ pub struct Run {
     is_warm: bool,
     /// The start and the first changes of the schedule, as far as they are still to come, the last one first.
     starts: Vec<Time>,
-    links: Vec<Link>,
+    links: Vec<LinkView>,
 }
 
 /// A link that has a disc, and what is seen there.
-struct Link {
+struct LinkView {
     number: u32,
     name: String,
     /// The classes whose data cross it.
@@ -51,7 +51,7 @@ impl Run {
         let sampled: Vec<u32> = recorder.windows.sampled().collect();
         let links = watch.links.into_iter().map(|Watched { link, classes, .. }| {
             let crosses = |flow: &u32| classes.contains(&watch.flows[*flow as usize]);
-            Link {
+            LinkView {
                 number: link,
                 name: scenario.topology.links[link as usize].name.clone(),
                 series: Series::new(sampled.iter().copied().filter(crosses)),
@@ -120,8 +120,8 @@ impl Run {
         Outcome { links: links.map(|link| self.at_link(link)).collect(), counts: self.simulation.counts() }
     }
 
-    fn at_link(&mut self, link: Link) -> LinkOutcome {
-        let Link { number, name, classes, mut series, warm, stretches, .. } = link;
+    fn at_link(&mut self, link: LinkView) -> LinkOutcome {
+        let LinkView { number, name, classes, mut series, warm, stretches, .. } = link;
         let utilization = utilization(warm, self.bits(number));
         let balance = self.balance(number);
         let lives = lives(&self.scenario);
@@ -215,7 +215,7 @@ impl Run {
 }
 
 /// What is watched: the links that have a disc, those first whose disc another one may take the place of.
-fn watch(scenario: &Scenario, network: &Network, step: Span) -> Watch {
+fn watch(scenario: &Scenario, network: &Network, step: Span) -> Watchlist {
     let topology = &scenario.topology;
     let fixed = topology.managed().filter(|link| topology.links[*link].is_fixed);
     let classes = || (0..).zip(&scenario.flows);
@@ -224,11 +224,11 @@ fn watch(scenario: &Scenario, network: &Network, step: Span) -> Watch {
         classes: classes().filter(|(_, flows)| flows.route.contains(&link)).map(|(class, _)| class).collect(),
         loses: network.links[link].impairments.is_some(),
     });
-    Watch {
+    Watchlist {
         links: links.collect(),
         classes: scenario.flows.len() as u32,
         flows: network.flows.iter().map(|flow| flow.class).collect(),
-        measured: Measured { from: Time::ZERO + scenario.warmup, until: Time::ZERO + scenario.duration },
+        measured: Interval { from: Time::ZERO + scenario.warmup, until: Time::ZERO + scenario.duration },
         step,
     }
 }
