@@ -15,6 +15,8 @@ pub struct Recorder {
     step: Span,
     /// By the number of the link; None where it is not watched.
     discs: Vec<Option<Box<Disc>>>,
+    /// As in [`Watchlist`].
+    pub(crate) tells_classes_apart: bool,
     pub(crate) classes: Vec<ClassTally>,
     /// Each flow's class.
     pub(crate) class_of: Vec<u32>,
@@ -30,6 +32,8 @@ pub struct Watchlist {
     pub links: Vec<Watched>,
     /// How many classes there are.
     pub classes: u32,
+    /// Whether each class is of interest by itself: one alone is what the links tell already.
+    pub tells_classes_apart: bool,
     /// The class of each flow that there is from the start.
     pub flows: Vec<u32>,
     /// When.
@@ -43,7 +47,7 @@ pub struct Watchlist {
 pub struct Watched {
     /// Its number.
     pub link: u32,
-    /// The classes whose data cross it.
+    /// The classes whose data cross it, in order.
     pub classes: Vec<u32>,
     /// Whether packets may be lost on its wire.
     pub loses: bool,
@@ -69,10 +73,8 @@ pub(crate) struct Disc {
     pub(crate) queue_lengths: Histogram<10>,
     /// Packets lost on the wire.
     pub(crate) lost: u64,
-    /// What the classes whose data cross it have of it, where there are several classes in all.
+    /// What the classes whose data cross it have of it, where classes are told apart; in order.
     pub(crate) shares: Vec<Share>,
-    /// Where a class is among `shares`.
-    share_of: Vec<u32>,
 }
 
 /// What a class has of a link.
@@ -86,19 +88,19 @@ pub(crate) struct Share {
 impl Recorder {
     /// Watches what it is told to.
     pub fn new(watch: Watchlist) -> Recorder {
-        let Watchlist { links, classes, flows, measured, step } = watch;
+        let Watchlist { links, classes, tells_classes_apart, flows, measured, step } = watch;
         let mut discs = Vec::new();
         for watched in links {
             let number = watched.link as usize;
             discs.resize(discs.len().max(number + 1), None);
-            discs[number] = Some(Box::new(Disc::new(watched, classes)));
+            discs[number] = Some(Box::new(Disc::new(watched, tells_classes_apart)));
         }
-        // One class alone is what the links tell already.
-        let steps = if classes > 1 { steps(measured.until, step) } else { 0 };
+        let steps = if tells_classes_apart { steps(measured.until, step) } else { 0 };
         Recorder {
             measured,
             step,
             discs,
+            tells_classes_apart,
             classes: (0..classes).map(|_| ClassTally::new(steps)).collect(),
             received_bytes: vec![0; flows.len()],
             windows: Windows::new(&flows, classes, step, measured.until),
@@ -178,23 +180,16 @@ impl Recorder {
 }
 
 impl Disc {
-    fn new(watched: Watched, classes: u32) -> Disc {
-        let (mut shares, mut share_of) = (Vec::new(), Vec::new());
-        if classes > 1 {
-            share_of = vec![NOWHERE; classes as usize];
-            for class in &watched.classes {
-                share_of[*class as usize] = shares.len() as u32;
-                shares.push(Share { class: *class, passage: Passage::default(), lost: 0 });
-            }
-        }
+    fn new(watched: Watched, tells_classes_apart: bool) -> Disc {
+        let classes = if tells_classes_apart { &watched.classes[..] } else { &[] };
+        let share = |class: &u32| Share { class: *class, passage: Passage::default(), lost: 0 };
         Disc {
+            shares: classes.iter().map(share).collect(),
             watched,
             all: Passage::default(),
             last_step: Tally::default(),
             queue_lengths: Histogram::default(),
             lost: 0,
-            shares,
-            share_of,
         }
     }
 
@@ -225,8 +220,8 @@ impl Disc {
     }
 
     fn share(&mut self, class: u32) -> Option<&mut Share> {
-        let place = *self.share_of.get(class as usize)?;
-        self.shares.get_mut(place as usize)
+        let place = self.shares.binary_search_by_key(&class, |share| share.class).ok()?;
+        self.shares.get_mut(place)
     }
 }
 
@@ -291,7 +286,7 @@ impl Probe for Recorder {
         if self.is_measured(at) {
             self.received_bytes[flow as usize] += bytes;
         }
-        if self.classes.len() > 1 {
+        if self.tells_classes_apart {
             self.receive_in_class(at, flow, bytes);
         }
     }
@@ -301,7 +296,7 @@ impl Probe for Recorder {
         if from < to {
             self.received_bytes[flow as usize] += by(to) - by(from);
         }
-        if self.classes.len() > 1 {
+        if self.tells_classes_apart {
             let step = self.step;
             self.class(flow).read((since, at), by, step);
         }
@@ -347,5 +342,3 @@ fn steps(until: Time, step: Span) -> usize {
 
 /// A datagram that takes longer than this is lost: nobody waits for it.
 const LOST_AFTER: Span = Span::from_secs(1);
-/// The place of what is not there.
-const NOWHERE: u32 = u32::MAX;
