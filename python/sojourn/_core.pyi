@@ -265,7 +265,7 @@ class Signal:
 
 @final
 class Scenario:
-    """A checked scenario. It cannot be changed; `at_link`, `with_disc`, `with_cc` and `with_guest` give new ones.
+    """A checked scenario. It cannot be changed; `at_link` and what begins with `with` give new ones.
 
     The lines of a `ScenarioError` of theirs do not say who asked.
     """

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import index
-from typing import Any, SupportsIndex, TypeGuard
+from typing import Any, SupportsIndex
 
 from sojourn._core import LawError
 from sojourn.errors import InputError, Interrupted, LawFailed, RunFailed
@@ -42,10 +42,13 @@ __all__ = [
     "run",
 ]
 
-#: What names a disc: a text, parameters, or a law written in Python; `{LINK: ...}` is one for this link alone.
+#: What names a disc: a text, parameters, or a law written in Python; `{LINK: ...}` is one for a link alone.
 Disc = str | DiscSpec | Law | Controller | Mapping[str, str | DiscSpec | Law | Controller]
 
-#: The same without its place.
+#: What is one disc, no list of them.
+_ONE = (str, DiscSpec, LawInPython, type, Mapping)
+
+#: A disc without its place.
 _Anywhere = str | DiscSpec | Law | Controller | LawInPython
 
 #: The plants that exist.
@@ -72,8 +75,9 @@ class Request:
 
     `discs` are texts such as ``"red:min=50packets,max=150packets"`` or ``"mylaw.py:MyLaw"``, objects of
     `sojourn.laws`, or laws written in Python, each for all links with a disc, or ``{LINK: ...}`` and
-    ``"LINK=..."`` for one of them; none means the scenario's own discs. `seeds` are whole numbers from 0 to 2**64 - 1, each once. `jobs` is the number of worker threads, None for one a processor.
-    `command` is noted in the provenance. `cc` is a congestion control for all flows that use TCP, or one for
+    ``"LINK=..."`` for one of them; none means the scenario's own discs. `seeds` are whole numbers from 0 to
+    2**64 - 1, each once. `jobs` is the number of worker threads, None for one a processor. `command` is
+    noted in the provenance. `cc` is a congestion control for all flows that use TCP, or one for
     each of some groups of flows, by their places.
     """
 
@@ -99,12 +103,12 @@ def run(
 
     `discs` are texts such as ``"red:min=50packets,max=150packets"`` or ``"mylaw.py:MyLaw"``, objects of
     `sojourn.laws`, or laws written in Python (`sojourn.Law`, `sojourn.Controller`), or one such; None means
-    the scenario's own discs. Each stands at every link that has a disc; at one link where it is written
-    ``"LINK=codel"`` or ``{"LINK": MyLaw()}``: then the others keep theirs. `seeds` are whole numbers from 0 to 2**64 - 1, each once. `jobs` is the number
-    of worker threads (default: one a processor); it never changes the result. `cc` is a congestion control
-    for all flows that use TCP, or some by the places of groups of flows, as in ``{0: "cubic", 1: MyCc()}``:
-    a text such as ``"cubic:hystart=false"`` or ``"mycc.py:MyCc"``, or one written in Python
-    (`sojourn.CongestionControl`).
+    the scenario's own discs. Each stands at every link that has a disc; written ``"LINK=codel"`` or
+    ``{"LINK": MyLaw()}`` at that link alone, while the others keep theirs. `seeds` are whole numbers from 0
+    to 2**64 - 1, each once. `jobs` is the number of worker threads (default: one a processor); it never
+    changes the result. `cc` is a congestion control for all flows that use TCP, or some by the places of
+    groups of flows, as in ``{0: "cubic", 1: MyCc()}``: a text such as ``"cubic:hystart=false"`` or
+    ``"mycc.py:MyCc"``, or one written in Python (`sojourn.CongestionControl`).
 
     Raises `InputError` for illegal input; `RunFailed` when a run fails (`LawFailed` where what is written in
     Python did) and `Interrupted` on Ctrl-C, with the finished runs as `.result`.
@@ -114,7 +118,7 @@ def run(
     >>> sj.run(sc, discs=["tail_drop", "pi"], seeds=[1]).discs[0]
     'tail_drop'
     """
-    if discs is not None and not _is_one(discs):
+    if discs is not None and not isinstance(discs, _ONE):
         discs = _listed(discs)
     names = Names("discs", "cc", "seeds", "jobs")
     return carry_out(Request(scenario, () if discs is None else discs, seeds, jobs, cc=cc, names=names))
@@ -187,7 +191,7 @@ def _own_scenario(request: Request) -> Scenario:
 
 
 def _placed_discs(scenario: Scenario, given: Sequence[Disc] | Disc, option: str) -> list[_Placed]:
-    discs = [given] if _is_one(given) else list(given)
+    discs = [given] if isinstance(given, _ONE) else list(given)
     placed = [_placed(scenario, disc, option) for disc in discs] or [_Placed(scenario.disc, scenario)]
     labels = [disc.label for disc in placed]
     for place, label in enumerate(labels):
@@ -196,11 +200,6 @@ def _placed_discs(scenario: Scenario, given: Sequence[Disc] | Disc, option: str)
             more = ", or a label of its own for a law in Python" if python else ""
             raise InputError(f"{option}: {label} is given twice; legal: each disc once{more}")
     return placed
-
-
-def _is_one(discs: object) -> TypeGuard[Disc]:
-    """Whether it is one disc, no list of them."""
-    return isinstance(discs, str | DiscSpec | LawInPython | type | Mapping)
 
 
 def _placed(scenario: Scenario, disc: Disc | LawInPython, option: str) -> _Placed:
