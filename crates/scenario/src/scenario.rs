@@ -14,7 +14,7 @@ use crate::{read, tree};
 use sojourn_aqm::{Limit, Site};
 use sojourn_tcp::Profile;
 use sojourn_tcp::cc::Choice;
-use sojourn_units::{Bytes, Fault, Rate, Span, TimeDraw};
+use sojourn_units::{Bytes, Fault, Rate, Span, TimeDraw, did_you_mean};
 use std::rc::Rc;
 
 /// A network, its traffic, and what changes when; checked and complete.
@@ -110,11 +110,17 @@ impl Scenario {
     pub fn with_disc(&self, spec: &str) -> Result<Scenario, Faults> {
         let disc = DiscSpec::parse(spec).map_err(|fault| Faults::of_spec(&[fault]))?;
         let mut scenario = self.clone();
+        let several = self.topology.replaceable().nth(1).is_some();
+        let refused = |number: usize, faults: Vec<Fault>| {
+            let link = &self.topology.links[number].name;
+            let placed = |fault: Fault| if several { Fault::new(link, fault.to_string()) } else { fault };
+            Faults::of_spec(&faults.into_iter().map(placed).collect::<Vec<_>>())
+        };
         for number in self.topology.replaceable() {
             let faults = disc.faults(&self.site(number));
             if !faults.is_empty() {
-                let named: Vec<_> = faults.into_iter().map(|fault| fault.inside(&disc.law)).collect();
-                return Err(Faults::of_spec(&named));
+                let named = faults.into_iter().map(|fault| fault.inside(&disc.law));
+                return Err(refused(number, named.collect()));
             }
             scenario.topology.links[number].disc = Some(disc.clone());
         }
@@ -122,8 +128,33 @@ impl Scenario {
         for number in self.topology.replaceable() {
             if let Some((change, fault)) = scenario.refused_change(number, &mut work) {
                 let what = format!("does not take the change at {}: {fault}", self.at[change].time);
-                return Err(Faults::of_spec(&[Fault::new(disc.law.as_str(), what)]));
+                return Err(refused(number, vec![Fault::new(disc.law.as_str(), what)]));
             }
+        }
+        Ok(scenario)
+    }
+
+    /// The same scenario, in which only the disc of this link gives way to another one; that may be one which is there for
+    /// its buffer alone.
+    ///
+    /// The line of its fault does not say who asked for it.
+    pub fn at_link(&self, name: &str) -> Result<Scenario, Faults> {
+        let Some(meant) = self.topology.managed().find(|number| self.topology.links[*number].name == name)
+        else {
+            let managed = self.topology.managed();
+            let mut names: Vec<&str> =
+                managed.map(|number| self.topology.links[number].name.as_str()).collect();
+            let hint = did_you_mean(name, names.iter().copied());
+            if names.len() > MOST_SHOWN {
+                names.truncate(MOST_SHOWN);
+                names.push("...");
+            }
+            let what = format!("\"{name}\" is no link with a disc{hint} (legal: {})", names.join(", "));
+            return Err(Faults::of_spec(&[Fault::new("", what)]));
+        };
+        let mut scenario = self.clone();
+        for number in self.topology.managed() {
+            scenario.topology.links[number].is_fixed = number != meant;
         }
         Ok(scenario)
     }
@@ -178,6 +209,15 @@ impl Scenario {
             flows: (flows > 0.0).then_some(flows),
             base_rtt: (flows > 0.0).then(|| Span::from_seconds(rtt.sum::<f64>() / flows)),
         }
+    }
+
+    /// The classes whose data cross each link, by their numbers and in order, by the links' numbers.
+    pub fn crossing(&self) -> Vec<Vec<u32>> {
+        let mut crossing = vec![Vec::new(); self.topology.links.len()];
+        for (class, flows) in (0..).zip(&self.flows) {
+            flows.route.iter().for_each(|link| crossing[*link].push(class));
+        }
+        crossing
     }
 
     /// The mean round-trip time of a class without queueing and without transmission times, s.
@@ -241,3 +281,6 @@ impl Flows {
         clashes.into_iter().map(|(key, what)| Fault::new(path(key), what)).collect()
     }
 }
+
+/// Links that a fault lists.
+const MOST_SHOWN: usize = 20;

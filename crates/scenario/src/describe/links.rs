@@ -1,6 +1,6 @@
 //! The links and their discs in words; what many have in common is told once.
 
-use super::{MOST_GROUPS, Own, buffer_in_words, more};
+use super::{MOST_GROUPS, Own, buffer_in_words, more, shown};
 use crate::disc::DiscSpec;
 use crate::scenario::Scenario;
 use crate::topology::Link;
@@ -15,7 +15,7 @@ impl Scenario {
     pub(super) fn link_facts(&self, own: Own<'_>) -> Vec<(&'static str, String)> {
         let links = &self.topology.links;
         let managed: Vec<usize> = self.topology.managed().collect();
-        if self.topology.dumbbell && managed == [0] {
+        if self.is_plain() {
             return self.bottleneck_facts(own);
         }
         let extras = self.extras();
@@ -60,7 +60,7 @@ impl Scenario {
         }
     }
 
-    /// The link of a dumbbell, and the way back where it is another.
+    /// The link of a plain dumbbell, and the way back where it is another.
     fn bottleneck_facts(&self, own: Own<'_>) -> Vec<(&'static str, String)> {
         let extras = self.extras();
         let line = |number: usize| {
@@ -90,7 +90,7 @@ impl Scenario {
         let groups = alike(managed.iter().map(spec));
         let mut facts: Vec<_> = groups
             .iter()
-            .take(MOST_DISCS)
+            .take(shown(groups.len(), MOST_DISCS))
             .map(|(label, at)| {
                 let names: Vec<&str> = at.iter().map(|number| links[*number].name.as_str()).collect();
                 let place = match (groups.len(), at.len()) {
@@ -105,7 +105,7 @@ impl Scenario {
                 ("disc", format!("fifo under {label}{place}\n{parameters}"))
             })
             .collect();
-        let rest = more(groups.len(), MOST_DISCS, "kind of discs", "");
+        let rest = more(groups.len(), shown(groups.len(), MOST_DISCS), "kind of discs", "");
         if !rest.is_empty() {
             facts.push(("", rest));
         }
@@ -152,10 +152,8 @@ impl Scenario {
             product.map(|product| (format!("{product:.1} packets of {:.0} B", site.packet), name))
         };
         let groups = alike(self.topology.managed().filter_map(told));
-        let lines =
-            groups.iter().take(MOST_GROUPS).map(|(words, names)| format!("{}: {words}\n", listed(names)));
-        let lines = lines.collect::<String>() + &more(groups.len(), MOST_GROUPS, "kind of links", "");
-        ("rate x RTT", if groups.is_empty() { "no TCP crosses a link with a disc".into() } else { lines })
+        let none = "no TCP crosses a link with a disc".to_string();
+        ("rate x RTT", if groups.is_empty() { none } else { lines_of(&groups) })
     }
 
     /// What else the file says of each link, in a few words.
@@ -229,10 +227,14 @@ fn alike<T>(said: impl Iterator<Item = (String, T)>) -> Vec<(String, Vec<T>)> {
 
 /// A line for each different thing that is said, with the names of the links of which it is.
 fn told_once<'a>(said: impl IntoIterator<Item = (String, &'a str)>) -> String {
-    let groups = alike(said.into_iter());
+    lines_of(&alike(said.into_iter()))
+}
+
+/// What is said of links, a line each.
+fn lines_of(groups: &[(String, Vec<&str>)]) -> String {
+    let shown = shown(groups.len(), MOST_GROUPS);
     let line = |(words, names): &(String, Vec<&str>)| format!("{}: {words}\n", listed(names));
-    groups.iter().take(MOST_GROUPS).map(line).collect::<String>()
-        + &more(groups.len(), MOST_GROUPS, "kind of links", "")
+    groups[..shown].iter().map(line).collect::<String>() + &more(groups.len(), shown, "kind of links", "")
 }
 
 /// Names, of many the first.
@@ -279,5 +281,5 @@ impl Gauges for Derived {
 const TOLD: [&str; 9] = ["name", "from", "to", "rate", "delay", "buffer", "disc", "back", "one_way"];
 /// Names in a list.
 const MOST_NAMES: usize = 6;
-/// Different discs that are told with their parameters.
+/// Different discs that are told with their parameters where there are really many.
 const MOST_DISCS: usize = 4;
