@@ -62,12 +62,11 @@ impl<P: Probe> Simulation<P> {
             }
         }
         for place in 0..most {
-            match self.classes[number as usize].members.get(place as usize).copied() {
-                Some(member) => self.recall(member, place < before),
-                None => {
-                    let member = self.join(number);
-                    self.begin(member, None, None);
-                }
+            if let Some(member) = self.classes[number as usize].members.get(place as usize) {
+                self.recall(*member, place < before);
+            } else {
+                let member = self.join(number);
+                self.begin(member, None, None);
             }
         }
     }
