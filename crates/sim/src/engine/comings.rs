@@ -1,6 +1,6 @@
 //! Members of classes come, leave, and come again over the same flows.
 
-use super::Simulation;
+use super::{Simulation, assert_numbered};
 use crate::event::{Event, Kind};
 use crate::flow::{State, Timer};
 use crate::member::{Class, Errand, Member, NOBODY};
@@ -90,6 +90,7 @@ impl<P: Probe> Simulation<P> {
         self.swap_layout();
         let legs = self.layout.join(&joining, (place, most), joining.source.flows());
         self.swap_layout();
+        assert_numbered(self.links.len().max(self.flows.len() + legs.len()));
         let first = self.flows.len() as u32;
         for legs in legs {
             let plan = FlowPlan {
