@@ -126,7 +126,7 @@ pub(super) static ROWS: &[Key] = &[
         "the nodes that data pass, both ends included"),
     key!("flows", "back": Names = Words("the shortest, by delay, then by links"), "nodes, each with a link to the next" if |_| true,
         "the nodes that acknowledgments pass, both ends included"),
-    whole!("flows", "count" = Whole(1), 1 to 1_000_000, "how many flows; a million in all groups"),
+    whole!("flows", "count" = Whole(1), 1 to 1_000_000, "how many flows; a million in all groups, each connection of web and each source of lrd for one"),
     key!("flows", "app": AppName = Text("bulk"),
         "what they send; bulk: TCP that always has data to send; transfer, mice, web, video, game: TCP now and then; rrul: several classes; cbr, poisson, on_off, lrd, voip and ping: UDP datagrams; \
          see `sojourn list apps`"),
