@@ -42,4 +42,4 @@ pub use schema::schema;
 pub use sessions::{Game, Ladder, Mice, Session, Video, Web};
 pub use times::{Spread, Start};
 pub use topology::{Link, Route, Topology};
-pub use udp::{Datagrams, Lrd, OnOff, Source, VOICE_FRAME};
+pub use udp::{DATAGRAM, Datagrams, Lrd, OnOff, Source, UDP_HEADER, VOICE_FRAME};

@@ -9,7 +9,7 @@ use crate::disc::DEFAULT_LAW;
 use crate::links::{Framing, Impairments, Trace};
 use crate::sessions::Ladder;
 use crate::times::{Spread, Start};
-use crate::udp::SEGMENT;
+use crate::udp::{SEGMENT, UDP_HEADER};
 use sojourn_units::param::Quantity;
 use sojourn_units::{Amount, Bytes, LinkRate, SizeDraw, Span, TimeDraw};
 use std::ops::RangeInclusive;
@@ -137,7 +137,7 @@ pub(super) static ROWS: &[Key] = &[
     key!("flows", "size": SizeDraw = Words("of transfer it must be given; of mice the preset's; of web 10 kB; of game 200 B; of datagrams as segment; of ping 84 B"),
         "of datagrams 28 B to 65535 B on average" if |_| true,
         "of transfer, mice, web (an object) and game (an answer): payload, or a distribution of it, in bytes or in full packets; of cbr, poisson, on_off, lrd \
-         and ping: the size of a datagram, headers (28 B) included, or a distribution; what is beyond 65535 B is cut"),
+         and ping: the size of a datagram, headers (28 B) included, or a distribution; what is drawn below 28 B or beyond 65535 B is cut to that"),
     key!("flows", "idle": TimeDraw = Words("of mice the preset's; of web 0 s"), "a time, or a distribution of times" if |_| true,
         "of mice and web: the pause from the end of one transfer, or page, to the start of the next"),
     whole!("flows", "objects" = Whole(50), 1 to 10_000, "of web: objects of a page"),
@@ -147,7 +147,7 @@ pub(super) static ROWS: &[Key] = &[
     key!("flows", "chunk": Span = Text("4 s"), "10 ms to 10 min" if |span| CHUNK.contains(span), "of video: how long a chunk plays"),
     key!("flows", "reservoir": Span = Text("8 s"), "of video: up to so much in the buffer the lowest rate is asked for"),
     key!("flows", "cushion": Span = Text("20 s"), "of video: so much above the reservoir the highest"),
-    key!("flows", "request": Bytes = Words("400 B of web, 200 B of video, 100 B of game"), "28 B to 1500 B" if |size| (28..=1500).contains(&size.get()),
+    key!("flows", "request": Bytes = Words("400 B of web, 200 B of video, 100 B of game"), "28 B to 1500 B" if |size| (u64::from(UDP_HEADER)..=1500).contains(&size.get()),
         "of web, video and game: what the receiver asks with, as an IP packet"),
     key!("flows", "preset": Paper = Text("pi_pd"), "pi_pd or arm_pfc" if |_| true,
         "of mice: those of a paper, as `sojourn explain mice` tells"),
