@@ -21,6 +21,7 @@ mod keys;
 mod read;
 mod scenario;
 mod schema;
+mod series;
 mod sessions;
 mod tcp;
 mod times;
