@@ -73,7 +73,7 @@ impl<const BITS: u32> Histogram<BITS> {
 }
 
 /// Buckets of a page.
-const PAGE: usize = 32;
+const PAGE: usize = 128;
 
 fn bucket_of<const BITS: u32>(value: u64) -> usize {
     if value < 1 << BITS {
