@@ -22,6 +22,7 @@ mod notes;
 mod read;
 mod scenario;
 mod schema;
+mod series;
 mod sessions;
 mod tcp;
 mod times;

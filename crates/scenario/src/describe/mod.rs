@@ -108,7 +108,8 @@ impl Scenario {
     }
 
     fn run_in_words(&self) -> String {
-        let capacities = self.topology.managed().map(|link| self.site(link).capacity());
+        let sites = self.sites();
+        let capacities = self.topology.managed().map(|link| sites[link].capacity());
         let (at, most) = if self.is_plain() {
             ("at the bottleneck's first rate", capacities.take(1).sum::<f64>())
         } else {

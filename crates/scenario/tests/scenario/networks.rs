@@ -184,3 +184,44 @@ fn a_disc_for_one_link() {
     assert_eq!(laws(&buffer.with_disc("pi").unwrap()), ["tail_drop", "pi"]);
     assert_eq!(laws(&buffer.at_link("up").unwrap().with_disc("pi").unwrap()), ["pi", "pie"]);
 }
+
+/// A chain with a disc at each of 99 links.
+fn chain(flows: &str) -> Result<Scenario, Faults> {
+    let tables = "[parking_lot]\nrouters = 100\nrate = '10 Mbit/s'\ndelay = '1 ms'\nbuffer = '100 packets'";
+    network(tables, flows)
+}
+
+#[test]
+fn a_series_is_bounded_over_all_links() {
+    let scenario = chain("").unwrap();
+    // 99 links of 15 columns and a class each: 20 000 000 values are 12 626 steps.
+    assert_eq!(scenario.step(), Span::from_millis(5));
+    let sampled = |sample: &str| parse(&format!("sample = '{sample}'\n{}", as_toml(&scenario)));
+    assert_eq!(sampled("1 ms").unwrap().step(), Span::from_millis(1));
+    told(
+        sampled("100 us"),
+        "sample: 100 us is too short for the series of so many links; legal: 792.017 us to",
+    );
+    let large = network(
+        "[parking_lot]\nrouters = 1000\nrate = '10 Mbit/s'\ndelay = '1 ms'\nbuffer = '100 packets'",
+        "from = 'r1'\nto = 'r2'",
+    );
+    assert_eq!(large.unwrap().step(), Span::from_millis(10), "1000 steps, not 2000");
+}
+
+#[test]
+fn rows_of_classes_at_links_are_bounded() {
+    let flows = |classes: usize| "[[flows]]\n".repeat(classes - 1);
+    assert!(chain(&flows(1010)).is_ok());
+    told(chain(&flows(1011)), "flows: the data of 1011 classes cross links with discs 100089 times in all");
+}
+
+#[test]
+fn the_sites_of_all_links_are_those_of_each() {
+    let flows = "count = 3\n[[flows]]\nfrom = 'r2'\nto = 'r9'\nsegment = '500 B'\n[[flows]]\napp = 'ping'\n\
+                 [[flows]]\nfrom = 'r9'\nto = 'r3'\ncount = 2\naccess.delay = '3 ms'";
+    let scenario = chain(flows).unwrap();
+    for (link, site) in scenario.sites().into_iter().enumerate() {
+        assert_eq!(site, scenario.site(link), "{}", scenario.topology.links[link].name);
+    }
+}
