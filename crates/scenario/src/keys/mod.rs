@@ -6,7 +6,7 @@
 mod kinds;
 mod rows;
 
-pub(crate) use kinds::{Name, Names, Paper, ProfileName, Title, word};
+pub(crate) use kinds::{Name, Names, Paper, ProfileName, StreamName, Title, word};
 pub(crate) use rows::LONGEST_DELAY;
 
 use Preset::{Required, Words};
