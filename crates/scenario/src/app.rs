@@ -158,7 +158,7 @@ pub(crate) fn is_of_an_app(key: &str) -> bool {
 }
 
 /// Keys of a group of flows that say nothing of what it sends.
-const ANY_APP: &[&str] = &["name", "from", "to", "route", "back", "app", "count", "access"];
+const ANY_APP: &[&str] = &["name", "stream", "from", "to", "route", "back", "app", "count", "access"];
 
 const BULK: Page = Page {
     stem: "bulk",

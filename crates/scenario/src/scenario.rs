@@ -41,6 +41,8 @@ pub struct Scenario {
 pub struct Flows {
     /// What it is called.
     pub name: String,
+    /// What its random streams go by.
+    pub stream: String,
     /// The way of its data.
     pub route: Route,
     /// The way of its acknowledgments.

@@ -71,7 +71,7 @@ pub fn network_under(scenario: &Scenario, seed: u64, laws: Vec<Built>) -> Networ
     };
     for (number, flows) in scenario.flows.iter().enumerate() {
         let class = ClassPlan {
-            name: flows.name.clone(),
+            name: flows.stream.clone(),
             most: flows.count,
             counts: scenario
                 .counts(number)
@@ -142,7 +142,7 @@ fn add_flows(network: &mut Network, class: ClassPlan, flows: &Flows, seed: u64) 
             network.flows.push(FlowPlan {
                 class: number,
                 member,
-                source: source.of_member(&flows.name, member),
+                source: source.of_member(&flows.stream, member),
                 forward: forward.clone(),
                 reverse: reverse.clone(),
                 start: start(flows, member, seed),
@@ -239,7 +239,7 @@ fn session_plan(session: &Session, size: impl Fn(&SizeDraw) -> SizePlan) -> AppP
 fn start(flows: &Flows, member: u32, seed: u64) -> Time {
     let after = match flows.start {
         Start::Random(within) => {
-            let draw = Stream::named(seed, &format!("{}/{member}/start", flows.name)).uniform();
+            let draw = Stream::named(seed, &format!("{}/{member}/start", flows.stream)).uniform();
             let (from, to) = (within.from.seconds(), within.to.seconds());
             Span::from_seconds(from + (to - from) * draw)
         }

@@ -267,8 +267,9 @@ const MOST_GROUPS: usize = 8;
 /// Nodes of a way that are told.
 const MOST_NODES: usize = 12;
 /// Keys of a class over TCP that are told in words of their own.
-const TOLD: [&str; 29] = [
+const TOLD: [&str; 30] = [
     "name",
+    "stream",
     "from",
     "to",
     "route",

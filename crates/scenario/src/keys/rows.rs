@@ -2,7 +2,9 @@
 
 use super::Key;
 use super::Preset::{Number, Required, Text, Times, Whole, Words};
-use super::kinds::{Anything, Control, Disc, Name, Names, Paper, ProfileName, Section, Sections, Title};
+use super::kinds::{
+    Anything, Control, Disc, Name, Names, Paper, ProfileName, Section, Sections, StreamName, Title,
+};
 use crate::app::AppName;
 use crate::arrivals::Arrivals;
 use crate::disc::DEFAULT_LAW;
@@ -102,6 +104,9 @@ pub(super) static ROWS: &[Key] = &[
     key!("", "flows": Sections = Required, "groups of like flows; one [[flows]] each"),
     key!("", "at": Sections = Words("no changes"), "changes during the run; one [[at]] each"),
     key!("parking_lot", "routers": u64 = Whole(5), "3 to 1000" if |count| (3..=1000).contains(count), "how many routers"),
+    key!("parking_lot", "back": Section = Words("the same rate and delay, no disc"), "the other direction of each of them"),
+    key!("two_bottlenecks", "back": Section = Words("the same rate and delay, no disc"),
+        "the other direction of the two bottlenecks"),
     key!("two_bottlenecks", "fast": LinkRate = Words("ten times the rate"), "1 bit/s to 10 Tbit/s" if |_| true,
         "rate of the links r1-r2, r5-r2 and r3-r6, which are no bottlenecks"),
     key!("bottleneck", "back": Section = Words("the same rate and delay, no disc"), "the other direction, which carries the ACKs"),
@@ -116,8 +121,11 @@ pub(super) static ROWS: &[Key] = &[
     key!("links", "one_way": bool = Words("false"), "whether it has no other direction"),
     key!("links", "back": Section = Words("the same rate and delay, no disc"), "the other direction"),
     key!("flows", "name": Name = Words("the app's name; with a number behind it where that is taken"),
-        "letters, digits, - and _, at most 32" if |_| true, "what the class is called in results and in [[at]]; its random streams go by it, so a class with a name keeps its draws whatever \
-         stands before it"),
+        "letters, digits, - and _, at most 32" if |_| true, "what the class is called in results and in [[at]]; its random streams go by it"),
+    key!("flows", "stream": StreamName = Words("the name; of a class without one the app, with the ends that it gives, as in \"bulk a-b\", \
+         and a number behind where all of that is another's too"),
+        "letters, digits, -, _ and spaces, at most 120" if |_| true,
+        "what the class's random streams go by: what they draw depends on it and the seed, not on other classes"),
     key!("flows", "from": Name = Words("left, r1, lan; in a network of [[links]] it must be given"), "a node" if |_| true,
         "the node where the senders are"),
     key!("flows", "to": Name = Words("right, the last router, isp; in a network of [[links]] it must be given"), "a node" if |_| true,

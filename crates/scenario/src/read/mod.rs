@@ -4,6 +4,7 @@ mod apps;
 mod changes;
 mod flows;
 mod links;
+mod names;
 mod routes;
 mod udp;
 
@@ -60,13 +61,12 @@ impl Reader {
         let duration = top.get::<Span>("duration");
         let groups = self.groups(&top);
         let network = self.network(&top, &groups);
-        let names = self.class_names(&groups, network.as_ref());
+        let called = self.called(&groups, network.as_ref());
         let (mut flows, mut read, mut number) = (Vec::new(), 0, 0);
-        for (group, name) in groups.iter().zip(names) {
-            let classes = self.classes(group, name, network.as_ref(), duration);
+        for (group, called) in groups.iter().zip(called) {
+            let classes = self.classes(group, called, network.as_ref(), duration);
             read += usize::from(classes.is_some());
             for class in classes.into_iter().flatten() {
-                self.check_name(group, &class, &flows, network.as_ref());
                 self.check_number(group, &class, &mut number);
                 flows.push(class);
             }

@@ -119,6 +119,26 @@ fn shorthands_are_networks_like_others() {
 }
 
 #[test]
+fn the_other_direction_of_a_chain_is_given_once() {
+    let chain = |name: &str, back: &str| {
+        let line = "rate = '10 Mbit/s'\ndelay = '5 ms'\nbuffer = '200 packets'";
+        network(&format!("[{name}]\n{line}\nback = {{ {back} }}"), "")
+    };
+    let lot = chain("parking_lot", "rate = '1 Mbit/s', buffer = '20 packets', disc = 'codel'").unwrap();
+    assert_eq!(managed(&lot).len(), 8);
+    assert_eq!(lot.disc_label(), "tail_drop + codel");
+    let sqm = chain("two_bottlenecks", "buffer = '20 packets'").unwrap();
+    assert_eq!(managed(&sqm), ["r2-r3", "r2-r3.back", "r3-r4", "r3-r4.back"]);
+    assert_eq!(sqm.topology.replaceable().count(), 2);
+    for scenario in [lot, sqm] {
+        assert_eq!(parse(&as_toml(&scenario)), Ok(scenario));
+    }
+    // Told once, although it is of four links.
+    let wrong = chain("parking_lot", "buffer = '20 packets', disc = 'codel:target=0ms'").unwrap_err();
+    assert_eq!(wrong.lines().len(), 1, "{wrong}");
+}
+
+#[test]
 fn a_home_has_a_lan_of_some_rate() {
     let home = "[home]\nlan = '0 bit/s'\nup = { rate = '2 Mbit/s', delay = '5 ms' }\n\
                 down = { rate = '20 Mbit/s', delay = '5 ms' }";
