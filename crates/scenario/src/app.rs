@@ -52,9 +52,10 @@ impl App {
     pub fn keys(name: &str) -> Vec<String> {
         let is_for_it = |key: &str| KEYS.iter().all(|(of, apps)| *of != key || apps.contains(&name));
         let must = |key: &str| REQUIRED.iter().any(|(app, of)| *app == name && *of == key);
-        let own = keys_of("flows").map(|key| key.name).filter(|key| {
-            !ANY_APP.contains(key) && is_for_it(key) && (App::is_tcp_named(name) || !is_of_tcp(key))
-        });
+        let is_own = |key: &str| !ANY_APP.contains(&key) || (name, key) == ("rrul", "count");
+        let own = keys_of("flows")
+            .map(|key| key.name)
+            .filter(|key| is_own(key) && is_for_it(key) && (App::is_tcp_named(name) || !is_of_tcp(key)));
         let (first, rest): (Vec<&str>, Vec<&str>) = own.partition(|key| must(key));
         let first = first.into_iter().map(|key| format!("{key} (required)"));
         first.chain(rest.into_iter().map(String::from)).collect()
@@ -160,6 +161,7 @@ mod tests {
                 "rate (required), size, ecn, segment, start, arrivals, lifetime, stop"
             );
         }
+        assert!(App::keys("rrul").contains(&"count".to_string()));
         assert_eq!(App::keys("ping").join(", "), "size, every, ecn, start, arrivals, lifetime, stop");
         let bulk = App::keys("bulk");
         assert!(bulk.contains(&"cc".to_string()) && !bulk.iter().any(|key| key.starts_with("rate")));
