@@ -14,6 +14,7 @@ __all__ = [
     "Cancelled",
     "Departure",
     "LawError",
+    "LinkRun",
     "Observation",
     "Run",
     "Scenario",
@@ -341,6 +342,7 @@ class Run:
     @property
     def cpu_s(self) -> float: ...
 
+@final
 class LinkRun:
     """What one run measured at one link."""
 
@@ -364,7 +366,7 @@ def run(
     scenario: Scenario,
     seed: int,
     ticket: Ticket,
-    laws: Sequence[object] = (),
+    laws: Sequence[object] = ...,
 ) -> Run:
     """Run the packet plant once, without the interpreter's lock.
 

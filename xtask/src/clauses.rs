@@ -9,7 +9,7 @@ use crate::vectors::{Nobody, Parcel, Recorder, Vector};
 use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::{Disc, FlowId, Limit, Site};
 use sojourn_scenario::DiscSpec;
-use sojourn_scenario::trace::{Header, Trace};
+use sojourn_scenario::trace::{Header, VerdictTrace};
 use sojourn_units::{Ecn, Rate, Span, Stream, Time};
 use std::sync::{Arc, Mutex};
 
@@ -407,7 +407,7 @@ impl Clause {
         let disc = Fifo::new(recorder, limit, site, Stream::named(1, "disc"));
         (self.script)(&mut Talk { disc, now: Time::ZERO, ecn: Ecn::NotEct, len: 1000, uniform });
         let calls = std::mem::take(&mut *calls.lock().expect("nobody panicked"));
-        Vector { path, text: Trace { header, calls }.to_string() }
+        Vector { path, text: VerdictTrace { header, calls }.to_string() }
     }
 }
 
@@ -419,7 +419,7 @@ mod tests {
     #[test]
     fn every_clause_is_short_decides_and_replays() {
         for vector in vectors() {
-            let trace = Trace::parse(&vector.text).unwrap();
+            let trace = VerdictTrace::parse(&vector.text).unwrap();
             assert_eq!(trace.replay(), Ok(()), "{}", vector.path);
             assert!(trace.header.clause.is_some());
             assert!(trace.calls.len() < 300, "{}: {} calls", vector.path, trace.calls.len());

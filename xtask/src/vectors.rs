@@ -12,7 +12,7 @@ use sojourn_aqm::{
     Site, Verdict,
 };
 use sojourn_scenario::DiscSpec;
-use sojourn_scenario::trace::{Answer, Call, Header, Trace};
+use sojourn_scenario::trace::{Answer, Call, Header, VerdictTrace};
 use sojourn_units::{Bytes, Ecn, Fault, Rate, Span, Stream, Time};
 use std::sync::{Arc, Mutex};
 
@@ -175,7 +175,7 @@ impl Plot {
         let disc = Fifo::new(recorder, limit, site, Stream::named(1, "disc"));
         Host { disc, rate, free_at: None, now: Time::ZERO }.play(self, &path);
         let calls = std::mem::take(&mut *calls.lock().expect("nobody panicked"));
-        Vector { path, text: Trace { header, calls }.to_string() }
+        Vector { path, text: VerdictTrace { header, calls }.to_string() }
     }
 
     /// When what is due at `time` happens.
@@ -386,7 +386,7 @@ mod tests {
         let vectors = vectors();
         assert_eq!(vectors.len(), LAWS.len() * PLOTS.len(), "a law without a SPEC, or one too many");
         for vector in &vectors {
-            let trace = Trace::parse(&vector.text).unwrap();
+            let trace = VerdictTrace::parse(&vector.text).unwrap();
             assert_eq!(trace.replay(), Ok(()), "{}", vector.path);
             let calls = trace.calls.len();
             assert!((150..500).contains(&calls), "{}: {calls} calls", vector.path);

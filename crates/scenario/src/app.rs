@@ -18,52 +18,96 @@ pub enum App {
     Datagrams(Datagrams),
 }
 
+/// What is to be known of an application by its name.
+struct Row {
+    page: Page,
+    is_tcp: bool,
+    /// Keys that its group of flows has because of it and must have.
+    required: &'static [&'static str],
+    /// Those that it may have, beside those that every group has.
+    keys: &'static [&'static str],
+}
+
+/// All applications, in the order in which they are told.
+static ROWS: [Row; 13] = [
+    tcp(BULK, &[], &["segment"]),
+    tcp(sessions::TRANSFER, &["size"], &["segment"]),
+    tcp(sessions::MICE, &[], &["size", "idle", "preset", "segment"]),
+    tcp(sessions::WEB, &[], &["size", "idle", "objects", "connections", "request", "segment"]),
+    tcp(sessions::VIDEO, &[], &["ladder", "chunk", "reservoir", "cushion", "request", "segment"]),
+    tcp(sessions::GAME, &[], &["size", "request", "every", "segment"]),
+    tcp(sessions::RRUL, &[], &["segment"]),
+    udp(udp::CBR, &["rate"], &["size", "segment"]),
+    udp(udp::POISSON, &["rate"], &["size", "segment"]),
+    udp(udp::ON_OFF, &["rate"], &["size", "on", "off", "segment"]),
+    udp(udp::LRD, &["rate"], &["size", "on", "off", "hurst", "sources", "segment"]),
+    udp(udp::VOIP, &[], &["spurts"]),
+    udp(udp::PING, &[], &["size", "every"]),
+];
+
+const fn tcp(page: Page, required: &'static [&'static str], keys: &'static [&'static str]) -> Row {
+    Row { page, is_tcp: true, required, keys }
+}
+
+const fn udp(page: Page, required: &'static [&'static str], keys: &'static [&'static str]) -> Row {
+    Row { page, is_tcp: false, required, keys }
+}
+
+impl Row {
+    fn has(&self, key: &str) -> bool {
+        self.required.contains(&key) || self.keys.contains(&key)
+    }
+}
+
+fn row(name: &str) -> Option<&'static Row> {
+    ROWS.iter().find(|row| row.page.stem == name)
+}
+
 impl App {
     /// All applications.
-    pub const PAGES: &[Page] = &[
-        Page {
-            stem: "bulk",
-            summary: "always has data to send, over TCP, from its start to its stop",
-            idea: "The sender is never without data: what it sends is decided by its window alone.",
-            equation: "",
-            source: "RFC 7928, section 5.1",
-            fields: Vec::new,
-        },
-        sessions::TRANSFER,
-        sessions::MICE,
-        sessions::WEB,
-        sessions::VIDEO,
-        sessions::GAME,
-        sessions::RRUL,
-        udp::CBR,
-        udp::POISSON,
-        udp::ON_OFF,
-        udp::LRD,
-        udp::VOIP,
-        udp::PING,
-    ];
+    pub const PAGES: &[Page] = &{
+        let mut pages = [BULK; ROWS.len()];
+        let mut place = 0;
+        while place < ROWS.len() {
+            pages[place] = ROWS[place].page;
+            place += 1;
+        }
+        pages
+    };
     /// Their names.
-    pub const NAMES: &[&'static str] = &[
-        "bulk", "transfer", "mice", "web", "video", "game", "rrul", "cbr", "poisson", "on_off", "lrd",
-        "voip", "ping",
-    ];
+    pub const NAMES: &[&'static str] = &{
+        let mut names = [""; ROWS.len()];
+        let mut place = 0;
+        while place < ROWS.len() {
+            names[place] = ROWS[place].page.stem;
+            place += 1;
+        }
+        names
+    };
 
     /// The keys that its group of flows has because of it, what must be given first: `"rate (required)"`.
     pub fn keys(name: &str) -> Vec<String> {
-        let is_for_it = |key: &str| KEYS.iter().all(|(of, apps)| *of != key || apps.contains(&name));
-        let must = |key: &str| REQUIRED.iter().any(|(app, of)| *app == name && *of == key);
-        let is_own = |key: &str| !ANY_APP.contains(&key) || (name, key) == ("rrul", "count");
-        let own = keys_of("flows")
+        let Some(row) = row(name) else { return Vec::new() };
+        let is_for_it = |key: &&str| {
+            let own = if is_of_an_app(key) { row.has(key) } else { row.is_tcp || !is_of_tcp(key) };
+            own && (!ANY_APP.contains(key) || (name, *key) == ("rrul", "count"))
+        };
+        let (first, rest): (Vec<&str>, Vec<&str>) = keys_of("flows")
             .map(|key| key.name)
-            .filter(|key| is_own(key) && is_for_it(key) && (App::is_tcp_named(name) || !is_of_tcp(key)));
-        let (first, rest): (Vec<&str>, Vec<&str>) = own.partition(|key| must(key));
+            .filter(is_for_it)
+            .partition(|key| row.required.contains(key));
         let first = first.into_iter().map(|key| format!("{key} (required)"));
         first.chain(rest.into_iter().map(String::from)).collect()
     }
 
     /// Whether the application called so is carried by TCP.
     pub(crate) fn is_tcp_named(name: &str) -> bool {
-        ["bulk", "transfer", "mice", "web", "video", "game", "rrul"].contains(&name)
+        row(name).is_some_and(|row| row.is_tcp)
+    }
+
+    /// Whether the application called so has this key.
+    pub(crate) fn has_key(name: &str, key: &str) -> bool {
+        row(name).is_some_and(|row| row.has(key))
     }
 
     /// Its name in files.
@@ -93,40 +137,27 @@ fn is_of_tcp(key: &str) -> bool {
     TCP_KEYS.contains(&key) || SHORT.contains(&key)
 }
 
-/// The applications that have a key.
-pub(crate) fn apps_with(key: &str) -> &'static [&'static str] {
-    KEYS.iter().find(|(name, _)| *name == key).map_or(&[], |(_, apps)| apps)
+/// The names of the applications that have a key.
+pub(crate) fn apps_with(key: &str) -> impl Iterator<Item = &'static str> {
+    ROWS.iter().filter(|row| row.has(key)).map(|row| row.page.stem)
 }
 
-/// Which applications have which of the keys that not all applications have.
-pub(crate) const KEYS: &[(&str, &[&str])] = &[
-    ("rate", &["cbr", "poisson", "on_off", "lrd"]),
-    ("size", &["transfer", "mice", "web", "game", "cbr", "poisson", "on_off", "lrd", "ping"]),
-    (
-        "segment",
-        &["bulk", "transfer", "mice", "web", "video", "game", "rrul", "cbr", "poisson", "on_off", "lrd"],
-    ),
-    ("idle", &["mice", "web"]),
-    ("preset", &["mice"]),
-    ("objects", &["web"]),
-    ("connections", &["web"]),
-    ("ladder", &["video"]),
-    ("chunk", &["video"]),
-    ("reservoir", &["video"]),
-    ("cushion", &["video"]),
-    ("request", &["web", "video", "game"]),
-    ("on", &["on_off", "lrd"]),
-    ("off", &["on_off", "lrd"]),
-    ("hurst", &["lrd"]),
-    ("sources", &["lrd"]),
-    ("spurts", &["voip"]),
-    ("every", &["game", "ping"]),
-];
-/// What must be given of which application.
-const REQUIRED: &[(&str, &str)] =
-    &[("transfer", "size"), ("cbr", "rate"), ("poisson", "rate"), ("on_off", "rate"), ("lrd", "rate")];
+/// Whether some applications have a key and others do not.
+pub(crate) fn is_of_an_app(key: &str) -> bool {
+    apps_with(key).next().is_some()
+}
+
 /// Keys of a group of flows that say nothing of what it sends.
 const ANY_APP: &[&str] = &["name", "from", "to", "route", "back", "app", "count", "access"];
+
+const BULK: Page = Page {
+    stem: "bulk",
+    summary: "always has data to send, over TCP, from its start to its stop",
+    idea: "The sender is never without data: what it sends is decided by its window alone.",
+    equation: "",
+    source: "RFC 7928, section 5.1",
+    fields: Vec::new,
+};
 
 /// The name of an application.
 pub(crate) struct AppName(pub(crate) &'static str);
@@ -146,12 +177,6 @@ impl Quantity for AppName {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_applications_and_their_names_agree() {
-        let names: Vec<&str> = App::PAGES.iter().map(|page| page.stem).collect();
-        assert_eq!(names, App::NAMES);
-    }
 
     #[test]
     fn what_is_not_tcp_has_a_rate_and_no_key_of_tcp() {

@@ -1,8 +1,8 @@
 //! A scenario as JSON: the keys of a file, every default filled in.
 
-use crate::app::{App, KEYS};
+use crate::app::{App, is_of_an_app};
 use crate::disc::DiscSpec;
-use crate::keys::SHORT;
+use crate::keys::{SHORT, keys_of};
 use crate::links::Medium;
 use crate::scenario::{Flows, Scenario};
 use crate::sessions::Session;
@@ -125,8 +125,8 @@ fn flows(flows: &Flows) -> Json {
     for knob in SHORT.iter().filter_map(|name| knob(name)) {
         group[knob.name] = tcp(of_value(&(knob.get)(&flows.profile)));
     }
-    for (key, _) in KEYS.iter().filter(|(key, _)| *key != "segment") {
-        group[*key] = Json::Null;
+    for key in keys_of("flows").map(|key| key.name).filter(|key| is_of_an_app(key) && *key != "segment") {
+        group[key] = Json::Null;
     }
     let own = match &flows.app {
         App::Bulk => Vec::new(),

@@ -18,6 +18,7 @@ mod disc;
 mod faults;
 mod json;
 mod keys;
+mod notes;
 mod read;
 mod scenario;
 mod schema;

@@ -211,6 +211,15 @@ impl Scenario {
         }
     }
 
+    /// The classes whose data cross each link, by their numbers and in order, by the links' numbers.
+    pub fn crossing(&self) -> Vec<Vec<u32>> {
+        let mut crossing = vec![Vec::new(); self.topology.links.len()];
+        for (class, flows) in (0..).zip(&self.flows) {
+            flows.route.iter().for_each(|link| crossing[*link].push(class));
+        }
+        crossing
+    }
+
     /// The mean round-trip time of a class without queueing and without transmission times, s.
     fn mean_base_rtt(&self, group: &Flows) -> f64 {
         let (there, back) = (self.topology.delay(&group.route), self.topology.delay(&group.back));

@@ -144,6 +144,10 @@ pub const VOICE_FRAME: Span = Span::from_millis(20);
 pub(crate) const VOICE_PACKET: f64 = 200.0;
 /// The packet of a ping that says nothing else: 56 B and the headers, as `ping` has it.
 pub(crate) const PING_PACKET: f64 = 84.0;
+/// From ping to ping, where nothing is said of it.
+pub(crate) const PING_EVERY: Span = Span::from_millis(200);
+/// Bytes of a datagram: its headers (RFC 791, RFC 768), and what IP can carry.
+pub(crate) const DATAGRAM: RangeInclusive<f64> = 28.0..=65535.0;
 /// The mean on-period and the mean pause, where nothing is said of them: those of ns-2's sources (The ns Manual,
 /// chapter "Applications and transport agent API").
 pub(crate) const PERIOD: Span = Span::from_millis(500);

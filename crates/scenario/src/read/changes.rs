@@ -1,6 +1,6 @@
 //! What changes during the run.
 
-use super::{FASTEST, Reader, SLOWEST, Section, mean_segment};
+use super::{FASTEST, MOST_FLOWS, Reader, SLOWEST, Section, listed, mean_segment};
 use crate::changes::{Change, MOST_COUNTS, Setting};
 use crate::faults::Place;
 use crate::keys::LONGEST_DELAY;
@@ -261,11 +261,8 @@ fn nobody(name: &str, scenario: &Scenario) -> String {
     let links = scenario.topology.links.iter().filter(|link| !link.is_back).map(|link| link.name.as_str());
     let names: Vec<&str> = links.chain(scenario.flows.iter().map(|class| class.name.as_str())).collect();
     let hint = did_you_mean(name, names.iter().copied());
-    let more = if names.len() > MOST_SHOWN { ", ..." } else { "" };
-    let shown = names[..names.len().min(MOST_SHOWN)].join(", ");
-    format!(
-        "\"{name}\" is neither a link nor a class{hint} (legal: {shown}{more}, each with a key behind a dot)"
-    )
+    let names = listed(&names);
+    format!("\"{name}\" is neither a link nor a class{hint} (legal: {names}, each with a key behind a dot)")
 }
 
 fn unknown(key: &str, legal: &[String]) -> String {
@@ -287,7 +284,3 @@ const SETS_NOTHING: &str =
     "sets nothing; legal: at least one key, as in { \"bottleneck.rate\" = \"6 Mbit/s\" }";
 /// Tables of the schedule, and what they change.
 const MOST_CHANGES: usize = 10_000;
-/// Flows of a class.
-const MOST_FLOWS: u64 = 1_000_000;
-/// Names that a fault lists.
-const MOST_SHOWN: usize = 20;

@@ -1,6 +1,6 @@
 //! The network: links, shorthands for some, and the discs in front of them.
 
-use super::{FASTEST, FASTEST_ACCESS, Reader, Section, mean_segment, somewhere};
+use super::{FASTEST, FASTEST_ACCESS, Reader, Section, listed, mean_segment, somewhere};
 use crate::disc::DiscSpec;
 use crate::keys::Name;
 use crate::links::{Deliveries, Framing, Impairments, Medium, Trace};
@@ -357,10 +357,7 @@ impl<'a> Draft<'a> {
 
     /// Its nodes, as faults list them.
     pub(super) fn nodes(&self) -> String {
-        let names = &self.topology.nodes;
-        let shown = names.len().min(MOST_SHOWN);
-        let more = if names.len() > shown { ", ..." } else { "" };
-        format!("{}{more}", names[..shown].join(", "))
+        listed(&self.topology.nodes)
     }
 
     /// Adds a direction of a link; gives its number.
@@ -412,8 +409,6 @@ const NO_DISC: &str = "have no disc, so that nothing would be measured; legal: d
                        the link that packets wait for";
 /// Links of a graph.
 const MOST_LINKS: usize = 10_000;
-/// Nodes that a fault lists.
-const MOST_SHOWN: usize = 20;
 /// Packets of a buffer.
 const MOST_PACKETS: f64 = 1e9;
 /// The rate of the links that are no bottlenecks over that of those that are.

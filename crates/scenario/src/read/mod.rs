@@ -1,11 +1,13 @@
 //! From the tree of a file to a checked scenario.
 
+mod apps;
 mod changes;
 mod flows;
 mod links;
+mod routes;
 mod udp;
 
-pub(crate) use flows::TCP_KEYS;
+pub(crate) use apps::TCP_KEYS;
 
 use crate::faults::{Flaw, MOST_LINES, Place};
 use crate::keys::{Key, Preset, Title, keys_of};
@@ -288,6 +290,12 @@ fn mean_segment(groups: &[Section<'_>]) -> Option<f64> {
     (flows > 0.0).then(|| bytes / flows)
 }
 
+/// Names as a fault lists them: the first ones of many.
+pub(crate) fn listed<T: AsRef<str>>(names: &[T]) -> String {
+    let shown: Vec<&str> = names.iter().take(MOST_SHOWN).map(AsRef::as_ref).collect();
+    format!("{}{}", shown.join(", "), if names.len() > MOST_SHOWN { ", ..." } else { "" })
+}
+
 /// A place where every law finds what it needs, for files that do not tell of theirs.
 fn somewhere() -> Site {
     Site {
@@ -299,6 +307,10 @@ fn somewhere() -> Site {
     }
 }
 
+/// Flows of all groups, and of one.
+const MOST_FLOWS: u64 = 1_000_000;
+/// Names that a fault lists.
+const MOST_SHOWN: usize = 20;
 /// Steps of the series.
 const MOST_SAMPLES: u64 = 1_000_000;
 /// The slowest link, bit/s.

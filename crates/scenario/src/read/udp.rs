@@ -1,10 +1,10 @@
 //! What groups of flows send over UDP.
 
-use super::flows::Hosts;
+use super::routes::Hosts;
 use super::{FASTEST_ACCESS, Reader, Section};
-use crate::app::{App, AppName, apps_with};
+use crate::app::{App, AppName};
 use crate::scenario::Access;
-use crate::udp::{Datagrams, Lrd, OnOff, PERIOD, PING_PACKET, Source, VOICE_PACKET};
+use crate::udp::{DATAGRAM, Datagrams, Lrd, OnOff, PERIOD, PING_EVERY, PING_PACKET, Source, VOICE_PACKET};
 use sojourn_units::{Bytes, Draw, Rate, SizeDraw, Span, TimeDraw};
 
 impl Reader {
@@ -15,7 +15,7 @@ impl Reader {
         name: &str,
         hosts: Option<&Hosts>,
     ) -> Option<Datagrams> {
-        let rate = if apps_with("rate").contains(&name) && !group.given("rate") {
+        let rate = if App::has_key(name, "rate") && !group.given("rate") {
             let what = format!("app = \"{name}\" needs a rate; legal: rate = \"1 Mbit/s\", for example");
             self.refuse(group, "rate", &what);
             None
@@ -38,7 +38,7 @@ impl Reader {
                 Source::Lrd(Lrd { rate: rate?, hurst, sources, on: on?, off: off? })
             }
             "voip" => Source::Voip { spurts: group.get::<bool>("spurts").unwrap_or(false) },
-            _ => Source::Ping(if group.given("every") { group.get("every")? } else { PING }),
+            _ => Source::Ping(if group.given("every") { group.get("every")? } else { PING_EVERY }),
         };
         let datagrams = Datagrams { source, size };
         self.check_burst(group, &datagrams)?;
@@ -63,11 +63,15 @@ impl Reader {
             self.refuse(group, "segment", "is given beside size; legal: one of the two");
         }
         let size = group.get::<SizeDraw>("size")?;
-        let fits = (SMALLEST..=LARGEST).contains(&size.bytes(1.0).mean());
+        let fits = DATAGRAM.contains(&size.bytes(1.0).mean());
         let what = match (size.is_in_packets(), fits) {
             (false, true) => return Some(size),
             (false, false) => {
-                format!("{size} is out of range; legal: {SMALLEST} B to {LARGEST} B on average")
+                format!(
+                    "{size} is out of range; legal: {} B to {} B on average",
+                    DATAGRAM.start(),
+                    DATAGRAM.end()
+                )
             }
             (true, _) => {
                 format!(
@@ -124,7 +128,7 @@ impl Reader {
 pub(super) fn packet_of(group: &Section<'_>) -> Option<f64> {
     let AppName(name) = group.get("app")?;
     // The size of an application over TCP is of what it transfers.
-    if group.given("size") && !App::is_tcp_named(name) && apps_with("size").contains(&name) {
+    if group.given("size") && !App::is_tcp_named(name) && App::has_key(name, "size") {
         return Some(group.get::<SizeDraw>("size")?.bytes(1.0).mean());
     }
     match name {
@@ -134,9 +138,6 @@ pub(super) fn packet_of(group: &Section<'_>) -> Option<f64> {
     }
 }
 
-/// From ping to ping, where nothing is said of it.
-const PING: Span = Span::from_millis(200);
-
 /// An on-period or a pause.
 fn period(group: &Section<'_>, key: &str) -> Option<TimeDraw> {
     if group.given(key) {
@@ -145,8 +146,5 @@ fn period(group: &Section<'_>, key: &str) -> Option<TimeDraw> {
     Draw::exponential(PERIOD.seconds()).ok().map(TimeDraw::of_seconds)
 }
 
-/// Bytes of a datagram: its headers (RFC 791, RFC 768), and what IP can carry.
-const SMALLEST: f64 = 28.0;
-const LARGEST: f64 = 65535.0;
 /// On-periods that a datagram may take.
 const MOST_PERIODS: f64 = 1000.0;

@@ -8,5 +8,6 @@ mod hostile;
 mod knobs;
 mod media;
 mod networks;
+mod notes;
 mod traffic;
 mod values;

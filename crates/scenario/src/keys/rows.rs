@@ -1,68 +1,18 @@
-//! Every key of a scenario file, in one table.
-//!
-//! Reading, defaults, the JSON schema and the help all follow from [`KEYS`]. Those of `[flows.tcp]` are the knobs of
-//! `sojourn_tcp`, which are told there.
+//! The rows of the table, as the file's tables stand in it.
 
-use crate::app::{AppName, apps_with};
+use super::Key;
+use super::Preset::{Number, Required, Text, Times, Whole, Words};
+use super::kinds::{Anything, Control, Disc, Name, Names, Paper, ProfileName, Section, Sections, Title};
+use crate::app::AppName;
 use crate::arrivals::Arrivals;
 use crate::disc::DEFAULT_LAW;
 use crate::links::{Framing, Impairments, Trace};
-use crate::sessions::{Ladder, PRESETS};
+use crate::sessions::Ladder;
 use crate::times::{Spread, Start};
 use crate::udp::SEGMENT;
-use sojourn_tcp::PROFILES;
-use sojourn_tcp::knobs::{KNOBS, Knob, knob};
-use sojourn_units::param::{Kind, Quantity};
-use sojourn_units::{Amount, Bytes, LinkRate, SizeDraw, Span, TimeDraw, Value, did_you_mean};
-use std::fmt;
+use sojourn_units::param::Quantity;
+use sojourn_units::{Amount, Bytes, LinkRate, SizeDraw, Span, TimeDraw};
 use std::ops::RangeInclusive;
-use std::sync::LazyLock;
-
-/// A key of a scenario file.
-#[derive(Clone, Copy, Debug)]
-pub struct Key {
-    /// The table that it stands in, `"flows.access"`; empty at the top of the file.
-    pub table: &'static str,
-    /// Its name there.
-    pub name: &'static str,
-    /// What stands where it is left out.
-    pub preset: Preset,
-    /// The legal range, in words.
-    pub rule: &'static str,
-    /// What it means.
-    pub about: &'static str,
-    /// Where that is defined; empty where it is Sojourn's own.
-    pub source: &'static str,
-    /// The range of a whole number.
-    pub(crate) bounds: Option<(i64, i64)>,
-    kind: fn() -> Kind,
-    /// Reads a value of the key's type; says whether it is in the legal range.
-    legal: fn(&Value) -> Result<bool, String>,
-}
-
-/// What stands where a key is left out.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Preset {
-    /// It must be given.
-    Required,
-    /// This text.
-    Text(&'static str),
-    /// This whole number.
-    Whole(i64),
-    /// This number.
-    Number(f64),
-    /// Two times in a table under this word.
-    Times(&'static str, [&'static str; 2]),
-    /// Something that follows from other keys, or nothing; in words.
-    Words(&'static str),
-    /// What the profile of TCP has.
-    Profile(&'static Knob),
-}
-
-/// All keys of a scenario file, in the order in which they are taught.
-pub fn explain() -> &'static [Key] {
-    &KEYS
-}
 
 /// One row of the table: name, type, default; the legal range; the meaning.
 macro_rules! key {
@@ -98,76 +48,8 @@ macro_rules! whole {
     };
 }
 
-use Preset::{Number, Required, Text, Times, Whole, Words};
-
-static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
-    let rows = |table: &'static str| ROWS.iter().filter(move |key| key.table == table).copied();
-    let mut keys: Vec<Key> = rows("").collect();
-    for (table, role) in DIRECTIONS {
-        let link = LINK.iter().map(|key| key.in_direction(table, *role));
-        // What a link joins comes before what it is like.
-        let (ends, more): (Vec<Key>, Vec<Key>) = rows(table).partition(|key| key.preset == Required);
-        keys.extend(ends.into_iter().chain(link).chain(more));
-    }
-    keys.extend(rows("home"));
-    keys.extend(rows("flows"));
-    keys.extend(SHORT.iter().filter_map(|name| knob(name)).map(|knob| of_knob("flows", knob)));
-    keys.extend(rows("flows.access"));
-    keys.extend(KNOBS.iter().map(|knob| of_knob("flows.tcp", knob)));
-    keys.extend(["at", "at.set"].into_iter().flat_map(rows));
-    keys
-});
-
-/// What a table that speaks of one direction of a link makes of the keys that are left out.
-#[derive(Clone, Copy, PartialEq)]
-enum Role {
-    /// It is where packets queue.
-    Congested,
-    /// It is any link of a graph.
-    Any,
-    /// It is the other direction of one.
-    Back,
-}
-
-/// The tables that speak of one direction of a link, and so have the keys of [`LINK`].
-static DIRECTIONS: &[(&str, Role)] = &[
-    ("bottleneck", Role::Congested),
-    ("bottleneck.back", Role::Back),
-    ("parking_lot", Role::Congested),
-    ("two_bottlenecks", Role::Congested),
-    ("home.up", Role::Congested),
-    ("home.down", Role::Congested),
-    ("links", Role::Any),
-    ("links.back", Role::Back),
-];
-
-/// The key of a knob of TCP.
-fn of_knob(table: &'static str, knob: &'static Knob) -> Key {
-    Key {
-        table,
-        name: knob.name,
-        preset: Preset::Profile(knob),
-        rule: knob.rule,
-        about: knob.about,
-        source: knob.source,
-        bounds: knob.bounds,
-        kind: knob.kind,
-        legal: knob.legal,
-    }
-}
-
-/// Knobs of TCP that may stand in the group of flows itself: those that people turn most.
-pub(crate) const SHORT: &[&str] = &["sack", "timestamps", "initial_window", "delayed_ack", "min_rto"];
-
-/// How long a chunk of a film may play.
-const CHUNK: RangeInclusive<Span> = Span::from_millis(10)..=Span::from_secs(600);
-/// The longest propagation delay: to Mars and back is not much more.
-pub(crate) const LONGEST_DELAY: Span = Span::from_secs(1000);
-/// Times between datagrams.
-const EVERY: RangeInclusive<Span> = Span::from_micros(1)..=Span::from_secs(3600);
-
 /// The keys of one direction of a link.
-static LINK: &[Key] = &[
+pub(super) static LINK: &[Key] = &[
     key!("", "rate": LinkRate = Required, "1 bit/s to 1 Tbit/s" if |_| true,
         "rate of the link, bits on its wire; in packets/s of the flows' segment (their mean where they differ)"),
     key!("", "trace": Trace = Words("a constant rate"),
@@ -195,7 +77,7 @@ static LINK: &[Key] = &[
 ];
 
 /// All keys but those of [`LINK`] and the knobs of TCP.
-static ROWS: &[Key] = &[
+pub(super) static ROWS: &[Key] = &[
     key!("", "title": Title = Required, "one line, not empty, at most 200 letters" if |_| true,
         "what the scenario shows"),
     key!("", "duration": Span = Required, "more than 0" if |span| *span > Span::ZERO,
@@ -333,295 +215,16 @@ static ROWS: &[Key] = &[
         "the link's new propagation delay, and that of its other direction where the two begin alike; packets on the \
          wire keep theirs"),
     key!("at.set", "LINK.disc.KEY": Anything = Words("as it was"), "as in the disc" if |_| true,
-        "a parameter of the link's law, NAME.back.disc.KEY of that of the other direction; the law keeps what it has seen and learnt; what follows from the parameters is \
+        "a parameter of the link's law, NAME.back.disc.KEY of that of the other direction; the law keeps \
+         what it has seen and learnt; what follows from the parameters is \
          reckoned with the link's rate at that time, for the flows and the round trip of the start"),
     whole!("at.set", "CLASS.count" = Words("as it was"), 0 to 1_000_000,
         "how many flows of the class there are; the last ones leave, and those that come back connect anew"),
 ];
 
-impl Key {
-    /// The key as it stands in a table that speaks of one direction of a link.
-    fn in_direction(self, table: &'static str, role: Role) -> Key {
-        let preset = match (role, self.name) {
-            (Role::Any, "disc") => {
-                Words("none; tail_drop where there is a buffer, which --disc leaves alone")
-            }
-            (Role::Back, "disc") => Words("none"),
-            (Role::Back, "rate" | "delay" | "framing") => Words("as the other direction"),
-            _ => self.preset,
-        };
-        Key { table, preset, ..self }
-    }
-
-    /// Its dotted path, `"flows.count"`.
-    pub fn path(&self) -> String {
-        if self.table.is_empty() { self.name.into() } else { format!("{}.{}", self.table, self.name) }
-    }
-
-    /// Whether it is one of those that every direction of a link has.
-    pub fn is_of_a_link(&self) -> bool {
-        DIRECTIONS.iter().any(|(table, _)| *table == self.table)
-            && LINK.iter().any(|key| key.name == self.name)
-    }
-
-    /// Whether it is only for the applications that it is told with.
-    pub fn is_of_some_apps(&self) -> bool {
-        self.table == "flows" && self.name != "segment" && !apps_with(self.name).is_empty()
-    }
-
-    /// The key that may stand in its stead, where it must be given.
-    pub fn instead(&self) -> Option<&'static str> {
-        (self.name == "rate" && self.preset == Required).then_some("trace")
-    }
-
-    /// What a value looks like.
-    pub fn kind(&self) -> Kind {
-        (self.kind)()
-    }
-
-    /// What is legal, in words; empty where its kind says it all.
-    pub fn range(&self) -> String {
-        match self.bounds {
-            Some((low, high)) => format!("{low} to {high}"),
-            None => self.rule.into(),
-        }
-    }
-
-    /// Checks a value by itself; the refusal says what is legal.
-    pub(crate) fn check(&self, value: &Value) -> Result<(), String> {
-        let legal = match value {
-            Value::Whole(_) if self.bounds.is_some() => (self.legal)(value).unwrap_or(false),
-            _ => (self.legal)(value)?,
-        };
-        if legal { Ok(()) } else { Err(format!("{value} is out of range; legal: {}", self.range())) }
-    }
-
-    /// What is said where the key is missing.
-    pub(crate) fn missing(&self) -> String {
-        let range = self.range();
-        let range = if range.is_empty() { range } else { format!(" ({range})") };
-        let legal = match self.kind() {
-            Kind::Text => format!("text in quotes{range}"),
-            Kind::Table => format!("a table [{}]", self.path()),
-            Kind::Tables => format!("one or more tables [[{}]]", self.path()),
-            kind => format!("a {kind} such as {}{range}", kind.example()),
-        };
-        format!("is missing; legal: {legal}")
-    }
-}
-
-impl Preset {
-    /// The value that stands in a file's stead; None where it takes more than that.
-    pub fn value(&self) -> Option<Value> {
-        match self {
-            Preset::Required | Preset::Words(_) | Preset::Profile(_) => None,
-            Preset::Text(text) => Some(Value::Text((*text).into())),
-            Preset::Whole(number) => Some(Value::Whole(*number)),
-            Preset::Number(number) => Some(Value::Number(*number)),
-            Preset::Times(word, ends) => {
-                let ends = ends.iter().map(|end| Value::Text((*end).into())).collect();
-                Some(Value::Table(vec![((*word).into(), Value::List(ends))]))
-            }
-        }
-    }
-}
-
-impl fmt::Display for Preset {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self, self.value()) {
-            (Preset::Words(words), _) => f.write_str(words),
-            (Preset::Profile(knob), _) => write!(f, "as the profile: {}", knob.by_profile()),
-            (_, Some(value)) => value.fmt(f),
-            (_, None) => f.write_str("required"),
-        }
-    }
-}
-
-/// The keys of one table of the file.
-pub(crate) fn keys_of(table: &str) -> impl Iterator<Item = &'static Key> {
-    KEYS.iter().filter(move |key| key.table == table)
-}
-
-/// A word of a list.
-pub(crate) fn word(
-    value: &Value,
-    what: &str,
-    legal: &'static [&'static str],
-) -> Result<&'static str, String> {
-    let Value::Text(text) = value else {
-        return Err(format!("{value} is not text; legal: {}", legal.join(", ")));
-    };
-    legal.iter().find(|word| *word == text).copied().ok_or_else(|| {
-        let hint = did_you_mean(text, legal.iter().copied());
-        format!("\"{text}\" is no known {what}{hint} (legal: {})", legal.join(", "))
-    })
-}
-
-/// A line of text that can stand as a heading.
-pub(crate) struct Title(pub(crate) String);
-
-impl Quantity for Title {
-    fn kind() -> Kind {
-        Kind::Text
-    }
-    fn read(value: &Value) -> Result<Title, String> {
-        let text = String::read(value)?;
-        let said = match text.trim() {
-            "" => "is empty",
-            line if line.chars().count() > 200 => "is longer than 200 letters",
-            line if line.contains(char::is_control) => "is more than one line",
-            _ => return Ok(Title(text)),
-        };
-        Err(format!("{said}; legal: one line, not empty, at most 200 letters"))
-    }
-    fn write(&self) -> Value {
-        Value::Text(self.0.clone())
-    }
-}
-
-/// What a node, a link or a class may be called.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Name(pub(crate) String);
-
-impl Quantity for Name {
-    fn kind() -> Kind {
-        Kind::Text
-    }
-    fn read(value: &Value) -> Result<Name, String> {
-        let text = String::read(value)?;
-        let legal = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
-        if (1..=LONGEST_NAME).contains(&text.len()) && text.chars().all(legal) {
-            return Ok(Name(text));
-        }
-        Err(format!("{value} is no name; legal: {NAME_RULE}"))
-    }
-    fn write(&self) -> Value {
-        Value::Text(self.0.clone())
-    }
-}
-
-/// Names of nodes.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Names(pub(crate) Vec<String>);
-
-impl Quantity for Names {
-    fn kind() -> Kind {
-        Kind::Names
-    }
-    fn read(value: &Value) -> Result<Names, String> {
-        match value {
-            Value::List(items) => items
-                .iter()
-                .map(|item| Name::read(item).map(|Name(name)| name))
-                .collect::<Result<_, _>>()
-                .map(Names),
-            other => Err(format!("{other} is not a list of names; write it like {}", Kind::Names.example())),
-        }
-    }
-    fn write(&self) -> Value {
-        Value::List(self.0.iter().map(|name| Value::Text(name.clone())).collect())
-    }
-}
-
-/// What is legal as a name.
-const NAME_RULE: &str = "letters, digits, - and _, at most 32";
-/// Letters of a name.
-const LONGEST_NAME: usize = 32;
-
-/// A value of a kind that another key decides.
-struct Anything(Value);
-
-impl Quantity for Anything {
-    fn kind() -> Kind {
-        Kind::Any
-    }
-    fn read(value: &Value) -> Result<Anything, String> {
-        Ok(Anything(value.clone()))
-    }
-    fn write(&self) -> Value {
-        self.0.clone()
-    }
-}
-
-/// The name of a paper whose mice are known.
-pub(crate) struct Paper(pub(crate) &'static str);
-
-impl Quantity for Paper {
-    fn kind() -> Kind {
-        Kind::Word(PRESETS)
-    }
-    fn read(value: &Value) -> Result<Paper, String> {
-        word(value, "preset", PRESETS).map(Paper)
-    }
-    fn write(&self) -> Value {
-        Value::Text(self.0.into())
-    }
-}
-
-/// The name of a profile of TCP.
-pub(crate) struct ProfileName(pub(crate) &'static str);
-
-impl Quantity for ProfileName {
-    fn kind() -> Kind {
-        Kind::Word(PROFILES)
-    }
-    fn read(value: &Value) -> Result<ProfileName, String> {
-        word(value, "profile", PROFILES).map(ProfileName)
-    }
-    fn write(&self) -> Value {
-        Value::Text(self.0.into())
-    }
-}
-
-/// Kinds that have keys or a law of their own below them: here only the outer shape is checked.
-macro_rules! shapes {
-    ($($name:ident: $kind:ident, $pattern:pat, $what:literal;)*) => {$(
-        struct $name(Value);
-
-        impl Quantity for $name {
-            fn kind() -> Kind {
-                Kind::$kind
-            }
-            fn read(value: &Value) -> Result<$name, String> {
-                match value {
-                    $pattern => Ok($name(value.clone())),
-                    _ => Err(format!("is not {}", $what)),
-                }
-            }
-            fn write(&self) -> Value {
-                self.0.clone()
-            }
-        }
-    )*};
-}
-
-shapes! {
-    Section: Table, Value::Table(_), "a table; legal: KEY = VALUE lines under a [table], or { KEY = VALUE }";
-    Sections: Tables, Value::List(_), "a list of tables; legal: [[double brackets]] before each";
-    Disc: Disc, Value::Table(_) | Value::Text(_),
-        "a disc; write it like { law = \"red\" } or \"red:min=50packets\"";
-    Control: Control, Value::Table(_) | Value::Text(_),
-        "a congestion control; write it like { name = \"cubic\" } or \"cubic:hystart=false\"";
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_preset_is_a_legal_value() {
-        for key in explain() {
-            if let Some(value) = key.preset.value() {
-                assert_eq!(key.check(&value), Ok(()), "{}", key.path());
-            }
-        }
-    }
-
-    #[test]
-    fn every_table_is_a_key_of_another() {
-        for key in KEYS.iter().filter(|key| !key.table.is_empty()) {
-            let parent = KEYS.iter().find(|parent| parent.path() == key.table).expect(key.table);
-            assert!(matches!(parent.kind(), Kind::Table | Kind::Tables), "{}", parent.path());
-        }
-    }
-}
+/// How long a chunk of a film may play.
+const CHUNK: RangeInclusive<Span> = Span::from_millis(10)..=Span::from_secs(600);
+/// The longest propagation delay: to Mars and back is not much more.
+pub(crate) const LONGEST_DELAY: Span = Span::from_secs(1000);
+/// Times between datagrams.
+const EVERY: RangeInclusive<Span> = Span::from_micros(1)..=Span::from_secs(3600);
