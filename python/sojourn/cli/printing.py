@@ -180,14 +180,16 @@ def explanation(entry: dict[str, Any]) -> str:
         parts.append(_paragraphs(entry["idea"]))
     if entry.get("equation"):
         parts.append(textwrap.indent(entry["equation"].strip("\n"), "    "))
+    if entry.get("forms"):
+        parts.append("\n".join(f"  {form}\n{_wrapped(about, ' ' * 6)}" for form, about in entry["forms"]))
+    if entry.get("keys"):
+        parts.append(_wrapped(f"Keys of its group: {', '.join(entry['keys'])}", ""))
     if entry.get("fields"):
         heading = _HEADINGS.get(entry["kind"], "Parameters")
         parts.append(f"{heading}\n" + "\n".join(_field(field) for field in entry["fields"]))
-    elif entry.get("keys"):
-        parts.append(_wrapped(f"Keys of its group: {', '.join(entry['keys'])}", ""))
     elif entry["kind"] == "metric":
         parts.append(f"Unit: {entry['unit']}" if entry["unit"] != "1" else "A plain number.")
-    elif entry["kind"] not in ("scenario", "knob"):
+    elif entry["kind"] not in ("app", "framing", "knob", "topic"):
         parts.append("No parameters.")
     if entry.get("source"):
         parts.append(_wrapped(f"Source: {entry['source']}", ""))
@@ -195,7 +197,13 @@ def explanation(entry: dict[str, Any]) -> str:
 
 
 #: What the fields of an entry are called, where they are no parameters.
-_HEADINGS = {"scenario": "Keys", "key": "Keys", "profile": "Knobs, as they stand in it"}
+_HEADINGS = {
+    "scenario": "Keys at the top",
+    "link": "Keys",
+    "key": "Keys",
+    "app": "Of these it has its own",
+    "profile": "Knobs, as they stand in it",
+}
 
 
 def _field(field: dict[str, Any]) -> str:
@@ -213,8 +221,8 @@ def _field(field: dict[str, Any]) -> str:
 def _default(value: object) -> str:
     if value is None:
         return "derived where not given"
-    if value == "required":
-        return "required"
+    if isinstance(value, str) and value.split(",")[0] == "required":
+        return value
     return f"default {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
 
 
