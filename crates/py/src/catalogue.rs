@@ -212,8 +212,10 @@ fn told_once(below: &[&Key], flows_alone: bool) -> String {
     let mut said = Vec::new();
     if below.iter().any(|key| key.is_of_a_link()) {
         let mut names: Vec<&str> = Vec::new();
-        for key in below.iter().filter(|key| key.is_of_a_link() && !names.contains(&key.name)) {
-            names.push(key.name);
+        for key in below.iter().filter(|key| key.is_of_a_link()) {
+            if !names.contains(&key.name) {
+                names.push(key.name);
+            }
         }
         said.push(format!("It has the keys of a link ({}): `sojourn explain link`.", names.join(", ")));
     }
