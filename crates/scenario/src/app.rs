@@ -90,7 +90,7 @@ impl App {
         let Some(row) = row(name) else { return Vec::new() };
         let is_for_it = |key: &&str| {
             let own = if is_of_an_app(key) { row.has(key) } else { row.is_tcp || !is_of_tcp(key) };
-            own && !ANY_APP.contains(key)
+            own && (!ANY_APP.contains(key) || (name, *key) == ("rrul", "count"))
         };
         let (first, rest): (Vec<&str>, Vec<&str>) = keys_of("flows")
             .map(|key| key.name)
@@ -158,7 +158,7 @@ pub(crate) fn is_of_an_app(key: &str) -> bool {
 }
 
 /// Keys of a group of flows that say nothing of what it sends.
-const ANY_APP: &[&str] = &["name", "from", "to", "route", "back", "app", "count", "access"];
+const ANY_APP: &[&str] = &["name", "stream", "from", "to", "route", "back", "app", "count", "access"];
 
 const BULK: Page = Page {
     stem: "bulk",
@@ -196,6 +196,7 @@ mod tests {
                 "rate (required), size, ecn, segment, start, arrivals, lifetime, stop"
             );
         }
+        assert!(App::keys("rrul").contains(&"count".to_string()));
         assert_eq!(App::keys("ping").join(", "), "size, every, ecn, start, arrivals, lifetime, stop");
         let bulk = App::keys("bulk");
         assert!(bulk.contains(&"cc".to_string()) && !bulk.iter().any(|key| key.starts_with("rate")));

@@ -225,10 +225,10 @@ pub(crate) const VOIP: Page = Page {
 
 pub(crate) const PING: Page = Page {
     stem: "ping",
-    summary: "a small datagram each 200 ms that the receiver sends back: the round-trip time that a flow would meet",
+    summary: "a small datagram every so often, which the receiver sends back: the round-trip time that a flow would meet",
     idea: "The receiver returns each datagram at once, of the same size; the sender measures the time from one to the \
            other, which is the class's round-trip time. What does not come back is lost and measures nothing. One of 84 \
-           B each 200 ms is too little to change what it measures.",
+           B each 200 ms, as it is where `size` and `every` say nothing, is too little to change what it measures.",
     equation: "",
     source: "RFC 862",
     fields: Vec::new,

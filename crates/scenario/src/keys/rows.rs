@@ -2,7 +2,9 @@
 
 use super::Key;
 use super::Preset::{Number, Required, Text, Times, Whole, Words};
-use super::kinds::{Anything, Control, Disc, Name, Names, Paper, ProfileName, Section, Sections, Title};
+use super::kinds::{
+    Anything, Control, Disc, Name, Names, Paper, ProfileName, Section, Sections, StreamName, Title,
+};
 use crate::app::AppName;
 use crate::arrivals::Arrivals;
 use crate::disc::DEFAULT_LAW;
@@ -55,9 +57,8 @@ pub(super) static LINK: &[Key] = &[
     key!("", "trace": Trace = Words("a constant rate"),
         "in the stead of rate; { file = NAME }, a file beside the scenario; { model = \"lte\", mean, volatility, outage } or \
          { model = \"satellite\", mean, interval, gap, spread, frame }" if |_| true,
-        "when the link may send: a recording as Mahimahi's (a number of milliseconds a line, 1504 B each, from the \
-         start when it is over), or a model that draws one; laws are told its mean rate, and framing is tun where \
-         none is given"),
+        "when the link may send: a recording as Mahimahi's, or a model that draws one, as `sojourn explain trace` tells; \
+         laws are told its mean rate, and framing is tun where none is given"),
     key!("", "delay": Span = Required, "at most 1000 s" if |delay| *delay <= LONGEST_DELAY, "propagation delay, one way"),
     key!("", "buffer": Amount = Words("no limit"),
         "whole packets, at least one; or bytes or a time at the link's rate, one segment or more"
@@ -70,11 +71,11 @@ pub(super) static LINK: &[Key] = &[
         "ip, ethernet, pppoe, docsis, ptm, pppoe_ptm, ipoa_vcmux, ipoa_llc, pppoa_vcmux, pppoa_llc, bridged_vcmux, \
          bridged_llc, pppoe_vcmux, pppoe_llc or tun; or { overhead = SIZE, least = SIZE, cells = true } (ATM cells), \
          with blocks = true instead for PTM" if |_| true,
-        "what a packet takes on the wire; buffers and laws count IP packets"),
+        "what a packet takes on the wire, as `sojourn explain framing` tells; buffers and laws count IP packets"),
     key!("", "impairments": Impairments = Words("none"),
-        "any of loss, corrupt, bleach, duplicate (probabilities), bursts = { enter, leave, good, bad }, jitter = TIME or a distribution, \
-         reorder = { probability, late = TIME or a distribution }" if |_| true,
-        "what the wire does to packets after they have been sent"),
+        "any of loss, corrupt, bleach, duplicate (probabilities), bursts = { enter, leave, good, bad }, jitter = TIME \
+         (uniform up to it) or a distribution, reorder = { probability, late = TIME (always this) or a distribution }" if |_| true,
+        "what the wire does to packets after they have been sent, as `sojourn explain impairments` tells"),
 ];
 
 /// All keys but those of [`LINK`] and the knobs of TCP.
@@ -102,6 +103,9 @@ pub(super) static ROWS: &[Key] = &[
     key!("", "flows": Sections = Required, "groups of like flows; one [[flows]] each"),
     key!("", "at": Sections = Words("no changes"), "changes during the run; one [[at]] each"),
     key!("parking_lot", "routers": u64 = Whole(5), "3 to 1000" if |count| (3..=1000).contains(count), "how many routers"),
+    key!("parking_lot", "back": Section = Words("the same rate and delay, no disc"), "the other direction of each of them"),
+    key!("two_bottlenecks", "back": Section = Words("the same rate and delay, no disc"),
+        "the other direction of the two bottlenecks"),
     key!("two_bottlenecks", "fast": LinkRate = Words("ten times the rate"), "1 bit/s to 10 Tbit/s" if |_| true,
         "rate of the links r1-r2, r5-r2 and r3-r6, which are no bottlenecks"),
     key!("bottleneck", "back": Section = Words("the same rate and delay, no disc"), "the other direction, which carries the ACKs"),
@@ -116,8 +120,11 @@ pub(super) static ROWS: &[Key] = &[
     key!("links", "one_way": bool = Words("false"), "whether it has no other direction"),
     key!("links", "back": Section = Words("the same rate and delay, no disc"), "the other direction"),
     key!("flows", "name": Name = Words("the app's name; with a number behind it where that is taken"),
-        "letters, digits, - and _, at most 32" if |_| true, "what the class is called in results and in [[at]]; its random streams go by it, so a class with a name keeps its draws whatever \
-         stands before it"),
+        "letters, digits, - and _, at most 32" if |_| true, "what the class is called in results and in [[at]]; its random streams go by it"),
+    key!("flows", "stream": StreamName = Words("the name; of a class without one the app, with the ends that it gives, as in \"bulk a-b\", \
+         and a number behind where all of that is another's too"),
+        "letters, digits, -, _ and spaces, at most 120" if |_| true,
+        "what the class's random streams go by: what they draw depends on it and the seed, not on other classes"),
     key!("flows", "from": Name = Words("left, r1, lan; in a network of [[links]] it must be given"), "a node" if |_| true,
         "the node where the senders are"),
     key!("flows", "to": Name = Words("right, the last router, isp; in a network of [[links]] it must be given"), "a node" if |_| true,
@@ -126,7 +133,9 @@ pub(super) static ROWS: &[Key] = &[
         "the nodes that data pass, both ends included"),
     key!("flows", "back": Names = Words("the shortest, by delay, then by links"), "nodes, each with a link to the next" if |_| true,
         "the nodes that acknowledgments pass, both ends included"),
-    whole!("flows", "count" = Whole(1), 1 to 1_000_000, "how many flows; a million in all groups, each connection of web and each source of lrd for one"),
+    whole!("flows", "count" = Whole(1), 1 to 1_000_000,
+        "how many flows, a million in all groups, where each connection of web and each source of lrd is one; of rrul how \
+         many bulk flows each way, 4 where nothing is said"),
     key!("flows", "app": AppName = Text("bulk"),
         "what they send; bulk: TCP that always has data to send; transfer, mice, web, video, game: TCP now and then; rrul: several classes; cbr, poisson, on_off, lrd, voip and ping: UDP datagrams; \
          see `sojourn list apps`"),
@@ -137,8 +146,10 @@ pub(super) static ROWS: &[Key] = &[
     key!("flows", "size": SizeDraw = Words("of transfer it must be given; of mice the preset's; of web 10 kB; of game 200 B; of datagrams as segment; of ping 84 B"),
         "of datagrams 28 B to 65535 B on average" if |_| true,
         "of transfer, mice, web (an object) and game (an answer): payload, or a distribution of it, in bytes or in full packets; of cbr, poisson, on_off, lrd \
-         and ping: the size of a datagram, headers (28 B) included, or a distribution; what is drawn below 28 B or beyond 65535 B is cut to that"),
-    key!("flows", "idle": TimeDraw = Words("of mice the preset's; of web 0 s"), "a time, or a distribution of times" if |_| true,
+         and ping: the size of a datagram, headers (28 B) included, or a distribution; what is drawn below 28 B or beyond 65535 B is cut to that. \
+         `sojourn explain distribution` tells how one is written"),
+    key!("flows", "idle": TimeDraw = Words("of mice the preset's; of web 0 s"),
+        "a time, or a distribution of times, as `sojourn explain distribution` tells" if |_| true,
         "of mice and web: the pause from the end of one transfer, or page, to the start of the next"),
     whole!("flows", "objects" = Whole(50), 1 to 10_000, "of web: objects of a page"),
     whole!("flows", "connections" = Whole(6), 1 to 64, "of web: how many fetch them at a time"),
@@ -213,7 +224,8 @@ pub(super) static ROWS: &[Key] = &[
         "the link's new propagation delay, and that of its other direction where the two begin alike; packets on the \
          wire keep theirs"),
     key!("at.set", "LINK.disc.KEY": Anything = Words("as it was"), "as in the disc" if |_| true,
-        "a parameter of the link's law, which keeps what it has seen and learnt; what follows from the parameters is \
+        "a parameter of the link's law, NAME.back.disc.KEY of that of the other direction; the law keeps \
+         what it has seen and learnt; what follows from the parameters is \
          reckoned with the link's rate at that time, for the flows and the round trip of the start"),
     whole!("at.set", "CLASS.count" = Words("as it was"), 0 to 1_000_000,
         "how many flows of the class there are; the last ones leave, and those that come back connect anew"),

@@ -128,7 +128,11 @@ fn what_cannot_be_is_told_in_one_line() {
         assert_eq!(told.split_once("flows[0].").unwrap().1, said, "{lines}");
     }
     let clash = with("app = \"rrul\"; name = \"a\"; [[flows]]; name = \"a-up\"").expect_err("a clash");
-    assert!(clash.to_string().contains("its class \"a-up\" has the name of another one"), "{clash}");
+    let said = "flows[1].name: \"a-up\" is the name of a class before it; legal: a name of its own";
+    assert!(clash.to_string().contains(said), "{clash}");
+    let clash = with("name = \"rrul-up\"; [[flows]]; app = \"rrul\"").expect_err("a clash");
+    let said = "flows[1].name: makes classes, and \"rrul-up\" is the name of a class before it";
+    assert!(clash.to_string().contains(said), "{clash}");
     assert!(with("arrivals = { poisson = \"1 s\" }; stop = \"500 ms\"").is_ok());
 }
 
@@ -167,5 +171,47 @@ fn a_million_flows_are_a_million_connections() {
         let faults = parse(&not).expect_err(&not);
         let [line] = faults.lines() else { panic!("{not}: {:?}", faults.lines()) };
         assert!(line.ends_with(&format!(" {key}: {}", many(flows))), "{line}");
+    }
+}
+
+#[test]
+fn the_random_streams_of_a_class_go_by_itself() {
+    let streams = |lines: &str| -> Vec<String> {
+        with(lines)
+            .unwrap_or_else(|faults| panic!("{faults}"))
+            .flows
+            .into_iter()
+            .map(|class| class.stream)
+            .collect()
+    };
+    let back = "from = \"right\"; to = \"left\"";
+    assert_eq!(
+        streams(&format!("{back}; [[flows]]; [[flows]]; {back}; [[flows]]")),
+        ["bulk right-left", "bulk", "bulk right-left 2", "bulk 2"]
+    );
+    assert_eq!(
+        streams("name = \"mine\"; [[flows]]; name = \"other\"; stream = \"bulk 7\""),
+        ["mine", "bulk 7"]
+    );
+    assert_eq!(
+        streams(&format!("app = \"rrul\"; {back}"))[..2],
+        ["rrul right-left-up", "rrul right-left-down"]
+    );
+    for (lines, said) in [
+        (
+            "name = \"bulk\"; [[flows]]",
+            "flows[0].name: \"bulk\" is what the random streams of \"bulk2\" go by; legal: another one",
+        ),
+        (
+            "stream = \"a\"; [[flows]]; name = \"a\"",
+            "flows[1].name: \"a\" is what the random streams of \"bulk\" go by; legal: another one",
+        ),
+        (
+            "stream = \"a/b\"",
+            "flows[0].stream: \"a/b\" is no name of a stream; legal: letters, digits, -, _ and spaces",
+        ),
+    ] {
+        let told = with(lines).expect_err(lines).to_string();
+        assert!(told.contains(said), "{told}");
     }
 }
