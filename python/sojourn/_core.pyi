@@ -336,7 +336,7 @@ class Run:
 
     @property
     def links(self) -> list[LinkRun]:
-        """What was seen at each link that has a disc; last of the classes that cross none, if there are any."""
+        """What was seen at each link that has a disc; last, if there are any, of classes that cross none."""
     @property
     def events(self) -> int: ...
     @property
