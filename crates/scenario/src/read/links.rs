@@ -283,7 +283,18 @@ impl Reader {
             self.refuse(section, "trace", "stands beside rate; legal: one of the two");
         }
         let files = Rc::clone(&self.files);
-        trace.load(&*files).map_err(|what| self.refuse(section, "trace", &what)).ok()
+        let deliveries = trace.load(&*files).map_err(|what| self.refuse(section, "trace", &what)).ok()?;
+        if let (Deliveries::Recorded(recording), Some(end)) = (&deliveries, self.end)
+            && let Some(first) = recording.stamps().first().map(|stamp| Span::from_millis(u64::from(*stamp)))
+            && first >= end
+        {
+            let file = &recording.file;
+            let what = format!(
+                "{file}: the first delivery is at {first}; legal: one before the end of the run at {end}"
+            );
+            self.refuse(section, "trace", &what);
+        }
+        Some(deliveries)
     }
 
     fn buffer(&mut self, section: &Section<'_>, amount: Amount, rate: Rate, largest: f64) -> Option<Limit> {
