@@ -190,7 +190,9 @@ fn each_law_knows_its_own_place() {
 fn classes_have_names_of_their_own() {
     let dumbbell = "[bottleneck]\nrate = '1 Mbit/s'\ndelay = '0 s'\n";
     let named = |flows: &str| parse(&format!("{HEAD}{dumbbell}{flows}"));
-    let scenario = named(&format!("{FLOWS}{FLOWS}name = 'bulk2'\n{FLOWS}{FLOWS}name = 'mine'")).unwrap();
+    let scenario =
+        named(&format!("{FLOWS}{FLOWS}name = 'bulk2'\nstream = 'other'\n{FLOWS}{FLOWS}name = 'mine'"))
+            .unwrap();
     let names: Vec<&str> = scenario.flows.iter().map(|class| class.name.as_str()).collect();
     assert_eq!(names, ["bulk", "bulk2", "bulk3", "mine"]);
     told(named(&format!("{FLOWS}name = 'a'\n{FLOWS}name = 'a'")), "is the name of a class before it");

@@ -153,7 +153,7 @@ fn the_random_streams_of_a_class_go_by_itself() {
     let back = "from = \"right\"; to = \"left\"";
     assert_eq!(
         streams(&format!("{back}; [[flows]]; [[flows]]; {back}; [[flows]]")),
-        ["bulk right-left", "bulk", "bulk right-left 2", "bulk 2"]
+        ["bulk right-left", "bulk", "bulk right-left 2", "bulk2"]
     );
     assert_eq!(
         streams("name = \"mine\"; [[flows]]; name = \"other\"; stream = \"bulk 7\""),
