@@ -174,13 +174,24 @@ def _read(path: str | Path) -> bytes:
 
 
 def _beside(folder: Path, name: str) -> bytes:
-    """The bytes of a file that a scenario in `folder` names. Raises `InputError` of one line."""
+    """The bytes of a file that a scenario in `folder` names. Raises `InputError` of one line.
+
+    A scenario may come from anybody, so that it reads nothing outside of its folder.
+    """
+    legal = "legal: a file in the scenario's folder or below, named from there"
     try:
-        with (folder / name).open("rb") as file:
+        place = (folder / name).resolve()
+        if not place.is_relative_to(folder.resolve()):
+            raise InputError(f'"{name}" is outside of the scenario\'s folder; {legal}')
+        # A pipe or a device may never answer.
+        if place.exists() and not place.is_file():
+            raise InputError(f'"{name}" is no file; {legal}')
+        with place.open("rb") as file:
             text = file.read(_MOST_RECORDED + 1)
-    except (OSError, ValueError) as fault:
+    except InputError:
+        raise
+    except (OSError, ValueError, RuntimeError) as fault:
         what = fault.strerror if isinstance(fault, OSError) else fault
-        legal = "legal: a file, named from the scenario's folder"
         raise InputError(f'"{name}" cannot be read: {what}; {legal}') from None
     if len(text) > _MOST_RECORDED:
         raise InputError(f'"{name}" is too large; legal: a file of at most 100 MB')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,22 @@ def test_a_fault_of_a_trace_is_one_line(tmp_path: Path, trace: bytes, told: str)
         sj.load(file)
     (line,) = str(refused.value).splitlines()
     assert line.startswith(f"{file}:6: bottleneck.trace: {told}")
+
+
+@pytest.mark.parametrize("name", ["../x.trace", "{outside}/x.trace", "links/out", "links/pipe", "links"])
+def test_a_scenario_reads_files_of_its_folder_alone(tmp_path: Path, name: str) -> None:
+    (tmp_path / "x.trace").write_bytes(b"1\n")
+    (tmp_path / "here").mkdir()
+    file = _write(tmp_path / "here", b"1\n")
+    (tmp_path / "here" / "links" / "out").symlink_to(tmp_path / "x.trace")
+    os.mkfifo(tmp_path / "here" / "links" / "pipe")
+    name = name.format(outside=tmp_path)
+    file.write_text(SCENARIO.replace("links/x.trace", name), encoding="utf-8")
+    with pytest.raises(sj.InputError) as refused:
+        sj.load(file)
+    (line,) = str(refused.value).splitlines()
+    what = "no file" if name in ("links/pipe", "links") else "outside of the scenario's folder"
+    assert f'bottleneck.trace: "{name}" is {what}; legal: a file in the scenario\'s folder' in line
 
 
 def test_a_trace_that_is_not_there_is_one_line(tmp_path: Path) -> None:

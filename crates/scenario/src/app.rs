@@ -90,7 +90,8 @@ impl App {
         let Some(row) = row(name) else { return Vec::new() };
         let is_for_it = |key: &&str| {
             let own = if is_of_an_app(key) { row.has(key) } else { row.is_tcp || !is_of_tcp(key) };
-            own && (!ANY_APP.contains(key) || (name, *key) == ("rrul", "count"))
+            let of_rrul = |word: &str| name == sessions::RRUL.stem && *key == word;
+            own && (!ANY_APP.contains(key) || of_rrul("count")) && !of_rrul("arrivals")
         };
         let (first, rest): (Vec<&str>, Vec<&str>) = keys_of("flows")
             .map(|key| key.name)
@@ -103,6 +104,11 @@ impl App {
     /// Whether the application called so is carried by TCP.
     pub(crate) fn is_tcp_named(name: &str) -> bool {
         row(name).is_some_and(|row| row.is_tcp)
+    }
+
+    /// Whether nothing is sent back where the application is called so.
+    pub(crate) fn is_one_way(name: &str) -> bool {
+        !App::is_tcp_named(name) && name != udp::PING.stem
     }
 
     /// Whether the application called so has this key.

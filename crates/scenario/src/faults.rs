@@ -65,7 +65,12 @@ impl Flaw {
             Place::Set { written, path, .. } if *path == self.fault.key => {
                 format!("--set {written}: {}", self.fault.what)
             }
-            Place::Set { written, .. } => format!("--set {written}: {}", said(&self.fault)),
+            Place::Set { written, path, .. } => {
+                let Fault { key, what } = &self.fault;
+                // What stands inside of what was set is told from there on.
+                let inside = key.strip_prefix(path.as_str()).and_then(|rest| rest.strip_prefix('.'));
+                format!("--set {written}: {}", said(&Fault::new(inside.unwrap_or(key), what)))
+            }
         })
     }
 }

@@ -78,7 +78,7 @@ impl Scenario {
             class["from"] = there.first().cloned().into();
             class["to"] = there.last().cloned().into();
             class["route"] = there.into();
-            class["back"] = back.into();
+            class["back"] = (!back.is_empty()).then_some(back).into();
         }
         class
     }

@@ -3,7 +3,6 @@
 use crate::app::App;
 use crate::read::listed;
 use crate::scenario::{Flows, Scenario};
-use crate::udp::Source;
 use std::collections::BTreeSet;
 
 impl Scenario {
@@ -99,7 +98,7 @@ impl Scenario {
 
 /// The links that packets of a class cross, there and back.
 fn ways(class: &Flows) -> impl Iterator<Item = usize> + '_ {
-    let answers = class.app.datagrams().is_none_or(|datagrams| matches!(datagrams.source, Source::Ping(_)));
+    let answers = !App::is_one_way(class.app.name());
     let back = class.back.iter().filter(move |_| answers);
     class.route.iter().chain(back).copied()
 }

@@ -45,7 +45,7 @@ pub struct Flows {
     pub stream: String,
     /// The way of its data.
     pub route: Route,
-    /// The way of its acknowledgments.
+    /// The way of its acknowledgments; empty where nothing is sent back and there is none.
     pub back: Route,
     /// How many.
     pub count: u32,

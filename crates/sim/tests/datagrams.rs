@@ -304,3 +304,23 @@ fn what_is_added_changes_no_draw_of_the_others() {
     }
     assert_eq!(before, after);
 }
+
+#[test]
+fn datagrams_go_where_nothing_comes_back_from() {
+    for access in
+        ["", "access = { delay = \"1 ms\" }\narrivals = { every = \"100 ms\" }\nlifetime = \"50 ms\"\n"]
+    {
+        let text = format!(
+            "title = \"One way\"\nduration = \"1 s\"\n[[links]]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\n\
+             delay = \"1 ms\"\ndisc = \"codel\"\none_way = true\n[[flows]]\nfrom = \"a\"\nto = \"b\"\napp = \"cbr\"\n\
+             rate = \"120 kbit/s\"\n{access}"
+        );
+        let scenario = Scenario::parse(text.as_bytes(), "one way", &[]).unwrap();
+        for build in [Simulation::new, Simulation::stepwise] {
+            let mut simulation = build(topology::network(&scenario, 1).unwrap(), 1, Seen::default());
+            simulation.advance(Time::ZERO + scenario.duration);
+            simulation.assert_conservation();
+            assert!(simulation.probe().received.len() > 3);
+        }
+    }
+}

@@ -133,7 +133,7 @@ impl Scenario {
         let there = self.way_in_words(&group.route);
         let mut back: Vec<&str> = self.topology.nodes_of(&group.back).collect();
         back.reverse();
-        let acks = if self.topology.nodes_of(&group.route).eq(back) {
+        let acks = if back.is_empty() || self.topology.nodes_of(&group.route).eq(back) {
             String::new()
         } else {
             format!(", back {}", self.way_in_words(&group.back))

@@ -61,7 +61,7 @@ pub(super) static LINK: &[Key] = &[
          laws are told its mean rate, and framing is tun where none is given"),
     key!("", "delay": Span = Required, "at most 1000 s" if |delay| *delay <= LONGEST_DELAY, "propagation delay, one way"),
     key!("", "buffer": Amount = Words("no limit"),
-        "whole packets, at least one; or bytes or a time at the link's rate, one segment or more"
+        "whole packets, at least one; or bytes or a time at the link's rate, one packet or more"
             if |_| true,
         "what the disc may hold; the packet on the wire is not in it"),
     key!("", "disc": Disc = Text(DEFAULT_LAW),

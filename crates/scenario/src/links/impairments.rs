@@ -89,22 +89,13 @@ impl Quantity for Impairments {
             ));
         };
         let entries = Entries::of(entries, KEYS)?;
-        let inner = |name: &str, what: String| format!("{name}.{what}");
         Ok(Impairments {
             loss: entries.get("loss")?.unwrap_or_default(),
-            bursts: entries
-                .value("bursts")
-                .map(Bursts::read)
-                .transpose()
-                .map_err(|what| inner("bursts", what))?,
+            bursts: entries.inner("bursts")?,
             corrupt: entries.get("corrupt")?.unwrap_or_default(),
             bleach: entries.get("bleach")?.unwrap_or_default(),
             jitter: entries.get("jitter")?.map(up_to),
-            reorder: entries
-                .value("reorder")
-                .map(Reorder::read)
-                .transpose()
-                .map_err(|what| inner("reorder", what))?,
+            reorder: entries.inner("reorder")?,
             duplicate: entries.get("duplicate")?.unwrap_or_default(),
         })
     }
@@ -241,7 +232,10 @@ mod tests {
                 table([("bursts", table([("enter", Value::Number(0.1)), ("leave", Value::Number(0.0))]))]),
                 "bursts.leave: 0 is out of range; legal: more than 0",
             ),
-            (table([("reorder", Value::Number(0.1))]), "reorder.0.1 is no table"),
+            (
+                table([("reorder", Value::Number(0.1))]),
+                "reorder: 0.1 is no table; legal: { probability = 0.01",
+            ),
             (
                 table([("reorder", table([("late", Value::Text("1 ms".into()))]))]),
                 "reorder.probability is missing",

@@ -33,6 +33,16 @@ impl<'a> Entries<'a> {
         self.get(name)?.ok_or_else(|| format!("{name} is missing; legal: {example}"))
     }
 
+    /// The table under a key; what is wrong in it is told by the whole path.
+    pub(super) fn inner<T: Quantity>(&self, name: &str) -> Result<Option<T>, String> {
+        match self.value(name) {
+            Some(value @ Value::Table(_)) => {
+                T::read(value).map(Some).map_err(|what| format!("{name}.{what}"))
+            }
+            _ => self.get(name),
+        }
+    }
+
     /// The value of a key as it stands.
     pub(super) fn value(&self, name: &str) -> Option<&'a Value> {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value)

@@ -116,6 +116,10 @@ impl Reader {
         if !group.given("arrivals") {
             return None;
         }
+        if group.get("app").is_some_and(|AppName(app)| app == "rrul") {
+            let what = "is not for app = \"rrul\", whose flows belong together; legal: with any other app";
+            self.refuse(group, "arrivals", what);
+        }
         if group.given("start") {
             self.refuse(group, "start", "is given beside arrivals; legal: one of the two");
         }

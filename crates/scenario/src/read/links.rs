@@ -1,5 +1,6 @@
 //! The network: links, shorthands for some, and the discs in front of them.
 
+use super::udp::packet_of;
 use super::{FASTEST, FASTEST_ACCESS, Reader, Section, listed, mean_segment, somewhere};
 use crate::disc::DiscSpec;
 use crate::keys::Name;
@@ -30,12 +31,12 @@ struct Asked<'a> {
     links: Vec<usize>,
 }
 
-/// The flows' segments.
+/// The flows' packets, sizes in bytes.
 #[derive(Clone, Copy)]
 struct Segments {
-    /// Mean size, bytes.
     mean: f64,
-    largest: Bytes,
+    /// Of the class with the largest, on average.
+    largest: f64,
 }
 
 /// What a direction of a link is like, whatever it joins.
@@ -75,7 +76,7 @@ impl Reader {
             return None;
         }
         let node = top.node(name)?;
-        let largest = groups.iter().filter_map(|group| group.get::<Bytes>("segment")).max();
+        let largest = groups.iter().filter_map(packet_of).reduce(f64::max);
         let segments = mean_segment(groups).zip(largest).map(|(mean, largest)| Segments { mean, largest });
         if *name == "links" {
             return self.graph(node, segments);
@@ -178,17 +179,16 @@ impl Reader {
         }
         let mut draft = Draft::new(None);
         let (mut names, mut joined) = (BTreeSet::new(), BTreeSet::new());
+        let mut loops = false;
         for section in &sections {
             let (Name(from), Name(to)) = (section.get("from")?, section.get("to")?);
             let name =
                 if section.given("name") { section.get("name")? } else { Name(format!("{from}-{to}")) };
             let one_way = section.given("one_way") && section.get("one_way")?;
             if from == to {
-                self.refuse(
-                    section,
-                    "to",
-                    &format!("\"{to}\" is where the link begins; legal: another node"),
-                );
+                let what = format!("\"{to}\" is where the link begins; legal: another node");
+                self.refuse(section, "to", &what);
+                loops = true;
                 continue;
             }
             if !names.insert(name.0.clone()) {
@@ -221,6 +221,10 @@ impl Reader {
             let number = draft.join_both(&join, &line, &back.line);
             draft.ask_where_given(section, vec![number]);
             draft.ask_back(&back, &[number]);
+        }
+        if loops {
+            // What is said of a network that lacks a link would be wrong.
+            return None;
         }
         if draft.discs.iter().all(|asked| asked.links.iter().all(|link| draft.topology.links[*link].is_fixed))
         {
@@ -279,10 +283,21 @@ impl Reader {
             self.refuse(section, "trace", "stands beside rate; legal: one of the two");
         }
         let files = Rc::clone(&self.files);
-        trace.load(&*files).map_err(|what| self.refuse(section, "trace", &what)).ok()
+        let deliveries = trace.load(&*files).map_err(|what| self.refuse(section, "trace", &what)).ok()?;
+        if let (Deliveries::Recorded(recording), Some(end)) = (&deliveries, self.end)
+            && let Some(first) = recording.stamps().first().map(|stamp| Span::from_millis(u64::from(*stamp)))
+            && first >= end
+        {
+            let file = &recording.file;
+            let what = format!(
+                "{file}: the first delivery is at {first}; legal: one before the end of the run at {end}"
+            );
+            self.refuse(section, "trace", &what);
+        }
+        Some(deliveries)
     }
 
-    fn buffer(&mut self, section: &Section<'_>, amount: Amount, rate: Rate, largest: Bytes) -> Option<Limit> {
+    fn buffer(&mut self, section: &Section<'_>, amount: Amount, rate: Rate, largest: f64) -> Option<Limit> {
         let limit = Limit::from_amount(amount, rate);
         let what = match (amount, limit) {
             (Amount::Packets(count), _)
@@ -290,8 +305,9 @@ impl Reader {
             {
                 format!("{count} packets cannot be held; legal: whole packets, 1 to {MOST_PACKETS}")
             }
-            (_, Limit::Bytes(bytes)) if bytes < largest.get() => {
-                format!("{amount} holds {bytes} B, less than one segment; legal: {largest} or more")
+            (_, Limit::Bytes(bytes)) if (bytes as f64) < largest => {
+                let largest = Bytes::new(largest.ceil() as u64);
+                format!("{amount} holds {bytes} B, less than one packet; legal: {largest} or more")
             }
             _ => return Some(limit),
         };

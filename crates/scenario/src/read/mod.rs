@@ -22,7 +22,7 @@ use std::rc::Rc;
 
 /// The scenario; or all that is wrong with it, `flaws` included.
 pub(crate) fn scenario(root: &Node, flaws: Vec<Flaw>, files: &Files) -> Result<Scenario, Vec<Flaw>> {
-    let mut reader = Reader { flaws, files: Rc::clone(files) };
+    let mut reader = Reader { flaws, files: Rc::clone(files), end: None };
     match reader.scenario(root) {
         Some(scenario) if reader.flaws.is_empty() => Ok(scenario),
         _ => Err(reader.flaws),
@@ -36,6 +36,8 @@ pub type Files = Rc<dyn Fn(&str) -> Result<Vec<u8>, String>>;
 struct Reader {
     flaws: Vec<Flaw>,
     files: Files,
+    /// The end of the run, where that is known.
+    end: Option<Span>,
 }
 
 /// A table of the file: the keys that it has and that exist.
@@ -59,6 +61,7 @@ impl Reader {
     fn scenario(&mut self, root: &Node) -> Option<Scenario> {
         let top = self.section("", "", root)?;
         let duration = top.get::<Span>("duration");
+        self.end = duration;
         let groups = self.groups(&top);
         let network = self.network(&top, &groups);
         let called = self.called(&groups, network.as_ref());

@@ -99,13 +99,14 @@ fn streams(groups: &[Section<'_>]) -> Vec<String> {
     let mut alike: BTreeMap<String, u32> = BTreeMap::new();
     let mut usual = |group: &Section<'_>| {
         let ends = ["from", "to"].map(|key| given(group, key));
-        let stream = match ends {
-            [None, None] => app(group).to_string(),
-            ends => format!("{} {}", app(group), ends.map(Option::unwrap_or_default).join("-")),
+        // No application's name ends in a number, but a node's may.
+        let (stream, between) = match ends {
+            [None, None] => (app(group).to_string(), ""),
+            ends => (format!("{} {}", app(group), ends.map(Option::unwrap_or_default).join("-")), " "),
         };
         let number = alike.entry(stream.clone()).or_default();
         *number += 1;
-        if *number == 1 { stream } else { format!("{stream} {number}") }
+        if *number == 1 { stream } else { format!("{stream}{between}{number}") }
     };
     let said = |group: &Section<'_>| match group.get("stream") {
         Some(StreamName(stream)) => Some(stream),

@@ -2,6 +2,7 @@
 
 use super::links::Draft;
 use super::{FASTEST_ACCESS, Reader, SLOWEST, Section};
+use crate::app::{App, AppName};
 use crate::keys::{Name, Names};
 use crate::scenario::Access;
 use crate::times::Spread;
@@ -33,6 +34,11 @@ impl Reader {
             return None;
         }
         let there = self.route(group, "route", (from, to), network)?;
+        // Most datagrams are not answered, and need no way back.
+        let answers = !group.get("app").is_some_and(|AppName(app)| App::is_one_way(app));
+        if !answers && !group.given("back") {
+            return Some((there, network.topology.shortest(to, from).unwrap_or_default()));
+        }
         Some((there, self.route(group, "back", (to, from), network)?))
     }
 

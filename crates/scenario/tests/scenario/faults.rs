@@ -164,12 +164,12 @@ fn values_out_of_range_are_told_with_the_range() {
     told(
         8,
         "buffer = \"999 B\"",
-        &["f.toml:8: bottleneck.buffer: 999 B holds 999 B, less than one segment; legal: 1500 B or more"],
+        &["f.toml:8: bottleneck.buffer: 999 B holds 999 B, less than one packet; legal: 1500 B or more"],
     );
     told(
         8,
         "buffer = \"1 us\"",
-        &["f.toml:8: bottleneck.buffer: 1 us holds 1 B, less than one segment; legal: 1500 B or more"],
+        &["f.toml:8: bottleneck.buffer: 1 us holds 1 B, less than one packet; legal: 1500 B or more"],
     );
     told(11, "count = 0", &["f.toml:11: flows[0].count: 0 is out of range; legal: 1 to 1000000"]);
     told(11, "count = -5", &["f.toml:11: flows[0].count: -5 is out of range; legal: 1 to 1000000"]);
@@ -515,7 +515,7 @@ fn overrides_are_told_as_they_were_written() {
     told_of_set(
         "bottleneck.disc",
         "pi:target=900packets",
-        "--set bottleneck.disc: bottleneck.disc.target: 900 packets is above the buffer of 300 packets; \
+        "--set bottleneck.disc: target: 900 packets is above the buffer of 300 packets; \
          legal: within the buffer",
     );
     told_of_set(

@@ -14,6 +14,7 @@ fn parse(text: &str) -> Result<Scenario, Faults> {
     let files: Files = Rc::new(|name| match name {
         "x.trace" => Ok(TRACE.into()),
         "bad.trace" => Ok("1\n0\n".into()),
+        "late.trace" => Ok("60000\n".into()),
         "sizes.csv" => Ok("100 B, 3\n1 kB, 1\n".into()),
         "bad.csv" => Ok("100 B, 3\n1 kB\n".into()),
         _ => Err(format!("{name} is not there")),
@@ -50,6 +51,10 @@ fn a_fault_of_a_trace_is_told_with_its_line() {
     for (given, told) in [
         ("{ file = \"bad.trace\" }", "bad.trace, line 2: 0 after 1: time runs back; legal: 1 or more"),
         ("{ file = \"no.trace\" }", "no.trace is not there"),
+        (
+            "{ file = \"late.trace\" }",
+            "late.trace: the first delivery is at 60 s; legal: one before the end of the run at 60 s",
+        ),
         ("{ model = \"lte\" }", "mean is missing; legal: the mean rate: \"12 Mbit/s\""),
     ] {
         assert_eq!(

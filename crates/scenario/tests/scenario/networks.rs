@@ -86,6 +86,35 @@ fn what_cannot_be_reached_is_one_line() {
 }
 
 #[test]
+fn datagrams_need_no_way_back() {
+    let one_way =
+        "[[links]]\nfrom = 'a'\nto = 'b'\nrate = '1 Mbit/s'\ndelay = '1 ms'\ndisc = 'red'\none_way = true";
+    let ends = "from = 'a'\nto = 'b'\napp = ";
+    let scenario = network(one_way, &format!("{ends}'cbr'\nrate = '1 kbit/s'")).unwrap();
+    assert!(scenario.flows[0].back.is_empty());
+    assert!(scenario.describe().contains("way a > b\n"), "{}", scenario.describe());
+    assert_eq!(parse(&as_toml(&scenario)), Ok(scenario));
+    told(network(one_way, &format!("{ends}'ping'")), "there is no way from \"b\" to \"a\"");
+}
+
+#[test]
+fn a_link_to_itself_is_told_and_nothing_else() {
+    let text = "[[links]]\nfrom = 'a'\nto = 'a'\nrate = '1 Mbit/s'\ndelay = '1 ms'\ndisc = 'red'";
+    let lines = network(text, "from = 'a'\nto = 'b'").unwrap_err();
+    assert_eq!(lines.lines().len(), 1, "{lines}");
+}
+
+#[test]
+fn a_buffer_holds_the_packets_that_come() {
+    let line = "[bottleneck]\nrate = '10 Mbit/s'\ndelay = '5 ms'";
+    let cbr = "app = 'cbr'\nrate = '1 Mbit/s'\nsize = '9000 B'";
+    let buffer = |size: &str, flows: &str| network(&format!("{line}\nbuffer = '{size}'"), flows);
+    told(buffer("2000 B", cbr), "2000 B holds 2000 B, less than one packet; legal: 9000 B or more");
+    assert!(buffer("1000 B", "app = 'ping'").is_ok());
+    told(buffer("80 B", "app = 'ping'"), "less than one packet; legal: 84 B or more");
+}
+
+#[test]
 fn the_other_direction_may_be_a_link_of_its_own_kind() {
     let text = "[[links]]\nname = 'dsl'\nfrom = 'a'\nto = 'b'\nrate = '1 Mbit/s'\ndelay = '1 ms'\ndisc = 'codel'\n\
                 back = { rate = '8 Mbit/s', buffer = '50 packets' }";
@@ -161,7 +190,9 @@ fn each_law_knows_its_own_place() {
 fn classes_have_names_of_their_own() {
     let dumbbell = "[bottleneck]\nrate = '1 Mbit/s'\ndelay = '0 s'\n";
     let named = |flows: &str| parse(&format!("{HEAD}{dumbbell}{flows}"));
-    let scenario = named(&format!("{FLOWS}{FLOWS}name = 'bulk2'\n{FLOWS}{FLOWS}name = 'mine'")).unwrap();
+    let scenario =
+        named(&format!("{FLOWS}{FLOWS}name = 'bulk2'\nstream = 'other'\n{FLOWS}{FLOWS}name = 'mine'"))
+            .unwrap();
     let names: Vec<&str> = scenario.flows.iter().map(|class| class.name.as_str()).collect();
     assert_eq!(names, ["bulk", "bulk2", "bulk3", "mine"]);
     told(named(&format!("{FLOWS}name = 'a'\n{FLOWS}name = 'a'")), "is the name of a class before it");

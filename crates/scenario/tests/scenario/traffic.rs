@@ -122,6 +122,10 @@ fn what_cannot_be_is_told_in_one_line() {
             "arrivals = { file = \"late.csv\" }",
             "arrivals: the first is at 60 s, when nothing comes any more; legal: before duration and stop",
         ),
+        (
+            "app = \"rrul\"; arrivals = { poisson = \"1 s\" }",
+            "arrivals: is not for app = \"rrul\", whose flows belong together; legal: with any other app",
+        ),
         ("lifetime = \"0 s\"", "lifetime: \"0 s\" is out of range; legal: more than 0 on average"),
     ] {
         let told = with(lines).expect_err(lines).to_string();
@@ -187,7 +191,7 @@ fn the_random_streams_of_a_class_go_by_itself() {
     let back = "from = \"right\"; to = \"left\"";
     assert_eq!(
         streams(&format!("{back}; [[flows]]; [[flows]]; {back}; [[flows]]")),
-        ["bulk right-left", "bulk", "bulk right-left 2", "bulk 2"]
+        ["bulk right-left", "bulk", "bulk right-left 2", "bulk2"]
     );
     assert_eq!(
         streams("name = \"mine\"; [[flows]]; name = \"other\"; stream = \"bulk 7\""),

@@ -28,6 +28,7 @@ fn scenario(bytes: &[u8]) {
         Ok(scenario) => {
             assert!(!scenario.describe().is_empty());
             assert!(scenario.to_json().is_object());
+            assert!(scenario.notes().iter().all(|note| note.ends_with('.') && !note.contains('\n')));
             if let Err(faults) = scenario.with_disc("codel") {
                 told(&faults);
             }
