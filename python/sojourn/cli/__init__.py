@@ -334,6 +334,8 @@ def _run(asked: options.Asked) -> None:
         command=["sojourn", *asked.command],
         cc=asked.cc,
     )
+    if not asked.quiet:
+        printing.remark(request.scenario.notes)
     with _untorn() as settled:
         _run_and_deliver(request, asked, settled)
 
