@@ -339,7 +339,7 @@ class Run:
 
     @property
     def links(self) -> list[LinkRun]:
-        """What was seen at each link that has a disc."""
+        """What was seen at each link that has a disc; last of the classes that cross none, if there are any."""
     @property
     def events(self) -> int: ...
     @property
@@ -347,16 +347,17 @@ class Run:
 
 @final
 class LinkRun:
-    """What one run measured at one link."""
+    """What one run measured at one link, or of the classes that no link sees."""
 
     @property
-    def link(self) -> str: ...
+    def link(self) -> str | None: ...
     @property
     def rows_json(self) -> str:
         """Objects with class, metrics and conservation: packets offered, delivered, dropped and still held.
 
         The first one, whose class is null, is about all packets; the others are, where the run has several
-        classes of traffic, about those whose data cross the link.
+        classes of traffic, about those whose data cross the link. Where there is no link, they are about the
+        classes that cross none, and conservation is empty.
         """
     @property
     def series(self) -> dict[str, npt.NDArray[np.float64]]:

@@ -139,7 +139,8 @@ impl Scenario {
     /// What the law of each link whose disc may be replaced may know of its place; at least one.
     #[getter]
     fn sites(&self) -> Vec<Site> {
-        self.scenario.topology.replaceable().map(|link| self.scenario.site(link).into()).collect()
+        let sites = self.scenario.sites();
+        self.scenario.topology.replaceable().map(|link| sites[link].into()).collect()
     }
 }
 

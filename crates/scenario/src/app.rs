@@ -119,6 +119,16 @@ impl App {
         }
     }
 
+    /// How many flows so many of a class are, where each connection and each source of datagrams counts as one.
+    pub(crate) fn flows(&self, count: u32) -> u64 {
+        let each = match self {
+            App::Session(Session::Web(web)) => web.connections,
+            App::Datagrams(Datagrams { source: udp::Source::Lrd(lrd), .. }) => lrd.sources,
+            _ => 1,
+        };
+        u64::from(count) * u64::from(each)
+    }
+
     /// What it sends over UDP; None where TCP decides.
     pub fn datagrams(&self) -> Option<&Datagrams> {
         match self {
@@ -148,7 +158,7 @@ pub(crate) fn is_of_an_app(key: &str) -> bool {
 }
 
 /// Keys of a group of flows that say nothing of what it sends.
-const ANY_APP: &[&str] = &["name", "from", "to", "route", "back", "app", "count", "access"];
+const ANY_APP: &[&str] = &["name", "stream", "from", "to", "route", "back", "app", "count", "access"];
 
 const BULK: Page = Page {
     stem: "bulk",

@@ -1,9 +1,10 @@
 //! What changes during a run, and what is in force when.
 
 use crate::scenario::Scenario;
+use sojourn_aqm::Site;
 use sojourn_units::spec::plain;
 use sojourn_units::{Fault, Rate, Span, Value};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Something that changes during the run, once or again and again.
@@ -113,37 +114,57 @@ impl Scenario {
     ///
     /// `work` counts what that costs, over all links.
     pub(crate) fn refused_change(&self, link: usize, work: &mut usize) -> Option<(usize, Fault)> {
-        let of_law = |change: &Change| matches!(change.set, Setting::Law(of, _) if of == link);
-        let laws: Vec<usize> = (0..self.at.len()).filter(|number| of_law(&self.at[*number])).collect();
-        let rates: Vec<usize> = (0..self.at.len())
-            .filter(|number| matches!(&self.at[*number].set, Setting::Rate(of, _) if of.contains(&link)))
-            .collect();
-        let mut seen = BTreeSet::new();
+        let (laws, rates, keys) = self.tracks(link);
+        let tracks: Vec<&Track> = keys.values().chain([&rates]).collect();
+        let keys: Vec<&str> = keys.keys().copied().collect();
+        let each = tracks.iter().map(|track| 1 + track.again.len()).sum::<usize>();
+        let (mut seen, site) = (BTreeSet::new(), self.site(link));
         for (from, to) in self.windows(&laws, &rates) {
-            for number in &laws {
-                let mut next = self.at[*number].next(from, to);
+            *work += laws.again.len() + rates.again.len();
+            for number in laws.within(from, to) {
+                let mut next = self.at[number].next(from, to);
                 while let Some(time) = next {
-                    *work += laws.len() + rates.len();
+                    *work += each;
                     if *work > MOST_WORK {
-                        return Some((*number, Fault::new("", TOO_MANY)));
+                        return Some((number, Fault::new("", TOO_MANY)));
                     }
-                    let (order, rate) = self.in_force((time, *number), &laws, &rates);
-                    if seen.insert((order.clone(), rate))
-                        && let Some(fault) = self.refused(link, &order, rate)
-                    {
-                        return Some((*number, fault));
+                    let in_force: Vec<Option<usize>> =
+                        tracks.iter().map(|track| track.last(&self.at, (time, number))).collect();
+                    if !seen.contains(&in_force) {
+                        if let Some(fault) = self.refused(link, site, &keys, &in_force) {
+                            return Some((number, fault));
+                        }
+                        seen.insert(in_force);
                     }
-                    next = self.at[*number].next(time + Span::from_nanos(1), to);
+                    next = self.at[number].next(time + Span::from_nanos(1), to);
                 }
             }
         }
         None
     }
 
+    /// The changes of a link's law, those of its rate, and those of each parameter of the law.
+    fn tracks(&self, link: usize) -> (Track, Track, BTreeMap<&str, Track>) {
+        let (mut laws, mut rates, mut keys) = (Track::default(), Track::default(), BTreeMap::new());
+        for (number, change) in self.at.iter().enumerate() {
+            match &change.set {
+                Setting::Rate(of, _) if of.contains(&link) => rates.add(number, change),
+                Setting::Law(of, given) if *of == link => {
+                    laws.add(number, change);
+                    for (key, _) in given {
+                        keys.entry(key.as_str()).or_insert_with(Track::default).add(number, change);
+                    }
+                }
+                _ => {}
+            }
+        }
+        (laws, rates, keys)
+    }
+
     /// Stretches of the run after which nothing new can come: from each change of the pattern on for two of the
     /// patterns' common period, or until the next one.
-    fn windows(&self, laws: &[usize], rates: &[usize]) -> Vec<(Span, Span)> {
-        let changes = || laws.iter().chain(rates).map(|number| &self.at[*number]);
+    fn windows(&self, laws: &Track, rates: &Track) -> Vec<(Span, Span)> {
+        let changes = || laws.all().chain(rates.all()).map(|number| &self.at[number]);
         let common = changes()
             .filter_map(|change| change.every)
             .fold(1, |common, every| (every.nanos() / divisor(common, every.nanos())).saturating_mul(common));
@@ -157,43 +178,71 @@ impl Scenario {
         starts.iter().zip(ends).map(window).collect()
     }
 
-    /// What is in force for a law when the change `(time, number)` happens: the changes of its parameters in the order
-    /// in which they came last, and the last change of the rate.
-    fn in_force(
+    /// Why the law cannot stand under the parameters that these changes set, at the rate that the last one sets.
+    fn refused(
         &self,
-        (time, number): (Span, usize),
-        laws: &[usize],
-        rates: &[usize],
-    ) -> (Vec<usize>, Option<usize>) {
-        let last = |other: &usize| {
-            // Of the same instant those before it.
-            let by =
-                if *other <= number { Some(time) } else { time.nanos().checked_sub(1).map(Span::from_nanos) };
-            by.and_then(|by| self.at[*other].last(by)).map(|last| (last, *other))
-        };
-        let mut order: Vec<(Span, usize)> = laws.iter().filter_map(last).collect();
-        order.sort_unstable();
-        let rate = rates.iter().filter_map(last).max().map(|(_, rate)| rate);
-        (order.into_iter().map(|(_, number)| number).collect(), rate)
-    }
-
-    /// Why the law cannot stand under the parameters of these changes, one after the other, at this rate.
-    fn refused(&self, link: usize, order: &[usize], rate: Option<usize>) -> Option<Fault> {
+        link: usize,
+        mut site: Site,
+        keys: &[&str],
+        in_force: &[Option<usize>],
+    ) -> Option<Fault> {
         let mut disc = self.topology.links[link].disc.clone()?;
-        let mut site = self.site(link);
-        if let Some(Setting::Rate(_, rate)) = rate.map(|number| &self.at[number].set) {
-            site.rate = *rate;
-        }
-        for number in order {
-            let Setting::Law(_, given) = &self.at[*number].set else { continue };
-            for (key, value) in given {
-                match disc.params.iter_mut().find(|(known, _)| known == key) {
-                    Some((_, old)) => old.clone_from(value),
-                    None => disc.params.push((key.clone(), value.clone())),
-                }
+        let set = |number: &Option<usize>| number.map(|number| &self.at[number].set);
+        for (key, number) in keys.iter().zip(in_force) {
+            let Some(Setting::Law(_, given)) = set(number) else { continue };
+            let Some((key, value)) = given.iter().find(|(given, _)| given == key) else { continue };
+            match disc.params.iter_mut().find(|(known, _)| known == key) {
+                Some((_, old)) => old.clone_from(value),
+                None => disc.params.push((key.clone(), value.clone())),
             }
         }
+        if let Some(Setting::Rate(_, rate)) = in_force.last().and_then(set) {
+            site.rate = *rate;
+        }
         disc.law_at(&site).err()
+    }
+}
+
+/// Changes of one thing, by number: those that come once, in the order in which they happen, and those that come again.
+#[derive(Default)]
+struct Track {
+    once: Vec<(Span, usize)>,
+    again: Vec<usize>,
+}
+
+impl Track {
+    /// Takes in a change; they come in the order of their first times.
+    fn add(&mut self, number: usize, change: &Change) {
+        match change.every {
+            None => self.once.push((change.time, number)),
+            Some(_) => self.again.push(number),
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = usize> + '_ {
+        self.once.iter().map(|(_, number)| *number).chain(self.again.iter().copied())
+    }
+
+    /// Those that may happen in a stretch of time, both ends included.
+    fn within(&self, from: Span, to: Span) -> Vec<usize> {
+        let first = self.once.partition_point(|(time, _)| *time < from);
+        let once = self.once[first..].iter().take_while(|(time, _)| *time <= to).map(|(_, number)| *number);
+        let mut numbers: Vec<usize> = once.chain(self.again.iter().copied()).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    /// The last that has happened when the change `now` has.
+    fn last(&self, at: &[Change], now: (Span, usize)) -> Option<usize> {
+        let once = self.once[..self.once.partition_point(|one| *one <= now)].last().copied();
+        let again = self.again.iter().filter_map(|number| {
+            // Of the same instant those before it.
+            let (time, of) = now;
+            let by =
+                if *number <= of { Some(time) } else { time.nanos().checked_sub(1).map(Span::from_nanos) };
+            by.and_then(|by| at[*number].last(by)).map(|last| (last, *number))
+        });
+        once.into_iter().chain(again).max().map(|(_, number)| number)
     }
 }
 

@@ -102,6 +102,7 @@ fn flows(flows: &Flows) -> Json {
     let tcp = |value: Json| if flows.app.is_tcp() { value } else { Json::Null };
     let mut group = json!({
         "name": flows.name,
+        "stream": (flows.stream != flows.name).then_some(&flows.stream),
         "from": null,
         "to": null,
         "route": null,

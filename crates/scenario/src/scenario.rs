@@ -41,6 +41,8 @@ pub struct Scenario {
 pub struct Flows {
     /// What it is called.
     pub name: String,
+    /// What its random streams go by.
+    pub stream: String,
     /// The way of its data.
     pub route: Route,
     /// The way of its acknowledgments.
@@ -109,7 +111,7 @@ impl Scenario {
     /// The lines of its faults do not say who asked for it.
     pub fn with_disc(&self, spec: &str) -> Result<Scenario, Faults> {
         let disc = DiscSpec::parse(spec).map_err(|fault| Faults::of_spec(&[fault]))?;
-        let mut scenario = self.clone();
+        let (mut scenario, sites) = (self.clone(), self.sites());
         let several = self.topology.replaceable().nth(1).is_some();
         let refused = |number: usize, faults: Vec<Fault>| {
             let link = &self.topology.links[number].name;
@@ -117,7 +119,7 @@ impl Scenario {
             Faults::of_spec(&faults.into_iter().map(placed).collect::<Vec<_>>())
         };
         for number in self.topology.replaceable() {
-            let faults = disc.faults(&self.site(number));
+            let faults = disc.faults(&sites[number]);
             if !faults.is_empty() {
                 let named = faults.into_iter().map(|fault| fault.inside(&disc.law));
                 return Err(refused(number, named.collect()));
@@ -192,16 +194,31 @@ impl Scenario {
     ///
     /// Where none does, there is no round-trip time and no number of flows.
     pub fn site(&self, link: usize) -> Site {
+        let crossing = self.flows.iter().filter(|group| group.route.contains(&link));
+        let classes: Vec<_> = crossing.map(|group| (group, self.mean_base_rtt(group))).collect();
+        self.site_crossed_by(link, &classes)
+    }
+
+    /// The sites of all links by their numbers, in one go: a route is looked at once, not once for each link.
+    pub fn sites(&self) -> Vec<Site> {
+        let rtts: Vec<f64> = self.flows.iter().map(|group| self.mean_base_rtt(group)).collect();
+        let of = |class: &u32| (&self.flows[*class as usize], rtts[*class as usize]);
+        let crossing = self.crossing();
+        let classes = crossing.iter().map(|classes| classes.iter().map(of).collect::<Vec<_>>());
+        classes.enumerate().map(|(link, classes)| self.site_crossed_by(link, &classes)).collect()
+    }
+
+    /// The site of a link that these classes cross, each with its mean round-trip time.
+    fn site_crossed_by(&self, link: usize, classes: &[(&Flows, f64)]) -> Site {
         let at = &self.topology.links[link];
-        let crossing = || self.flows.iter().filter(|group| group.route.contains(&link));
-        let packet = if crossing().next().is_some() {
-            mean_segment(crossing())
-        } else {
+        let packet = if classes.is_empty() {
             mean_segment(self.flows.iter())
+        } else {
+            mean_segment(classes.iter().map(|(group, _)| *group))
         };
-        let long = || crossing().filter(|group| group.is_long_lived());
-        let flows: f64 = long().map(|group| f64::from(group.count)).sum();
-        let rtt = long().map(|group| f64::from(group.count) * self.mean_base_rtt(group));
+        let long = || classes.iter().filter(|(group, _)| group.is_long_lived());
+        let flows: f64 = long().map(|(group, _)| f64::from(group.count)).sum();
+        let rtt = long().map(|(group, rtt)| f64::from(group.count) * rtt);
         Site {
             rate: at.rate,
             packet,

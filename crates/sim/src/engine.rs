@@ -94,8 +94,8 @@ impl<P: Probe> Simulation<P> {
     fn build(mut network: Network, seed: u64, probe: P, stepwise: bool) -> Simulation<P> {
         let (mut layout, first) = Layout::new(&mut network, stepwise);
         let links = std::mem::take(&mut layout.links);
-        let most = links.len().max(network.flows.len()).max(network.changes.len());
-        assert!(most < MOST_COMPONENTS, "too large a network: {most} links, flows or changes");
+        let number = links.len().max(network.flows.len()).max(network.classes.len());
+        assert_numbered(number.max(network.changes.len()));
         let gap = links.iter().filter(|link| !link.is_station).map(|link| link.transmitter.gap()).min();
         let mut events = EventQueue::new(gap.unwrap_or_default());
         for (number, change) in network.changes.iter_mut().enumerate() {
@@ -269,6 +269,11 @@ impl<P: Probe> Simulation<P> {
 /// The end of what happens at `time`.
 fn just_after(time: Time) -> Time {
     time + Span::from_nanos(1)
+}
+
+/// Events have room for the numbers of so many components of a kind.
+fn assert_numbered(components: usize) {
+    assert!(components < MOST_COMPONENTS, "too large a network: {components} components of a kind");
 }
 
 /// Where the link with this number is, if it is not private.

@@ -233,7 +233,7 @@ pub struct DatagramsPlan {
     pub rate: f64,
     /// When they are sent.
     pub spacing: Spacing,
-    /// Their sizes on the wire, bytes.
+    /// Their sizes on the wire, bytes; those that no datagram has are cut.
     pub size: Draw,
     /// Whether they are ECN-capable.
     pub ecn: bool,

@@ -55,7 +55,7 @@ impl Run {
     /// The run under laws of the caller's own, such as those written in Python, one for each replaceable link in order.
     pub fn with_laws(scenario: &Scenario, seed: u64, own: Vec<Box<dyn Law>>) -> Result<Run, Fault> {
         let network = topology::network_under(scenario, seed, topology::laws(scenario, own)?);
-        let step = scenario.sample.unwrap_or_else(|| step_for(scenario.duration));
+        let step = scenario.step();
         let watch = watch(scenario, &network, step);
         let recorder = Recorder::new(watch.clone());
         let sampled: Vec<u32> = recorder.windows.sampled().collect();
@@ -326,36 +326,7 @@ fn utilization(before: (f64, f64), after: (f64, f64)) -> f64 {
     (after.0 - before.0) / (after.1 - before.1)
 }
 
-/// The shortest of 1, 2, 5, 10 ... ms with at most `MOST_STEPS` steps in `duration`:
-/// so many points whatever the duration.
-fn step_for(duration: Span) -> Span {
-    let mut unit = Span::from_millis(1);
-    loop {
-        for factor in [1, 2, 5] {
-            let step = unit.saturating_mul(factor);
-            if step.saturating_mul(MOST_STEPS) >= duration {
-                return step;
-            }
-        }
-        unit = unit.saturating_mul(10);
-    }
-}
-
 /// Events and arrivals between two looks of the caller: some ten milliseconds.
 const EVENTS_PER_TURN: u64 = 100_000;
 /// Changes of the schedule from which settling and overshoot are told; a schedule may have any number of them.
 const MOST_CHANGES: usize = 100;
-/// Points of a series whose step is not given.
-const MOST_STEPS: u64 = 2000;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_series_has_at_most_2000_points() {
-        assert_eq!(step_for(Span::from_secs(100)), Span::from_millis(50));
-        assert_eq!(step_for(Span::from_secs(2)), Span::from_millis(1));
-        assert_eq!(step_for(Span::from_secs(3600)), Span::from_secs(2));
-    }
-}

@@ -123,6 +123,35 @@ fn sizes_are_drawn_and_times_are_not_touched_by_it() {
     }
 }
 
+/// However wide their distribution is, datagrams have the rate that is asked for, and their headers at the least.
+#[test]
+fn sizes_that_are_cut_keep_the_rate() {
+    for (app, size) in [
+        ("cbr", "{ pareto = '1500 B', shape = 1.2 }"),
+        ("poisson", "{ exponential = '40 B' }"),
+        ("cbr", "{ lognormal = '30 kB', sigma = 2 }"),
+    ] {
+        let text = format!(
+            "title = 'cut'\nduration = '1000 s'\n[bottleneck]\nrate = '10 Mbit/s'\ndelay = '1 ms'\n[[flows]]\n\
+             app = '{app}'\nrate = '400 kbit/s'\nstart = '0 s'\nsize = {size}\n"
+        );
+        let scenario = Scenario::parse(text.as_bytes(), "cut", &[]).unwrap();
+        let mut simulation = Simulation::new(topology::network(&scenario, 1).unwrap(), 1, Seen::default());
+        simulation.advance(Time::ZERO + scenario.duration);
+        let sizes: Vec<f64> = simulation.probe().received.iter().map(|bytes| *bytes as f64 + 28.0).collect();
+        let (sum, n) = (sizes.iter().sum::<f64>(), sizes.len() as f64);
+        let variance = sizes.iter().map(|size| (size - sum / n) * (size - sum / n)).sum::<f64>() / n;
+        // Where their times are drawn, too, the number of datagrams has a variance of n.
+        let doubt = if app == "poisson" { variance + (sum / n) * (sum / n) } else { variance };
+        let rate = 8.0 * sum / 1000.0;
+        assert!(
+            (rate / 400e3 - 1.0).abs() < 4.0 * (doubt * n).sqrt() / sum + 1e-4,
+            "{app} of {size}: {rate} bit/s"
+        );
+        assert!(variance > 0.0 && sizes.iter().all(|size| (28.0..=65535.0).contains(size)));
+    }
+}
+
 /// A datagram is sent when the source has been on for as long as it takes to make it, pauses left out.
 #[test]
 fn an_on_period_carries_on_where_the_last_one_stopped() {

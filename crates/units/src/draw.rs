@@ -185,6 +185,32 @@ impl Draw {
         }
     }
 
+    /// The mean of what is drawn when it is cut to lie from `least` to `most`.
+    pub fn mean_within(&self, least: f64, most: f64) -> f64 {
+        least + self.mean_up_to(most) - self.mean_up_to(least)
+    }
+
+    /// The mean of the smaller of a draw and `x`: the integral of P(X > t) from 0 to x.
+    fn mean_up_to(&self, x: f64) -> f64 {
+        match &self.0 {
+            Shape::Constant(value) => value.min(x),
+            Shape::Uniform { from, .. } if x <= *from => x,
+            Shape::Uniform { to, .. } if x >= *to => self.mean(),
+            Shape::Uniform { from, to } => x - (x - from) * (x - from) / (2.0 * (to - from)),
+            Shape::Exponential { mean } => mean * (1.0 - math::exp(-x / mean)),
+            Shape::Pareto { mean, shape } => {
+                let least = least(*mean, *shape);
+                let tail = |x: f64| least / (shape - 1.0) * math::pow(least / x, shape - 1.0);
+                if x <= least { x } else { mean - tail(x) }
+            }
+            Shape::Lognormal { mean, sigma } => {
+                let beyond = (math::ln(x / mean) + sigma * sigma / 2.0) / sigma;
+                mean * normal::below(beyond - sigma) + x * normal::below(-beyond)
+            }
+            Shape::Table(rows) => moment(rows, |value| value.min(x)),
+        }
+    }
+
     /// Its variance; it may be infinite.
     pub fn variance(&self) -> f64 {
         match &self.0 {
@@ -551,6 +577,22 @@ mod tests {
             Draw::lognormal(3.0, 0.5).unwrap(),
             Draw::table(&[(1.0, 1.0), (10.0, 3.0)]).unwrap(),
         ]
+    }
+
+    /// Against the mean of the same draws, cut one by one; wherever the bounds lie.
+    #[test]
+    fn the_mean_of_what_is_cut_is_that_of_the_draws() {
+        for draw in all().into_iter().chain(Draw::pareto(3.0, 1.2).ok()).chain(Draw::constant(7.0).ok()) {
+            let values = sorted(&draw);
+            let n = values.len() as f64;
+            for (least, most) in [(0.1, 0.5), (0.1, 2.0), (1.5, 2.5), (2.5, 40.0), (20.0, 30.0), (0.0, 1e3)] {
+                let cut = || values.iter().map(|x| x.clamp(least, most));
+                let mean = cut().sum::<f64>() / n;
+                let deviation = (cut().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n).sqrt();
+                let (told, doubt) = (draw.mean_within(least, most), 4.0 * deviation / n.sqrt() + 1e-9);
+                assert!((mean - told).abs() < doubt, "{draw:?} from {least} to {most}: {mean}, {told}");
+            }
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::disc::DiscSpec;
 use crate::scenario::Scenario;
 use crate::topology::Link;
 use serde_json::{Map, Value as Json};
-use sojourn_aqm::{Gauges, catalogue};
+use sojourn_aqm::{Gauges, Site, catalogue};
 use sojourn_units::Value;
 use sojourn_units::spec::plain;
 use std::fmt::Write;
@@ -118,7 +118,8 @@ impl Scenario {
             return String::new();
         };
         let Some(entry) = catalogue::law(&disc.law) else { return String::new() };
-        let derived: Vec<Derived> = at.iter().map(|link| self.derived(disc, *link)).collect();
+        let sites = self.sites();
+        let derived: Vec<Derived> = at.iter().map(|link| derived(disc, &sites[*link])).collect();
         let mut out = String::new();
         for field in (entry.page.fields)() {
             let given = disc.params.iter().find(|(key, _)| key == field.key).map(|(_, value)| value);
@@ -135,18 +136,11 @@ impl Scenario {
         out
     }
 
-    fn derived(&self, disc: &DiscSpec, link: usize) -> Derived {
-        let mut derived = Derived::default();
-        if let Ok(law) = disc.law_at(&self.site(link)) {
-            law.derived(&mut derived);
-        }
-        derived
-    }
-
     /// How many packets fill each managed link for a round trip.
     pub(super) fn products(&self) -> (&'static str, String) {
+        let sites = self.sites();
         let told = |number: usize| {
-            let site = self.site(number);
+            let site = &sites[number];
             let name = self.topology.links[number].name.as_str();
             let product = site.base_rtt.map(|mean| site.capacity() * mean.seconds());
             product.map(|product| (format!("{product:.1} packets of {:.0} B", site.packet), name))
@@ -248,6 +242,14 @@ fn listed(names: &[&str]) -> String {
 /// What a law derived from its place: key, unit, value.
 #[derive(Default)]
 struct Derived(Vec<(&'static str, &'static str, f64)>);
+
+fn derived(disc: &DiscSpec, site: &Site) -> Derived {
+    let mut derived = Derived::default();
+    if let Ok(law) = disc.law_at(site) {
+        law.derived(&mut derived);
+    }
+    derived
+}
 
 impl Derived {
     /// The value, or the values of a list, in all their digits, so that they may be given in their turn; those of

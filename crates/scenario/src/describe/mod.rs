@@ -114,7 +114,8 @@ impl Scenario {
     }
 
     fn run_in_words(&self) -> String {
-        let capacities = self.topology.managed().map(|link| self.site(link).capacity());
+        let sites = self.sites();
+        let capacities = self.topology.managed().map(|link| sites[link].capacity());
         let (at, most) = if self.is_plain() {
             ("at the bottleneck's first rate", capacities.take(1).sum::<f64>())
         } else {
@@ -272,8 +273,9 @@ const MOST_GROUPS: usize = 8;
 /// Nodes of a way that are told.
 const MOST_NODES: usize = 12;
 /// Keys of a class over TCP that are told in words of their own.
-const TOLD: [&str; 29] = [
+const TOLD: [&str; 30] = [
     "name",
+    "stream",
     "from",
     "to",
     "route",

@@ -63,6 +63,28 @@ impl Quantity for Name {
     }
 }
 
+/// What random streams may go by.
+pub(crate) struct StreamName(pub(crate) String);
+
+impl Quantity for StreamName {
+    fn kind() -> Kind {
+        Kind::Text
+    }
+    fn read(value: &Value) -> Result<StreamName, String> {
+        let text = String::read(value)?;
+        let legal = |letter: char| letter.is_ascii_alphanumeric() || "-_ ".contains(letter);
+        if (1..=LONGEST_STREAM).contains(&text.len()) && text.chars().all(legal) {
+            return Ok(StreamName(text));
+        }
+        Err(format!(
+            "{value} is no name of a stream; legal: letters, digits, -, _ and spaces, at most {LONGEST_STREAM}"
+        ))
+    }
+    fn write(&self) -> Value {
+        Value::Text(self.0.clone())
+    }
+}
+
 /// Names of nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Names(pub(crate) Vec<String>);
@@ -90,6 +112,9 @@ impl Quantity for Names {
 const NAME_RULE: &str = "letters, digits, - and _, at most 32";
 /// Letters of a name.
 const LONGEST_NAME: usize = 32;
+
+/// Letters of a stream's: an application, two names and what is between and behind them.
+const LONGEST_STREAM: usize = 120;
 
 /// A value of a kind that another key decides.
 pub(super) struct Anything(Value);

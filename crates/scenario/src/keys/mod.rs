@@ -6,7 +6,7 @@
 mod kinds;
 mod rows;
 
-pub(crate) use kinds::{Name, Names, Paper, ProfileName, Title, word};
+pub(crate) use kinds::{Name, Names, Paper, ProfileName, StreamName, Title, word};
 pub(crate) use rows::LONGEST_DELAY;
 
 use crate::app::is_of_an_app;
@@ -98,7 +98,9 @@ static DIRECTIONS: &[(&str, Role)] = &[
     ("bottleneck", Role::Congested),
     ("bottleneck.back", Role::Back),
     ("parking_lot", Role::Congested),
+    ("parking_lot.back", Role::Back),
     ("two_bottlenecks", Role::Congested),
+    ("two_bottlenecks.back", Role::Back),
     ("home.up", Role::Congested),
     ("home.down", Role::Congested),
     ("links", Role::Any),

@@ -2,14 +2,16 @@
 
 use super::Key;
 use super::Preset::{Number, Required, Text, Times, Whole, Words};
-use super::kinds::{Anything, Control, Disc, Name, Names, Paper, ProfileName, Section, Sections, Title};
+use super::kinds::{
+    Anything, Control, Disc, Name, Names, Paper, ProfileName, Section, Sections, StreamName, Title,
+};
 use crate::app::AppName;
 use crate::arrivals::Arrivals;
 use crate::disc::DEFAULT_LAW;
 use crate::links::{Framing, Impairments, Trace};
 use crate::sessions::Ladder;
 use crate::times::{Spread, Start};
-use crate::udp::SEGMENT;
+use crate::udp::{SEGMENT, UDP_HEADER};
 use sojourn_units::param::Quantity;
 use sojourn_units::{Amount, Bytes, LinkRate, SizeDraw, Span, TimeDraw};
 use std::ops::RangeInclusive;
@@ -101,6 +103,9 @@ pub(super) static ROWS: &[Key] = &[
     key!("", "flows": Sections = Required, "groups of like flows; one [[flows]] each"),
     key!("", "at": Sections = Words("no changes"), "changes during the run; one [[at]] each"),
     key!("parking_lot", "routers": u64 = Whole(5), "3 to 1000" if |count| (3..=1000).contains(count), "how many routers"),
+    key!("parking_lot", "back": Section = Words("the same rate and delay, no disc"), "the other direction of each of them"),
+    key!("two_bottlenecks", "back": Section = Words("the same rate and delay, no disc"),
+        "the other direction of the two bottlenecks"),
     key!("two_bottlenecks", "fast": LinkRate = Words("ten times the rate"), "1 bit/s to 10 Tbit/s" if |_| true,
         "rate of the links r1-r2, r5-r2 and r3-r6, which are no bottlenecks"),
     key!("bottleneck", "back": Section = Words("the same rate and delay, no disc"), "the other direction, which carries the ACKs"),
@@ -115,8 +120,11 @@ pub(super) static ROWS: &[Key] = &[
     key!("links", "one_way": bool = Words("false"), "whether it has no other direction"),
     key!("links", "back": Section = Words("the same rate and delay, no disc"), "the other direction"),
     key!("flows", "name": Name = Words("the app's name; with a number behind it where that is taken"),
-        "letters, digits, - and _, at most 32" if |_| true, "what the class is called in results and in [[at]]; its random streams go by it, so a class with a name keeps its draws whatever \
-         stands before it"),
+        "letters, digits, - and _, at most 32" if |_| true, "what the class is called in results and in [[at]]; its random streams go by it"),
+    key!("flows", "stream": StreamName = Words("the name; of a class without one the app, with the ends that it gives, as in \"bulk a-b\", \
+         and a number behind where all of that is another's too"),
+        "letters, digits, -, _ and spaces, at most 120" if |_| true,
+        "what the class's random streams go by: what they draw depends on it and the seed, not on other classes"),
     key!("flows", "from": Name = Words("left, r1, lan; in a network of [[links]] it must be given"), "a node" if |_| true,
         "the node where the senders are"),
     key!("flows", "to": Name = Words("right, the last router, isp; in a network of [[links]] it must be given"), "a node" if |_| true,
@@ -137,8 +145,8 @@ pub(super) static ROWS: &[Key] = &[
     key!("flows", "size": SizeDraw = Words("of transfer it must be given; of mice the preset's; of web 10 kB; of game 200 B; of datagrams as segment; of ping 84 B"),
         "of datagrams 28 B to 65535 B on average" if |_| true,
         "of transfer, mice, web (an object) and game (an answer): payload, or a distribution of it, in bytes or in full packets; of cbr, poisson, on_off, lrd \
-         and ping: the size of a datagram, headers (28 B) included, or a distribution; what is beyond 65535 B is cut. \
-         `sojourn explain distribution` tells how one is written"),
+         and ping: the size of a datagram, headers (28 B) included, or a distribution; what is drawn below 28 B or beyond 65535 B \
+         is cut to that. `sojourn explain distribution` tells how one is written"),
     key!("flows", "idle": TimeDraw = Words("of mice the preset's; of web 0 s"),
         "a time, or a distribution of times, as `sojourn explain distribution` tells" if |_| true,
         "of mice and web: the pause from the end of one transfer, or page, to the start of the next"),
@@ -149,7 +157,7 @@ pub(super) static ROWS: &[Key] = &[
     key!("flows", "chunk": Span = Text("4 s"), "10 ms to 10 min" if |span| CHUNK.contains(span), "of video: how long a chunk plays"),
     key!("flows", "reservoir": Span = Text("8 s"), "of video: up to so much in the buffer the lowest rate is asked for"),
     key!("flows", "cushion": Span = Text("20 s"), "of video: so much above the reservoir the highest"),
-    key!("flows", "request": Bytes = Words("400 B of web, 200 B of video, 100 B of game"), "28 B to 1500 B" if |size| (28..=1500).contains(&size.get()),
+    key!("flows", "request": Bytes = Words("400 B of web, 200 B of video, 100 B of game"), "28 B to 1500 B" if |size| (u64::from(UDP_HEADER)..=1500).contains(&size.get()),
         "of web, video and game: what the receiver asks with, as an IP packet"),
     key!("flows", "preset": Paper = Text("pi_pd"), "pi_pd or arm_pfc" if |_| true,
         "of mice: those of a paper, as `sojourn explain mice` tells"),

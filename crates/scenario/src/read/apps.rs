@@ -1,5 +1,6 @@
 //! What groups of flows send.
 
+use super::names::Called;
 use super::routes::Hosts;
 use super::{Reader, Section};
 use crate::app::{App, AppName, apps_with, is_of_an_app};
@@ -115,20 +116,24 @@ fn usual_ladder() -> Ladder {
 pub(super) fn response_under_load(base: &Flows, given: bool) -> Option<Vec<Flows>> {
     let count = if given { base.count } else { BOTH_WAYS };
     let [up, down, pings @ ..] = RRUL_PARTS;
-    let bulk = |direction: &str| Flows { name: format!("{}-{direction}", base.name), count, ..base.clone() };
+    let called = Called { name: base.name.clone(), stream: base.stream.clone() };
+    let part = |part: &str| {
+        let Called { name, stream } = called.part(part);
+        Flows { name, stream, ..base.clone() }
+    };
+    let bulk = |direction: &str| Flows { count, ..part(direction) };
     let other = Flows { route: base.back.clone(), back: base.route.clone(), ..bulk(down) };
     let size = SizeDraw::of_bytes(Draw::constant(PING_PACKET).ok()?);
     let (cc, profile) = (Choice::parse("newreno").ok()?, Profile::default());
     // What is said of TCP is not said of them.
     let ping = |kind: &str| Flows {
-        name: format!("{}-{kind}", base.name),
         count: 1,
         app: App::Datagrams(Datagrams { source: Source::Ping(PING_EVERY), size: size.clone() }),
         segment: Bytes::new(PING_PACKET as u64),
         cc: cc.clone(),
         profile: profile.clone(),
         reads: None,
-        ..base.clone()
+        ..part(kind)
     };
     Some([bulk(up), other].into_iter().chain(pings.map(ping)).collect())
 }

@@ -1,12 +1,13 @@
 //! Groups of flows.
 
-use super::apps::{RRUL_PARTS, response_under_load};
+use super::apps::response_under_load;
 use super::links::Draft;
+use super::names::Called;
 use super::udp::packet_of;
 use super::{Entry, FASTEST_ACCESS, MOST_FLOWS, Reader, Section};
 use crate::app::{App, AppName};
 use crate::arrivals::Arrivals;
-use crate::keys::{Name, Preset, ProfileName, SHORT};
+use crate::keys::{Preset, ProfileName, SHORT};
 use crate::scenario::Flows;
 use crate::tcp::{Given, Tcp, ecn_with};
 use crate::times::{Spread, Start};
@@ -14,7 +15,6 @@ use crate::tree::{Node, Tree};
 use sojourn_tcp::Profile;
 use sojourn_tcp::cc::Choice;
 use sojourn_units::{Bytes, Span};
-use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 impl Reader {
@@ -25,89 +25,27 @@ impl Reader {
         if node.is_empty() {
             self.flaw(&node.place, "flows", "is empty; legal: one or more tables [[flows]]");
         }
-        let mut total = 0;
-        for group in &groups {
-            let before = total;
-            total += group.get::<u64>("count").unwrap_or(0);
-            if before <= MOST_FLOWS && total > MOST_FLOWS {
-                let what = format!("{total} flows so far; legal: at most {MOST_FLOWS} in all groups");
-                self.refuse(group, "count", &what);
-            }
-        }
         groups
     }
 
-    /// What each class is called; told where two have one name.
-    pub(super) fn class_names(&mut self, groups: &[Section<'_>], network: Option<&Draft<'_>>) -> Vec<String> {
-        let mut taken = BTreeSet::new();
-        for group in groups {
-            let Some(Name(name)) = group.get("name") else { continue };
-            if network.is_some_and(|network| network.topology.link(&name).is_some()) {
-                let what = format!("\"{name}\" is the name of a link; legal: a name of its own");
-                self.refuse(group, "name", &what);
-            }
-            if !taken.insert(name.clone()) {
-                let what = format!("\"{name}\" is the name of a class before it; legal: a name of its own");
-                self.refuse(group, "name", &what);
-            }
+    /// Tells where there are too many of a class beside `before`, the flows of the classes that are known.
+    pub(super) fn check_number(&mut self, group: &Section<'_>, class: &Flows, before: &mut u64) {
+        let total = *before + class.app.flows(class.count);
+        if *before <= MOST_FLOWS && total > MOST_FLOWS {
+            self.refuse(group, "count", &too_many(total));
         }
-        // How many of each app have been named so far.
-        let mut named: BTreeMap<&str, u32> = BTreeMap::new();
-        let mut usual = |group: &Section<'_>| {
-            let app = group.get::<AppName>("app").map_or("flows", |AppName(app)| app);
-            let number = named.entry(app).or_default();
-            loop {
-                *number += 1;
-                let name = if *number == 1 { app.to_string() } else { format!("{app}{number}") };
-                if taken.insert(name.clone()) {
-                    return name;
-                }
-            }
-        };
-        let name = |group: &Section<'_>| group.get("name").map_or_else(|| usual(group), |Name(name)| name);
-        let names: Vec<String> = groups.iter().map(name).collect();
-        for (group, name) in groups.iter().zip(&names) {
-            let several = group.get::<AppName>("app").is_some_and(|AppName(app)| app == "rrul");
-            for part in RRUL_PARTS.iter().map(|part| format!("{name}-{part}")).filter(|_| several) {
-                if !taken.insert(part.clone()) {
-                    let what =
-                        format!("its class \"{part}\" has the name of another one; legal: a name of its own");
-                    self.refuse(group, "name", &what);
-                }
-            }
-        }
-        names
-    }
-
-    /// Tells where one of the classes that a group stands for is called as something else is.
-    pub(super) fn check_name(
-        &mut self,
-        group: &Section<'_>,
-        class: &Flows,
-        before: &[Flows],
-        network: Option<&Draft<'_>>,
-    ) {
-        // The names that groups give have been checked.
-        if !matches!(group.get::<AppName>("app"), Some(AppName("rrul"))) {
-            return;
-        }
-        let is_link = network.is_some_and(|network| network.topology.link(&class.name).is_some());
-        if is_link || before.iter().any(|other| other.name == class.name) {
-            let what =
-                format!("makes a class \"{}\", which is a name already; legal: another name", class.name);
-            self.refuse(group, "name", &what);
-        }
+        *before = total;
     }
 
     /// The class of a group, or those that it stands for.
     pub(super) fn classes(
         &mut self,
         group: &Section<'_>,
-        name: String,
+        called: Called,
         network: Option<&Draft<'_>>,
         duration: Option<Span>,
     ) -> Option<Vec<Flows>> {
-        let class = self.flows(group, name, network, duration)?;
+        let class = self.flows(group, called, network, duration)?;
         match group.get::<AppName>("app")? {
             AppName("rrul") => response_under_load(&class, group.given("count")),
             _ => Some(vec![class]),
@@ -117,7 +55,7 @@ impl Reader {
     fn flows(
         &mut self,
         group: &Section<'_>,
-        name: String,
+        called: Called,
         network: Option<&Draft<'_>>,
         duration: Option<Span>,
     ) -> Option<Flows> {
@@ -151,8 +89,10 @@ impl Reader {
         let (route, back) = routes?;
         let count =
             if arrivals.is_some() && !group.given("count") { MOST_AT_A_TIME } else { group.get("count")? };
+        let Called { name, stream } = called;
         Some(Flows {
             name,
+            stream,
             route,
             back,
             count: count as u32,
@@ -261,6 +201,13 @@ impl Reader {
         };
         read.map_err(|fault| self.inner_fault(node, &path, &fault)).ok()
     }
+}
+
+/// What is said of so many flows of all classes.
+pub(super) fn too_many(flows: u64) -> String {
+    format!(
+        "makes {flows} flows so far, each connection of web and each source of lrd for one; legal: at most {MOST_FLOWS}"
+    )
 }
 
 /// Flows of a class at a time that come by themselves, where nothing is said of it.

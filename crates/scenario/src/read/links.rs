@@ -7,7 +7,7 @@ use crate::links::{Deliveries, Framing, Impairments, Medium, Trace};
 use crate::scenario::Scenario;
 use crate::topology::{Link, Topology};
 use crate::tree::{Node, Tree};
-use sojourn_aqm::Limit;
+use sojourn_aqm::{Limit, Site};
 use sojourn_units::param::Quantity;
 use sojourn_units::{Amount, Bytes, Fault, Rate, Span};
 use std::collections::BTreeSet;
@@ -45,6 +45,13 @@ struct Line {
     delay: Span,
     buffer: Option<Limit>,
     medium: Medium,
+}
+
+/// What the other direction of a link, or of several that are alike, is like.
+struct Back<'a> {
+    line: Line,
+    /// What the file says of it, if anything.
+    section: Option<Section<'a>>,
 }
 
 /// What a direction of a link joins.
@@ -93,9 +100,11 @@ impl Reader {
         let mut draft = Draft::new(Some(["left", "right"]));
         draft.topology.dumbbell = true;
         let line = self.line(section, segments, None)?;
-        let number = draft.join(&Join { name: "bottleneck", from: "left", to: "right" }, line.clone());
+        let back = self.back(section, segments, &line)?;
+        let number =
+            draft.join_both(&Join { name: "bottleneck", from: "left", to: "right" }, &line, &back.line);
         draft.ask(section, vec![number]);
-        self.other_direction(section, segments, &line, &mut draft)?;
+        draft.ask_back(&back, &[number]);
         Some(draft)
     }
 
@@ -105,11 +114,13 @@ impl Reader {
         let names: Vec<String> = (1..=routers).map(|number| format!("r{number}")).collect();
         let mut draft = Draft::new(Some([&names[0], &names[names.len() - 1]]));
         let line = self.line(section, segments, None)?;
+        let back = self.back(section, segments, &line)?;
         let links = names.windows(2).map(|pair| {
             let name = format!("{}-{}", pair[0], pair[1]);
-            draft.join_both(&Join { name: &name, from: &pair[0], to: &pair[1] }, &line)
+            draft.join_both(&Join { name: &name, from: &pair[0], to: &pair[1] }, &line, &back.line)
         });
-        let links = links.collect();
+        let links: Vec<usize> = links.collect();
+        draft.ask_back(&back, &links);
         draft.ask(section, links);
         Some(draft)
     }
@@ -124,14 +135,16 @@ impl Reader {
             Rate::from_bits_per_second(FAST_FACTOR * line.rate.bits_per_second())
         };
         let fast = Line::plain(rate, Span::ZERO);
-        let mut add = |name: &str, line: &Line| {
+        let back = self.back(section, segments, &line)?;
+        let mut add = |name: &str, line: &Line, back: &Line| {
             let (from, to) = name.split_once('-').unwrap_or((name, name));
-            draft.join_both(&Join { name, from, to }, line)
+            draft.join_both(&Join { name, from, to }, line, back)
         };
-        let congested = vec![add("r2-r3", &line), add("r3-r4", &line)];
+        let congested = vec![add("r2-r3", &line, &back.line), add("r3-r4", &line, &back.line)];
         for name in ["r1-r2", "r5-r2", "r3-r6"] {
-            add(name, &fast);
+            add(name, &fast, &fast);
         }
+        draft.ask_back(&back, &congested);
         draft.ask(section, congested);
         Some(draft)
     }
@@ -141,7 +154,7 @@ impl Reader {
         let mut draft = Draft::new(Some(["lan", "isp"]));
         let rate = self.rate(section, "lan", segments.mean, FASTEST_ACCESS)?;
         let lan = Line::plain(rate, Span::ZERO);
-        draft.join_both(&Join { name: "lan-modem", from: "lan", to: "modem" }, &lan);
+        draft.join_both(&Join { name: "lan-modem", from: "lan", to: "modem" }, &lan, &lan);
         for (name, from, to) in [("up", "modem", "isp"), ("down", "isp", "modem")] {
             let (table, path) = (if name == "up" { "home.up" } else { "home.down" }, section.path_of(name));
             let way = self.section(table, &path, section.node(name)?)?;
@@ -198,11 +211,16 @@ impl Reader {
                 }
             }
             let line = self.line(section, segments?, None)?;
-            let number = draft.join(&Join { name: &name.0, from: &from, to: &to }, line.clone());
-            draft.ask_where_given(section, number);
-            if !one_way {
-                self.other_direction(section, segments?, &line, &mut draft)?;
+            let join = Join { name: &name.0, from: &from, to: &to };
+            if one_way {
+                let number = draft.join(&join, line);
+                draft.ask_where_given(section, vec![number]);
+                continue;
             }
+            let back = self.back(section, segments?, &line)?;
+            let number = draft.join_both(&join, &line, &back.line);
+            draft.ask_where_given(section, vec![number]);
+            draft.ask_back(&back, &[number]);
         }
         if draft.discs.iter().all(|asked| asked.links.iter().all(|link| draft.topology.links[*link].is_fixed))
         {
@@ -211,25 +229,21 @@ impl Reader {
         Some(draft)
     }
 
-    /// The other direction of the link that was added last.
-    fn other_direction<'a>(
-        &mut self,
-        section: &Section<'a>,
-        segments: Segments,
-        line: &Line,
-        draft: &mut Draft<'a>,
-    ) -> Option<()> {
+    /// The other direction of a link.
+    fn back<'a>(&mut self, section: &Section<'a>, segments: Segments, line: &Line) -> Option<Back<'a>> {
         let plain = line.back();
         if !section.given("back") {
-            draft.turn(plain);
-            return Some(());
+            return Some(Back { line: plain, section: None });
         }
-        let table = if section.table == "links" { "links.back" } else { "bottleneck.back" };
+        let table = match section.table {
+            "parking_lot" => "parking_lot.back",
+            "two_bottlenecks" => "two_bottlenecks.back",
+            "links" => "links.back",
+            _ => "bottleneck.back",
+        };
         let back = self.section(table, &section.path_of("back"), section.node("back")?)?;
         let line = self.line(&back, segments, Some(&plain))?;
-        let number = draft.turn(line);
-        draft.ask_where_given(&back, number);
-        Some(())
+        Some(Back { line, section: Some(back) })
     }
 
     /// One direction of a link; what it leaves open is as in `other`.
@@ -287,15 +301,16 @@ impl Reader {
 
     /// Puts the discs in front of their links, checked at their places as far as those are known.
     pub(super) fn discs(&mut self, draft: Option<Draft<'_>>, scenario: &mut Option<Scenario>) {
+        let sites = scenario.as_ref().map(Scenario::sites);
         for asked in draft.into_iter().flat_map(|draft| draft.discs) {
-            let Some(disc) = self.disc(&asked, scenario.as_ref()) else { continue };
+            let Some(disc) = self.disc(&asked, sites.as_deref()) else { continue };
             if let Some(scenario) = scenario {
                 asked.links.iter().for_each(|link| scenario.topology.links[*link].disc = Some(disc.clone()));
             }
         }
     }
 
-    fn disc(&mut self, asked: &Asked<'_>, scenario: Option<&Scenario>) -> Option<DiscSpec> {
+    fn disc(&mut self, asked: &Asked<'_>, sites: Option<&[Site]>) -> Option<DiscSpec> {
         let Asked { node, path, links } = asked;
         let Some(node) = node else { return Some(DiscSpec::default()) };
         let read = match &node.tree {
@@ -305,11 +320,9 @@ impl Reader {
                 .and_then(|spec| DiscSpec::parse(&spec)),
         };
         let disc = read.map_err(|fault| self.inner_fault(node, path, &fault)).ok()?;
-        let faults = match scenario {
+        let faults = match sites {
             // What is wrong at several places is told of the first.
-            Some(scenario) => {
-                links.iter().map(|link| disc.faults(&scenario.site(*link))).find(|told| !told.is_empty())
-            }
+            Some(sites) => links.iter().map(|link| disc.faults(&sites[*link])).find(|told| !told.is_empty()),
             None => Some(disc.faults(&somewhere())),
         };
         let faults = faults.unwrap_or_default();
@@ -366,17 +379,12 @@ impl<'a> Draft<'a> {
         self.topology.add_link(line.link(join.name.to_string(), (from, to), false))
     }
 
-    /// Adds the other direction of the link that was added last; gives its number.
-    fn turn(&mut self, line: Line) -> usize {
-        let of = &self.topology.links[self.topology.links.len() - 1];
-        let (name, ends) = (format!("{}.back", of.name), (of.to, of.from));
-        self.topology.add_link(line.link(name, ends, true))
-    }
-
-    /// Adds both directions of a link, the other one without a buffer; gives the number of the first.
-    fn join_both(&mut self, join: &Join<'_>, line: &Line) -> usize {
+    /// Adds both directions of a link, one behind the other; gives the number of the first.
+    fn join_both(&mut self, join: &Join<'_>, line: &Line, back: &Line) -> usize {
         let number = self.join(join, line.clone());
-        self.turn(line.back());
+        let Link { name, from, to, .. } = &self.topology.links[number];
+        let (name, ends) = (format!("{name}.back"), (*to, *from));
+        self.topology.add_link(back.clone().link(name, ends, true));
         number
     }
 
@@ -385,11 +393,20 @@ impl<'a> Draft<'a> {
         self.discs.push(Asked { node: section.node("disc"), path: section.path_of("disc"), links });
     }
 
-    /// The link gets the disc that the section names, if any; a buffer alone makes one that stays as it is.
-    fn ask_where_given(&mut self, section: &Section<'a>, number: usize) {
+    /// These links get the disc that the section names, if any; a buffer alone makes one that stays as it is.
+    fn ask_where_given(&mut self, section: &Section<'a>, links: Vec<usize>) {
         if section.given("disc") || section.given("buffer") {
-            self.topology.links[number].is_fixed = !section.given("disc");
-            self.ask(section, vec![number]);
+            for link in &links {
+                self.topology.links[*link].is_fixed = !section.given("disc");
+            }
+            self.ask(section, links);
+        }
+    }
+
+    /// The same for the other directions of these links.
+    fn ask_back(&mut self, back: &Back<'a>, links: &[usize]) {
+        if let Some(section) = &back.section {
+            self.ask_where_given(section, links.iter().map(|link| link + 1).collect());
         }
     }
 }

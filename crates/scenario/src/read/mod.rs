@@ -4,6 +4,7 @@ mod apps;
 mod changes;
 mod flows;
 mod links;
+mod names;
 mod routes;
 mod udp;
 
@@ -12,6 +13,7 @@ pub(crate) use apps::TCP_KEYS;
 use crate::faults::{Flaw, MOST_LINES, Place};
 use crate::keys::{Key, Preset, Title, keys_of};
 use crate::scenario::Scenario;
+use crate::series::MOST_CROSSINGS;
 use crate::tree::{Node, Tree};
 use sojourn_aqm::Site;
 use sojourn_units::param::{Kind, Quantity};
@@ -59,13 +61,13 @@ impl Reader {
         let duration = top.get::<Span>("duration");
         let groups = self.groups(&top);
         let network = self.network(&top, &groups);
-        let names = self.class_names(&groups, network.as_ref());
-        let (mut flows, mut read) = (Vec::new(), 0);
-        for (group, name) in groups.iter().zip(names) {
-            let classes = self.classes(group, name, network.as_ref(), duration);
+        let called = self.called(&groups, network.as_ref());
+        let (mut flows, mut read, mut number) = (Vec::new(), 0, 0);
+        for (group, called) in groups.iter().zip(called) {
+            let classes = self.classes(group, called, network.as_ref(), duration);
             read += usize::from(classes.is_some());
             for class in classes.into_iter().flatten() {
-                self.check_name(group, &class, &flows, network.as_ref());
+                self.check_number(group, &class, &mut number);
                 flows.push(class);
             }
         }
@@ -79,6 +81,9 @@ impl Reader {
             Some(Scenario { title, duration, warmup: warmup?, sample, topology, flows, at })
         });
         self.discs(network, &mut scenario);
+        if let Some(scenario) = &scenario {
+            self.check_size(&top, scenario);
+        }
         self.changes(&top, &groups, duration, &mut scenario);
         scenario
     }
@@ -105,8 +110,30 @@ impl Reader {
         if sample < shortest || sample > duration {
             let what = format!("{sample} is out of range; legal: {shortest} to the duration of {duration}");
             self.refuse(top, "sample", &what);
+            return None;
         }
         Some(sample)
+    }
+
+    /// What a run keeps is bounded: each class has a row at each link that it crosses, and each link its series.
+    fn check_size(&mut self, top: &Section<'_>, scenario: &Scenario) {
+        let crossings = scenario.crossings();
+        if crossings > MOST_CROSSINGS {
+            let what = format!(
+                "the data of {} classes cross links with discs {crossings} times in all, and each time has a row; \
+                 legal: {MOST_CROSSINGS} times at most: one class of count = N instead of many alike",
+                scenario.flows.len()
+            );
+            self.refuse(top, "flows", &what);
+        }
+        let shortest = scenario.shortest_step();
+        if let Some(sample) = scenario.sample.filter(|sample| *sample < shortest) {
+            let what = format!(
+                "{sample} is too short for the series of so many links; legal: {shortest} to the duration of {}",
+                scenario.duration
+            );
+            self.refuse(top, "sample", &what);
+        }
     }
 
     /// A rate in bit/s, where packets are of `packet` bytes.

@@ -1,6 +1,6 @@
 //! What changes during a run: when, what, and what is refused.
 
-use crate::common::{WHOLE, as_toml, parse};
+use crate::common::{LEAST, WHOLE, as_toml, parse};
 use sojourn_scenario::{Faults, Scenario, Setting};
 use sojourn_units::{Rate, Span, Value};
 
@@ -255,4 +255,21 @@ fn a_flood_of_changes_is_refused_at_once() {
                 [[at]]\ntime = '10 s'\nevery = '11.000001 ms'\nset = { 'bottleneck.disc.target' = '60 ms' }\n";
     let faults = schedule(&laws.repeat(2000)).unwrap_err();
     assert!(faults.lines()[0].contains("changes the law too often"), "{faults}");
+}
+
+/// As many as a file may have, each of which the law takes.
+#[test]
+fn a_law_may_change_ten_thousand_times() {
+    let law = "disc = { law = \"codel\" }\n[[flows]]";
+    let changes: String = (0..10_000)
+        .map(|step| {
+            format!(
+                "[[at]]\ntime = \"{} us\"\nset = {{ \"bottleneck.disc.target\" = \"{} us\" }}\n",
+                1000 + 5000 * step,
+                4000 + step
+            )
+        })
+        .collect();
+    let scenario = parse(&format!("{}{changes}", LEAST.replace("[[flows]]", law))).unwrap();
+    assert_eq!(scenario.at.len(), 10_000);
 }

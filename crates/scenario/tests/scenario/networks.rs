@@ -119,6 +119,26 @@ fn shorthands_are_networks_like_others() {
 }
 
 #[test]
+fn the_other_direction_of_a_chain_is_given_once() {
+    let chain = |name: &str, back: &str| {
+        let line = "rate = '10 Mbit/s'\ndelay = '5 ms'\nbuffer = '200 packets'";
+        network(&format!("[{name}]\n{line}\nback = {{ {back} }}"), "")
+    };
+    let lot = chain("parking_lot", "rate = '1 Mbit/s', buffer = '20 packets', disc = 'codel'").unwrap();
+    assert_eq!(managed(&lot).len(), 8);
+    assert_eq!(lot.disc_label(), "tail_drop + codel");
+    let sqm = chain("two_bottlenecks", "buffer = '20 packets'").unwrap();
+    assert_eq!(managed(&sqm), ["r2-r3", "r2-r3.back", "r3-r4", "r3-r4.back"]);
+    assert_eq!(sqm.topology.replaceable().count(), 2);
+    for scenario in [lot, sqm] {
+        assert_eq!(parse(&as_toml(&scenario)), Ok(scenario));
+    }
+    // Told once, although it is of four links.
+    let wrong = chain("parking_lot", "buffer = '20 packets', disc = 'codel:target=0ms'").unwrap_err();
+    assert_eq!(wrong.lines().len(), 1, "{wrong}");
+}
+
+#[test]
 fn a_home_has_a_lan_of_some_rate() {
     let home = "[home]\nlan = '0 bit/s'\nup = { rate = '2 Mbit/s', delay = '5 ms' }\n\
                 down = { rate = '20 Mbit/s', delay = '5 ms' }";
@@ -183,4 +203,45 @@ fn a_disc_for_one_link() {
     let buffer = parse(links).unwrap();
     assert_eq!(laws(&buffer.with_disc("pi").unwrap()), ["tail_drop", "pi"]);
     assert_eq!(laws(&buffer.at_link("up").unwrap().with_disc("pi").unwrap()), ["pi", "pie"]);
+}
+
+/// A chain with a disc at each of 99 links.
+fn chain(flows: &str) -> Result<Scenario, Faults> {
+    let tables = "[parking_lot]\nrouters = 100\nrate = '10 Mbit/s'\ndelay = '1 ms'\nbuffer = '100 packets'";
+    network(tables, flows)
+}
+
+#[test]
+fn a_series_is_bounded_over_all_links() {
+    let scenario = chain("").unwrap();
+    // 99 links of 15 columns and a class each: 20 000 000 values are 12 626 steps.
+    assert_eq!(scenario.step(), Span::from_millis(5));
+    let sampled = |sample: &str| parse(&format!("sample = '{sample}'\n{}", as_toml(&scenario)));
+    assert_eq!(sampled("1 ms").unwrap().step(), Span::from_millis(1));
+    told(
+        sampled("100 us"),
+        "sample: 100 us is too short for the series of so many links; legal: 792.017 us to",
+    );
+    let large = network(
+        "[parking_lot]\nrouters = 1000\nrate = '10 Mbit/s'\ndelay = '1 ms'\nbuffer = '100 packets'",
+        "from = 'r1'\nto = 'r2'",
+    );
+    assert_eq!(large.unwrap().step(), Span::from_millis(10), "1000 steps, not 2000");
+}
+
+#[test]
+fn rows_of_classes_at_links_are_bounded() {
+    let flows = |classes: usize| "[[flows]]\n".repeat(classes - 1);
+    assert!(chain(&flows(1010)).is_ok());
+    told(chain(&flows(1011)), "flows: the data of 1011 classes cross links with discs 100089 times in all");
+}
+
+#[test]
+fn the_sites_of_all_links_are_those_of_each() {
+    let flows = "count = 3\n[[flows]]\nfrom = 'r2'\nto = 'r9'\nsegment = '500 B'\n[[flows]]\napp = 'ping'\n\
+                 [[flows]]\nfrom = 'r9'\nto = 'r3'\ncount = 2\naccess.delay = '3 ms'";
+    let scenario = chain(flows).unwrap();
+    for (link, site) in scenario.sites().into_iter().enumerate() {
+        assert_eq!(site, scenario.site(link), "{}", scenario.topology.links[link].name);
+    }
 }

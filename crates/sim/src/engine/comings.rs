@@ -1,6 +1,6 @@
 //! Members of classes come, leave, and come again over the same flows.
 
-use super::Simulation;
+use super::{Simulation, assert_numbered};
 use crate::event::{Event, Kind};
 use crate::flow::{State, Timer};
 use crate::member::{Class, Errand, Member, NOBODY};
@@ -61,18 +61,23 @@ impl<P: Probe> Simulation<P> {
                 self.members[*member as usize].recalled = false;
             }
         }
-        for place in before..most {
-            match self.classes[number as usize].members.get(place as usize).copied() {
-                Some(member) if self.members[member as usize].present => {
-                    let member = &mut self.members[member as usize];
-                    member.recalled = member.until <= self.now;
-                }
-                Some(member) => self.begin(member, None, None),
-                None => {
-                    let member = self.join(number);
-                    self.begin(member, None, None);
-                }
+        for place in 0..most {
+            if let Some(member) = self.classes[number as usize].members.get(place as usize) {
+                self.recall(*member, place < before);
+            } else {
+                let member = self.join(number);
+                self.begin(member, None, None);
             }
+        }
+    }
+
+    /// A member is to be there from now on. One that was wanted before and has never come has a start of its own.
+    fn recall(&mut self, number: u32, was_wanted: bool) {
+        let member = &mut self.members[number as usize];
+        if member.present {
+            member.recalled = member.until <= self.now;
+        } else if member.has_come || !was_wanted {
+            self.begin(number, None, None);
         }
     }
 
@@ -85,6 +90,7 @@ impl<P: Probe> Simulation<P> {
         self.swap_layout();
         let legs = self.layout.join(&joining, (place, most), joining.source.flows());
         self.swap_layout();
+        assert_numbered(self.links.len().max(self.flows.len() + legs.len()));
         let first = self.flows.len() as u32;
         for legs in legs {
             let plan = FlowPlan {
@@ -134,6 +140,7 @@ impl<P: Probe> Simulation<P> {
             source: plan.source.clone(),
             streams: 0,
             present: false,
+            has_come: false,
             recalled: false,
             stop: plan.stop.unwrap_or(Time::NEVER),
             until: Time::ZERO,
@@ -164,6 +171,7 @@ impl<P: Probe> Simulation<P> {
         // Where they arrive, the number only says who is let in.
         let fewer = if class.schedule.is_some() { Time::NEVER } else { class.fewer_from(now, member.number) };
         member.until = member.stop.min(stays).min(fewer);
+        member.has_come = true;
         if member.until <= now {
             if class.schedule.is_some() {
                 class.free.push(Reverse(member.number));

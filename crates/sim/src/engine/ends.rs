@@ -7,6 +7,7 @@ use crate::leg::End;
 use crate::member::NOBODY;
 use crate::packet::Packet;
 use crate::probe::Probe;
+use sojourn_scenario::UDP_HEADER;
 use sojourn_units::Time;
 
 impl<P: Probe> Simulation<P> {
@@ -205,6 +206,3 @@ impl<P: Probe> Simulation<P> {
         }
     }
 }
-
-/// The headers of a datagram, bytes: IPv4 and UDP (RFC 791, RFC 768).
-const UDP_HEADER: u32 = 28;

@@ -14,7 +14,7 @@ use even::Even;
 use lrd::Lrd;
 use on_off::OnOff;
 use poisson::Poisson;
-use sojourn_scenario as scenario;
+use sojourn_scenario::{self as scenario, DATAGRAM};
 use sojourn_units::{Draw, Ecn, Stream, Time};
 use voice::Voice;
 
@@ -97,8 +97,8 @@ impl Datagrams {
     /// The datagram that is sent now.
     pub(crate) fn send(&mut self) -> Datagram {
         self.next = self.source.next();
-        let len = self.sizes.sample(&mut self.size_draws).round().max(1.0) as u16;
-        Datagram { len, ecn: self.ecn }
+        let size = self.sizes.sample(&mut self.size_draws).round();
+        Datagram { len: size.clamp(*DATAGRAM.start(), *DATAGRAM.end()) as u16, ecn: self.ecn }
     }
 
     /// A datagram of `len` bytes has come to the receiver: the one that it sends back, if it does.
