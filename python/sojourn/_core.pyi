@@ -305,6 +305,9 @@ class Scenario:
     def guests(self) -> list[tuple[int, CongestionControl]]:
         """The congestion controls in Python with the places of their groups of flows."""
     @property
+    def notes(self) -> list[str]:
+        """What is legal and will surprise, a sentence each."""
+    @property
     def sites(self) -> list[Site]:
         """What the law of each link whose disc may be replaced may know of its place; at least one."""
 

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from sojourn.simulate import Watch
 
 
+# Notes on a scenario that are printed one by one.
+_MOST_NOTES = 8
+
+
 class ReaderGone(Exception):
     """Whoever read our output has closed it: nothing more is worth printing."""
 
@@ -62,6 +66,14 @@ def drop_stdout() -> None:
 def note(text: str) -> None:
     """Print on stderr."""
     print(text, file=sys.stderr, flush=True)
+
+
+def remark(notes: Sequence[str]) -> None:
+    """Print what is to be noted of a scenario on stderr; of really many the first."""
+    for told in notes[:_MOST_NOTES]:
+        note(f"note: {told}")
+    if len(notes) > _MOST_NOTES:
+        note(f"note: and {len(notes) - _MOST_NOTES} more")
 
 
 def complain(lines: Sequence[str], command: str) -> None:

@@ -41,6 +41,8 @@ class Origin:
     asked: int
     workers: int
     interrupted: bool = False
+    #: What is to be noted of the scenario.
+    notes: list[str] = field(default_factory=list)
     #: The source of each law that was written in Python, by its label; None where there is none to be had.
     laws: dict[str, str | None] = field(default_factory=dict)
     #: The same of the congestion controls.
@@ -136,6 +138,7 @@ def _provenance(origin: Origin) -> dict[str, Any]:
         "started": datetime.fromtimestamp(origin.started, UTC).isoformat(timespec="seconds"),
         "wall_s": round(origin.wall_s, 3),
         "runs_asked": origin.asked,
+        **({"notes": origin.notes} if origin.notes else {}),
         **({"laws": origin.laws} if origin.laws else {}),
         **({"ccs": origin.ccs} if origin.ccs else {}),
         "interrupted": origin.interrupted,
