@@ -72,8 +72,8 @@ impl<const BITS: u32> Histogram<BITS> {
     }
 }
 
-/// Buckets of a page.
-const PAGE: usize = 128;
+/// Buckets of a page: so many that a long run meets hardly a page more than a short one.
+const PAGE: usize = 512;
 
 fn bucket_of<const BITS: u32>(value: u64) -> usize {
     if value < 1 << BITS {
