@@ -13,6 +13,7 @@
     knobs              every knob of TCP, as it stands in each profile
     metrics            every metric of a result, with its unit
     scenario           every key of a scenario file
+    topic NAME         how a thing that many keys have is written, such as distribution
     commands           every command's own help
     api                every public name of the package
     page FILE          a page from the top of the repository, its links turned
@@ -124,9 +125,14 @@ def scenarios_of(folder: str) -> str:
 def scenario() -> str:
     """The keys of a scenario file, a table for each table of the file."""
     tables: dict[str, list[dict[str, Any]]] = {}
-    for field in catalogue.explain("scenario")["fields"]:
+    for field in catalogue.entries("keys"):
         tables.setdefault(field["key"].rpartition(".")[0], []).append(field)
     return "\n\n".join(_keys(name, fields) for name, fields in tables.items())
+
+
+def topic(name: str) -> str:
+    """The forms of a thing that many keys have."""
+    return _table(["written", "meaning"], ([f"`{form}`", about] for form, about in catalogue.explain(name)["forms"]))
 
 
 def metrics() -> str:
@@ -185,6 +191,7 @@ _WHAT: dict[str, Callable[..., str]] = {
     "catalogue": entries,
     "gallery": scenarios_of,
     "scenario": scenario,
+    "topic": topic,
     "knobs": knobs,
     "metrics": metrics,
     "commands": commands,

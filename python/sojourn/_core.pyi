@@ -14,6 +14,7 @@ __all__ = [
     "Cancelled",
     "Departure",
     "LawError",
+    "LinkRun",
     "Observation",
     "Run",
     "Scenario",
@@ -265,7 +266,7 @@ class Signal:
 
 @final
 class Scenario:
-    """A checked scenario. It cannot be changed; `with_disc`, `with_cc` and `with_guest` give new ones.
+    """A checked scenario. It cannot be changed; `at_link` and what begins with `with` give new ones.
 
     The lines of a `ScenarioError` of theirs do not say who asked.
     """
@@ -278,8 +279,10 @@ class Scenario:
         files: Callable[[str], bytes] | None = None,
     ) -> Scenario:
         """Read a scenario; `overrides` are dotted keys with TOML values. Raises `ScenarioError`."""
+    def at_link(self, link: str) -> Scenario:
+        """The same, in which only the disc of this link gives way to another. Raises `ScenarioError`."""
     def with_disc(self, spec: str) -> Scenario:
-        """The same scenario with another disc at the bottleneck. Raises `ScenarioError`."""
+        """The same with another disc at every link whose disc may be replaced. Raises `ScenarioError`."""
     def with_cc(self, groups: list[int], spec: str) -> Scenario:
         """The same with another one of the catalogue's congestion controls there. Raises `ScenarioError`."""
     def with_guest(self, groups: list[int], template: CongestionControl, label: str) -> Scenario:
@@ -333,23 +336,25 @@ class Run:
 
     @property
     def links(self) -> list[LinkRun]:
-        """What was seen at each link that has a disc."""
+        """What was seen at each link that has a disc; last of the classes that cross none, if there are any."""
     @property
     def events(self) -> int: ...
     @property
     def cpu_s(self) -> float: ...
 
+@final
 class LinkRun:
-    """What one run measured at one link."""
+    """What one run measured at one link, or of the classes that no link sees."""
 
     @property
-    def link(self) -> str: ...
+    def link(self) -> str | None: ...
     @property
     def rows_json(self) -> str:
         """Objects with class, metrics and conservation: packets offered, delivered, dropped and still held.
 
         The first one, whose class is null, is about all packets; the others are, where the run has several
-        classes of traffic, about those whose data cross the link.
+        classes of traffic, about those whose data cross the link. Where there is no link, they are about the
+        classes that cross none, and conservation is empty.
         """
     @property
     def series(self) -> dict[str, npt.NDArray[np.float64]]:
@@ -362,7 +367,7 @@ def run(
     scenario: Scenario,
     seed: int,
     ticket: Ticket,
-    laws: Sequence[object] = (),
+    laws: Sequence[object] = ...,
 ) -> Run:
     """Run the packet plant once, without the interpreter's lock.
 

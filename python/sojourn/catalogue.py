@@ -20,7 +20,9 @@ KINDS = ("laws", "discs", "ccs", "apps", "profiles", "knobs", "metrics")
 
 
 def entries(kind: str) -> list[dict[str, Any]]:
-    """Everything of one of `KINDS`: objects with at least `name` and `summary`.
+    """Everything of one of `KINDS` or of ``"topics"``: objects with at least `name` and `summary`.
+
+    Of ``"keys"`` the keys of a scenario file: objects as in the `fields` of an entry.
 
     >>> "red" in [entry["name"] for entry in entries("laws")]
     True
@@ -30,15 +32,16 @@ def entries(kind: str) -> list[dict[str, Any]]:
 
 
 def explain(name: str) -> dict[str, Any]:
-    """One entry by name, ``"scenario"``, or keys of it. Raises `InputError` with the nearest names.
+    """One entry by name, ``"scenario"``, a topic, or a key. Raises `InputError` with the nearest names.
 
     >>> explain("pi")["kind"]
     'law'
     """
     found = explain_json(name)
     if found is None:
-        known = [entry["name"] for kind in KINDS for entry in entries(kind)] + ["scenario"]
-        keys = [field["key"] for field in explain("scenario")["fields"]]
+        kinds = (*KINDS, "topics")
+        known = [entry["name"] for kind in kinds for entry in entries(kind)] + ["scenario"]
+        keys = [field["key"] for field in entries("keys")]
         raise InputError(f'sojourn explain: "{name}" is not known; {_nearest(name, known, keys)}')
     entry: dict[str, Any] = json.loads(found)
     return entry
@@ -49,4 +52,6 @@ def _nearest(name: str, known: list[str], keys: list[str]) -> str:
     close = difflib.get_close_matches(name, keys if "." in name else known, n=3, cutoff=0.5)
     if close:
         return f"nearest: {', '.join(close)}"
-    return f"legal: {', '.join(dict.fromkeys(known))}"
+    topics = ", ".join(entry["name"] for entry in entries("topics"))
+    lists = ", ".join(KINDS[1:])
+    return f"legal: a name from 'sojourn list laws' (or {lists}), scenario, {topics}, or a key of a scenario"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Mapping
 from functools import partial
 from operator import index
@@ -17,7 +18,17 @@ try:
 except ImportError as fault:
     raise missing_core(fault) from fault
 
-__all__ = ["DiscSpec", "Scenario", "ScenarioError", "Setting", "gallery", "load", "with_disc"]
+__all__ = [
+    "DiscSpec",
+    "Scenario",
+    "ScenarioError",
+    "Setting",
+    "at_link",
+    "gallery",
+    "load",
+    "place_of",
+    "with_disc",
+]
 
 #: What an override may be: TOML as text, or a plain value.
 Setting = str | float | bool
@@ -27,6 +38,8 @@ _GALLERY = Path(__file__).parent / "gallery"
 _MOST_BYTES = 10_000_000
 # The largest file that a scenario names, bytes.
 _MOST_RECORDED = 100_000_000
+# A disc for one link, such as "up=codel"; a disc alone has no "=" before its first ":".
+_AT_LINK = re.compile(r"\s*([A-Za-z0-9_.-]+)\s*=(.*)", flags=re.DOTALL)
 _A_FILE = "legal: a scenario file (TOML), or a name from 'sojourn list scenarios'"
 
 
@@ -72,21 +85,49 @@ def gallery() -> dict[str, Path]:
 
 
 def with_disc(scenario: Scenario, disc: str | DiscSpec, option: str = "--disc") -> Scenario:
-    """The same scenario with another disc at the bottleneck.
+    """The same scenario with another disc at every link that has one, or at the link that `disc` names.
 
-    `disc` is a text such as ``"pi:target=100packets"`` or one of `sojourn.laws`. Raises `InputError`
-    with lines that begin with `option`.
+    `disc` is a text such as ``"pi:target=100packets"`` or ``"LINK=pi"``, or one of `sojourn.laws`. Raises
+    `InputError` with lines that begin with `option`.
 
     >>> import sojourn as sj
     >>> sc = sj.load("scenarios/dumbbell.toml")
     >>> with_disc(sc, "tail_drop").disc
     'tail_drop'
+    >>> with_disc(sc, "bottleneck=codel").disc
+    'codel'
     """
+    link, alone = place_of(disc) if isinstance(disc, str) else (None, disc)
+    if link is not None:
+        return with_disc(at_link(scenario, link, option), alone, f"{option}: {link}")
     if isinstance(disc, type) or not isinstance(disc, str | DiscSpec):
         raise InputError(f'{option}: {disc!r} is not a disc; legal: a text such as "pi", or sj.laws.Pi()')
     spec = disc if isinstance(disc, str) else disc.spec()
     try:
         return scenario.with_disc(spec)
+    except ScenarioError as fault:
+        raise InputError(*(f"{option}: {line}" for line in fault.faults)) from None
+
+
+def place_of(disc: str) -> tuple[str | None, str]:
+    """The link that a text such as ``"up=codel"`` is for, and the disc; None where it is for every link.
+
+    >>> place_of("up=red:max=60packets")
+    ('up', 'red:max=60packets')
+    >>> place_of("red:max=60packets")
+    (None, 'red:max=60packets')
+    """
+    found = _AT_LINK.fullmatch(disc)
+    return (found[1], found[2].strip()) if found else (None, disc)
+
+
+def at_link(scenario: Scenario, link: str, option: str = "--disc") -> Scenario:
+    """The same scenario, in which only the disc of this link gives way to another one.
+
+    Raises `InputError` with a line that begins with `option`.
+    """
+    try:
+        return scenario.at_link(link)
     except ScenarioError as fault:
         raise InputError(*(f"{option}: {line}" for line in fault.faults)) from None
 

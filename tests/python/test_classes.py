@@ -45,6 +45,32 @@ segment = "500 B"
 from    = "a"
 to      = "b"
 """
+#: A class whose data cross no disc.
+AGAINST = """
+[[flows]]
+name = "against"
+from = "c"
+to   = "a"
+"""
+#: A dumbbell with one class there and one back.
+BOTH_WAYS = """\
+title    = "There and back"
+duration = "6 s"
+warmup   = "1 s"
+
+[bottleneck]
+rate   = "4 Mbit/s"
+delay  = "5 ms"
+buffer = "40 packets"
+
+[[flows]]
+name = "up"
+
+[[flows]]
+name = "down"
+from = "right"
+to   = "left"
+"""
 RED = "red:min=5packets,max=15packets"
 FAR, VOICE = "far", "voice"
 JAIN = "jain_index"
@@ -233,3 +259,134 @@ def test_a_page_of_one_link_and_one_class_has_neither(made, tmp_path):
         assert (
             word not in page.partition("<style>")[0] + page.partition("</style>")[2].partition("<script")[0]
         )
+
+
+@pytest.fixture(scope="module")
+def against(tmp_path_factory):
+    """A chain with a class whose data cross no disc, as written and read back."""
+    place = tmp_path_factory.mktemp("against")
+    (place / "chain.toml").write_text(CHAIN + AGAINST)
+    result = sj.run(sj.load(place / "chain.toml"), discs=["tail_drop", RED], seeds=[1, 2])
+    again = sj.Result.read(result.write(place / "out"))
+    assert again.runs == result.runs
+    assert again.to_json() == result.to_json()
+    return again
+
+
+@pytest.fixture(scope="module")
+def both_ways(tmp_path_factory):
+    """A dumbbell of which one class crosses no disc."""
+    path = tmp_path_factory.mktemp("both") / "both.toml"
+    path.write_text(BOTH_WAYS)
+    return sj.run(sj.load(path))
+
+
+def test_a_class_that_crosses_no_disc_has_one_row_a_run(against):
+    assert against.classes == [FAR, VOICE, "against"]
+    assert (against.links, against.places) == (["a-b", "b-c"], ["a-b", "b-c", None])
+    rows = [run for run in against.runs if run.traffic_class == "against"]
+    assert [(run.link, run.seed, run.conservation) for run in rows] == [
+        (None, seed, {}) for seed in (1, 2, 1, 2)
+    ]
+    assert rows == list(against.seen(traffic_class="against"))
+    assert rows[0].metrics["goodput_bps"] > 1e6
+    assert rows[0].metrics["utilization"] is rows[0].metrics["sojourn_p95_s"] is None
+    document = json.loads(against.to_json())
+    assert [run["class"] for run in document["runs"] if run["link"] is None] == ["against"] * 4
+    summary = against.summary().filter(pl.col("link").is_null())
+    assert summary["class"].unique().to_list() == ["against"]
+    assert "rtt_p95_s" in summary["metric"].to_list()
+
+
+def test_values_of_a_class_are_those_where_it_is_seen(against):
+    assert list(against.values("tail_drop", "goodput_bps", traffic_class="against")) == [1, 2]
+    assert against.values("tail_drop", "drop_ratio", traffic_class="against") == {}
+    there = against.at(None)
+    assert (there.links, there.classes, there.discs) == ([], ["against"], against.discs)
+    assert there.series["name"].unique().to_list() == ["goodput_bps.against"]
+    assert "against" not in against.at("a-b").classes
+    assert against.values("tail_drop", "goodput_bps", "a-b", "against") == {}
+    assert "None" not in repr(against)
+
+
+def test_what_a_class_got_where_no_disc_is_stands_in_the_series(against):
+    one = (pl.col("disc") == "tail_drop") & (pl.col("seed") == 1) & (pl.col("time") > 1.0000001)
+    series = against.series.filter((pl.col("name") == "goodput_bps.against") & one)
+    assert series["link"].null_count() == len(series) > 0
+    got = against.values("tail_drop", "goodput_bps", traffic_class="against")[1]
+    assert series["value"].mean() == pytest.approx(got, rel=0.02)
+
+
+def test_classes_that_cross_no_disc_are_printed_apart(against, both_ways):
+    for result, classes, away in ((against, "far voice", "against"), (both_ways, "up", "down")):
+        *blocks, last = re.split(r"^(?=by class|no disc on the way)", printed(result), flags=re.M)
+        assert last.startswith("no disc on the way  ")
+        assert f"\n{away}" in last
+        assert "sojourn" not in last
+        assert all(f"\n{one}" in "".join(blocks) for one in classes.split())
+        assert f"\n{away}" not in "".join(blocks)
+
+
+def test_pictures_and_page_have_classes_that_cross_no_disc(against, both_ways, tmp_path):
+    for result, names in ((against, [FAR, VOICE, "against"]), (both_ways, ["up", "down"])):
+        assert [label.get_text() for label in result.plot.classes().get_yticklabels()] == names
+        assert result.plot.goodput(names[-1]).get_ylabel() == "goodput, Mbit/s"
+    page = against.report(tmp_path / "page.html").read_text()
+    assert '<h2 class="place">No disc on the way</h2>' in page
+    part = page.partition('id="link-2-link"')[2].partition("</section>\n</section>")[0]
+    assert part.count("data-chart=") == 1
+    assert "Queue over time" not in part
+    alone = both_ways.report(tmp_path / "alone.html").read_text()
+    assert 'class="place"' not in alone
+    table = alone.partition('<table class="classes">')[2].partition("</table>")[0]
+    assert re.findall(r'class="law">(.*?)<|colspan="\d+">(no .*?):<', table) == [
+        ("up", ""),
+        ("", "no disc on the way"),
+        ("down", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (
+            ("tail_drop", "sojourn_p99"),
+            r'metric: "sojourn_p99" is none; did you mean "sojourn_p9\w_s"\?; legal: ',
+        ),
+        (("tail_drop", "utilization", "c-d"), 'link: "c-d" was not watched; legal: a-b or b-c$'),
+        (
+            ("tail_drop", "utilization", "a-b", "x"),
+            'class: "x" is no class of traffic here; legal: far or voice$',
+        ),
+        (("codel", "utilization"), 'disc: "codel" is not a disc here; legal: tail_drop or red:'),
+    ],
+)
+def test_values_of_what_is_not_there_are_refused(chain, asked, says):
+    with pytest.raises(sj.InputError, match=f"^{says}"):
+        chain.values(*asked)
+
+
+def test_a_picture_of_no_metric_is_refused(chain):
+    for draw in (chain.plot.classes, chain.plot.summary, chain.plot.differences):
+        with pytest.raises(sj.InputError, match=r'^metric: "nometric" is none'):
+            draw("nometric")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("class", None, "link: null is damaged; legal: a name"),
+        ("link", "a-b", "tail_drop, seed 1 is runs["),
+    ],
+)
+def test_a_damaged_row_without_a_link_is_named(against, refused, folder, key, value, says):
+    path = against.write(folder / "out") / "result.json"
+    document = json.loads(path.read_text())
+    place = next(place for place, run in enumerate(document["runs"]) if run["link"] is None)
+    if key == "link":
+        document["runs"][place]["class"] = FAR
+    document["runs"][place][key] = value
+    path.write_text(json.dumps(document))
+    (line,) = refused("report", "out")
+    assert line.startswith("out/result.json: runs["), line
+    assert says in line

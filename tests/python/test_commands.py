@@ -344,8 +344,51 @@ def test_explain_gives_idea_equation_parameters_and_source(sojourn):
 
 def test_explain_scenario_documents_the_keys(sojourn):
     text = sojourn("explain", "scenario").stdout
-    for key in ("duration", "bottleneck.rate", "flows", "warmup"):
-        assert key in text
+    for key in ("duration", "bottleneck", "flows", "warmup"):
+        assert f"\n  {key}: " in text
+    # What many tables have is told once, elsewhere.
+    assert len(text.splitlines()) < 70
+    for name in ("link", "links", "flows", "at", "home", "distribution", "trace", "framing", "impairments"):
+        assert sojourn("explain", name).returncode == 0
+
+
+def test_explain_tells_the_keys_of_a_link_once(sojourn):
+    text = sojourn("explain", "link").stdout
+    for key in ("rate: ", "trace: ", "delay: ", "buffer: ", "disc: ", "framing: ", "impairments: "):
+        assert text.count(f"\n  {key}") == 1
+    assert "  rate: rate, or packets/s, required, or trace\n" in text
+    home = sojourn("explain", "home").stdout
+    assert "impairments): `sojourn explain link`." in " ".join(home.split())
+    assert "home.up.rate" not in home
+    assert "home.up.rate: " in sojourn("explain", "home.up.rate").stdout
+
+
+def test_explain_tells_how_a_distribution_is_written(sojourn):
+    text = " ".join(sojourn("explain", "distribution").stdout.split())
+    for form in ("{ pareto = MEAN, shape = NUMBER }", "{ table = [[VALUE, SHARE], ...] }", "{ file = NAME }"):
+        assert form in text
+    assert "not cumulative" in text
+    assert "VALUE, SHARE a line, as in 10 kB, 0.5" in text
+
+
+def test_explain_tells_an_app_with_its_own_keys(sojourn):
+    text = sojourn("explain", "rrul").stdout
+    assert "Keys of its group: count, " in text
+    assert "  flows.count: whole number" in text
+    ping = sojourn("explain", "ping").stdout
+    assert "  flows.every: " in ping
+    assert "  flows.ladder: " not in ping
+
+
+def test_explain_tells_of_a_framing(sojourn):
+    assert sojourn("explain", "ethernet").stdout.startswith("ethernet (framing): header, check sequence")
+
+
+def test_what_is_unknown_is_answered_in_a_short_line(sojourn):
+    done = sojourn("explain", "nothing")
+    assert done.returncode == 2
+    assert len(done.stderr) < 300
+    assert "'sojourn list laws'" in done.stderr
 
 
 def test_explain_scenario_tells_how_set_names_one_group_of_several(sojourn):
@@ -655,6 +698,36 @@ def test_a_disc_that_does_not_fit_is_told_where_it_was_named(refused):
     for command in ("check", "run"):
         (line,) = refused(command, *small, "--disc", "pi:target=60packets")
         assert line.startswith(f"sojourn {command}: --disc: pi.target: "), line
+
+
+HOME = """
+title = "A home"
+duration = "2 s"
+[home]
+up = { rate = "2 Mbit/s", delay = "5 ms", buffer = "50 packets", disc = "codel" }
+down = { rate = "20 Mbit/s", delay = "5 ms", buffer = "200 packets", disc = "pie" }
+[[flows]]
+"""
+
+
+def test_a_disc_at_one_link(sojourn, refused, tmp_path):
+    (tmp_path / "home.toml").write_text(HOME)
+    done = sojourn("run", "home.toml", "--disc", "up=red", "--disc", "up=pi", "--json", "--quiet")
+    assert done.returncode == 0, done.stderr
+    runs = json.loads(done.stdout)["runs"]
+    assert {run["disc"] for run in runs} == {"up=red", "up=pi"}
+    assert {run["link"] for run in runs} == {"up", "down"}
+    said = sojourn("check", "home.toml", "--disc", "up=red").stdout
+    assert "fifo under red, at up\n" in said
+    assert "fifo under pie, at down\n" in said
+    red = "red:min=20packets,max=60packets"
+    (line,) = refused("run", "home.toml", "--disc", red)
+    assert line.startswith("sojourn run: --disc: up: red.max: 60 packets is above the buffer of 50 packets")
+    (line,) = refused("check", "home.toml", "--disc", f"up={red}")
+    assert line.startswith("sojourn check: --disc: up: red.max: 60 packets is above the buffer of 50")
+    (line,) = refused("check", "home.toml", "--disc", "upp=codel")
+    assert line.startswith('sojourn check: --disc: "upp" is no link with a disc; did you mean "up"?')
+    assert sojourn("check", "home.toml", "--disc", f"down={red}").returncode == 0
 
 
 def test_a_default_that_does_not_fit_is_called_the_default(refused):

@@ -14,12 +14,28 @@ import pytest
 import sojourn as sj
 
 
-@pytest.mark.parametrize("law", [sj.laws.ArmPfc(), sj.laws.Pi()])
-def test_the_target_is_held_on_experiment_1(root: Path, law: sj.laws.ArmPfc | sj.laws.Pi) -> None:
+def means_on_experiment_1(root: Path, law: sj.laws.ArmPfc | sj.laws.Pi) -> list[float]:
     scenario = sj.load(root / "scenarios" / "arm_pfc" / "exp1.toml")
-    runs = sj.run(scenario, discs=[law], seeds=range(1, 4)).runs
-    means = [run.metrics["queue_mean_packets"] for run in runs]
-    assert all(90 <= mean <= 110 for mean in means), means
+    return [
+        run.metrics["queue_mean_packets"] for run in sj.run(scenario, discs=[law], seeds=range(1, 4)).runs
+    ]
+
+
+def test_the_target_is_held_on_experiment_1(root: Path) -> None:
+    means = means_on_experiment_1(root, sj.laws.ArmPfc())
+    assert all(95 <= mean <= 105 for mean in means), means
+
+
+def test_pi_swings_below_its_target_on_experiment_1_as_in_ns2(root: Path) -> None:
+    """ns-2 with the gains that the scenario designs: 89.3 +- 0.6 packets (six seeds).
+
+    Where windows are two packets p swings down to 0, and what is cut off there is lost to the sum.
+
+        make peers ARGS="--peer ns2 --scenario scenarios/arm_pfc/exp1.toml --seeds 1..6
+            --disc pi:target=100packets,a=0.00275477,b=0.00270923,rate=160Hz"
+    """
+    means = means_on_experiment_1(root, sj.laws.Pi())
+    assert mean(means) == pytest.approx(89.3, abs=1.5), means
 
 
 def test_a_predicted_queue_deviates_less_than_a_proportional_integral_one(root: Path) -> None:

@@ -80,6 +80,34 @@ def test_two_rates_are_both_told(scenario):
     assert {"← 2 Mbit/s, 5 ms", "→ 20 Mbit/s, 5 ms", "lan", "modem", "isp"} <= said(drawn(scenario(HOME)))
 
 
+SLOW = '[bottleneck]\nrate = "10 Mbit/s"\ndelay = "5 ms"\nbuffer = "50 packets"\n'
+
+
+def test_a_dumbbell_with_data_both_ways_is_a_graph(scenario):
+    rrul = scenario(f'{SLOW}[[flows]]\napp = "rrul"\n')
+    assert not graph.is_plain(rrul)
+    ways = {one.label: one.steps for one in graph.of(rrul).classes}
+    assert ways["4 × rrul-up (newreno)"] == (("left", "right"),)
+    assert ways["4 × rrul-down (newreno)"] == (("right", "left"),)
+    assert len(ways) == 6
+    assert {"left", "right", *ways} <= said(drawn(rrul))
+    told = setting.sentences(rrul)
+    assert "rrul-down: 4 long flows (newreno, without ECN, packets of 1500 B) from right to left." in told
+    # A queue on the way back is drawn, whoever meets it.
+    back = 'back = { buffer = "20 packets", disc = "codel" }\n'
+    queues = graph.of(scenario(f"{SLOW}{back}[[flows]]\n")).edges[0]
+    assert queues.there.queue
+    assert queues.back.queue
+
+
+def test_a_plain_dumbbell_names_its_classes(scenario):
+    mice = '[[flows]]\napp = "mice"\narrivals = { poisson = "50 ms" }\n'
+    plain = scenario(f'{SLOW}[[flows]]\nname = "long"\ncount = 3\n{mice}')
+    assert graph.is_plain(plain)
+    assert {"3 × long (newreno)", "at most 10000 receivers"} <= said(drawn(plain))
+    assert any(text.startswith("at most 10000 × mice") for text in said(drawn(plain)))
+
+
 def test_a_ring_has_both_of_its_ways(scenario):
     pairs = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")]
     links = "".join(link(*pair, 'disc = "pi"' if pair == ("a", "b") else "") for pair in pairs)
@@ -169,7 +197,7 @@ def test_the_setting_tells_what_it_has_no_words_for():
     assert setting.sentences({"links": links, "flows": flows, "at": changes}) == [
         "A network of 2 nodes with 1 link between them; packets wait at a-b (trace model lte, "
         "mean 12 Mbit/s, impairments loss 0.01, framing ethernet).",
-        "pages: 2 web flows (cubic, size pareto 10 kB, shape 1.2, arrivals poisson 50 ms, without ECN) "
-        "from a to b.",
+        "pages: at most 2 web flows (cubic, size pareto 10 kB, shape 1.2, arrivals poisson 50 ms, "
+        "without ECN) from a to b.",
         "At 1 s and every 2 s from then on until 9 s, pages.count becomes 4.",
     ]

@@ -127,7 +127,7 @@ def test_a_microsecond_run_is_told_in_microseconds(folder):
 
 def test_the_network_names_every_group_and_the_link(made):
     said = {text.get_text() for text in made.plot.network().texts}
-    assert {"8 × newreno", "ECN, 1000 B", "20 Mbit/s, 8 to 12 ms", "8 receivers"} <= said
+    assert {"8 × bulk (newreno)", "ECN, 1000 B", "20 Mbit/s, 8 to 12 ms", "8 receivers"} <= said
     assert {"40 packets", "2 Mbit/s", "5 ms"} <= said
     groups = [{"count": 1, "cc": "reno"}, *({"count": 2, "cc": "newreno"} for _ in range(6))]
     many = replace(made, scenario={**made.scenario, "flows": groups})

@@ -4,14 +4,16 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use sojourn_aqm::catalogue as aqm;
+use sojourn_scenario::links::Framing;
 use sojourn_scenario::metrics::{METRICS, Metric, metric_named};
-use sojourn_scenario::{App, Key, json_of};
+use sojourn_scenario::{App, Key, TOPICS, Topic, json_of, topic};
 use sojourn_tcp::knobs::{KNOBS, Knob, PROFILE_PAGES, knob};
 use sojourn_tcp::{Profile, catalogue as tcp};
 use sojourn_units::Page;
 use sojourn_units::param::{Field, Kind};
 
-/// Everything of a kind (`laws`, `discs`, `ccs`, `apps`, `profiles`, `knobs`, `metrics`) as a JSON array.
+/// Everything of a kind (`laws`, `discs`, `ccs`, `apps`, `profiles`, `knobs`, `metrics`; `topics`, `keys` of scenario files)
+/// as a JSON array.
 #[pyfunction]
 pub(crate) fn catalogue_json(kind: &str) -> PyResult<String> {
     let pages: Vec<Value> = match kind {
@@ -22,9 +24,11 @@ pub(crate) fn catalogue_json(kind: &str) -> PyResult<String> {
         "profiles" => PROFILE_PAGES.iter().map(told_profile).collect(),
         "knobs" => KNOBS.iter().map(told_knob).collect(),
         "metrics" => METRICS.iter().map(told_metric).collect(),
+        "topics" => TOPICS.iter().map(told_topic).chain([link_page()]).collect(),
+        "keys" => sojourn_scenario::explain().iter().map(key_row).collect(),
         other => {
             return Err(PyValueError::new_err(format!(
-                "\"{other}\" is no kind; legal: laws, discs, ccs, apps, profiles, knobs, metrics"
+                "\"{other}\" is no kind; legal: laws, discs, ccs, apps, profiles, knobs, metrics, topics, keys"
             )));
         }
     };
@@ -44,6 +48,11 @@ pub(crate) fn explain_json(name: &str) -> Option<String> {
         .or_else(|| knob(name).map(told_knob))
         .or_else(|| metric_named(name).map(told_metric))
         .or_else(scenario)
+        .or_else(|| (name == "link").then(link_page))
+        .or_else(|| topic(name).map(told_topic))
+        .or_else(|| {
+            Framing::named().find(|(page, _)| page.stem == name).map(|(page, _)| told("framing", page))
+        })
         .or_else(|| told_key(name))
         .map(|page| page.to_string())
 }
@@ -66,11 +75,53 @@ fn told(kind: &str, page: &Page) -> Value {
     })
 }
 
-/// An application has no parameters of its own but keys of its group of flows.
+/// An application has no parameters of its own but keys of its group of flows; those that not all have are told.
 fn told_app(page: &Page) -> Value {
     let mut app = told("app", page);
-    app["keys"] = App::keys(page.stem).into();
+    let keys = App::keys(page.stem);
+    let is_own = |key: &&Key| {
+        let name = |one: &String| one.split(' ').next() == Some(key.name);
+        (key.is_of_some_apps() || key.path() == "flows.count") && keys.iter().any(name)
+    };
+    app["fields"] = sojourn_scenario::explain().iter().filter(is_own).map(key_row).collect();
+    app["keys"] = keys.into();
     app
+}
+
+fn told_topic(topic: &Topic) -> Value {
+    json!({
+        "kind": "topic",
+        "name": topic.name,
+        "summary": topic.summary,
+        "idea": topic.idea,
+        "equation": "",
+        "source": topic.source,
+        "fields": [],
+        "forms": (topic.forms)(),
+    })
+}
+
+/// What every direction of a link may have.
+fn link_page() -> Value {
+    let keys =
+        sojourn_scenario::explain().iter().filter(|key| key.table == "bottleneck" && key.is_of_a_link());
+    let row = |key: &Key| {
+        let mut row = key_row(key);
+        row["key"] = key.name.into();
+        row
+    };
+    json!({
+        "kind": "link",
+        "name": "link",
+        "summary": "the keys of one direction of a link, in whatever table it stands",
+        "idea": "They stand in [bottleneck], [parking_lot], [two_bottlenecks], in up and down of [home], in [[links]], and in `back` of \
+                 a bottleneck or of [[links]], the other direction. That one has the same rate, delay and framing where it \
+                 says nothing, and a disc or a limit only where it is given one; so have [[links]], where a buffer alone is \
+                 tail_drop, which --disc leaves alone.",
+        "equation": "",
+        "source": "",
+        "fields": keys.map(row).collect::<Vec<Value>>(),
+    })
 }
 
 /// A profile is what its knobs stand at.
@@ -124,7 +175,8 @@ fn told_metric(metric: &Metric) -> Value {
     })
 }
 
-/// A key of a scenario as faults name it, `flows[0].tcp.prr`, or all keys of one last name; with those below it.
+/// A key of a scenario as faults name it, `flows[0].tcp.prr`, or all keys of one last name; with those below it, but for
+/// those that are told once elsewhere.
 fn told_key(name: &str) -> Option<Value> {
     let path = without_places(name);
     let all = sojourn_scenario::explain();
@@ -137,18 +189,45 @@ fn told_key(name: &str) -> Option<Value> {
         [key] => (key.path(), key.about),
         _ => (path, "keys of a scenario file"),
     };
-    let is_below = |key: &Key, over: &Key| key.path().starts_with(&format!("{}.", over.path()));
-    let keys =
-        all.iter().filter(|key| meant.iter().any(|one| key.path() == one.path() || is_below(key, one)));
+    let is_meant = |key: &Key| meant.iter().any(|one| one.path() == key.path());
+    let is_below = |key: &Key| meant.iter().any(|one| key.path().starts_with(&format!("{}.", one.path())));
+    let below: Vec<&Key> = all.iter().filter(|key| is_below(key)).collect();
+    let flows_alone = name == "flows";
+    let told_elsewhere =
+        |key: &Key| key.is_of_a_link() || key.is_of_some_apps() || (flows_alone && key.table == "flows.tcp");
+    let keys = all.iter().filter(|key| is_meant(key) || (is_below(key) && !told_elsewhere(key)));
     Some(json!({
         "kind": "key",
         "name": name,
         "summary": summary,
-        "idea": "",
+        "idea": told_once(&below, flows_alone),
         "equation": "",
         "source": "",
         "fields": keys.map(key_row).collect::<Vec<Value>>(),
     }))
+}
+
+/// Where keys are told that many tables have, or few applications.
+fn told_once(below: &[&Key], flows_alone: bool) -> String {
+    let mut said = Vec::new();
+    if below.iter().any(|key| key.is_of_a_link()) {
+        let mut names: Vec<&str> = Vec::new();
+        for key in below.iter().filter(|key| key.is_of_a_link()) {
+            if !names.contains(&key.name) {
+                names.push(key.name);
+            }
+        }
+        said.push(format!("It has the keys of a link ({}): `sojourn explain link`.", names.join(", ")));
+    }
+    if flows_alone {
+        said.push(
+            "The keys that only some apps have are told with each app, `sojourn explain web`; the knobs in tcp = { KEY = \
+             VALUE } with a profile, `sojourn explain default`, and one by one, `sojourn explain prr`; how a distribution \
+             is written by `sojourn explain distribution`."
+                .into(),
+        );
+    }
+    said.join(" ")
 }
 
 /// `flows[0].tcp` as `flows.tcp`.
@@ -164,7 +243,10 @@ fn key_row(key: &Key) -> Value {
         "key": key.path(),
         "symbol": "",
         "kind": key.kind().to_string(),
-        "default": key.preset.to_string(),
+        "default": match key.instead() {
+            Some(other) => format!("{}, or {other}", key.preset),
+            None => key.preset.to_string(),
+        },
         "rule": key.range(),
         "why": "",
         "about": key.about,
@@ -172,8 +254,9 @@ fn key_row(key: &Key) -> Value {
     })
 }
 
+/// What may stand at the top of a file, and where the rest is told.
 fn scenario_page() -> Value {
-    let keys = sojourn_scenario::explain().iter().map(key_row);
+    let keys = sojourn_scenario::explain().iter().filter(|key| key.table.is_empty()).map(key_row);
     json!({
         "kind": "scenario",
         "name": "scenario",
@@ -182,7 +265,11 @@ fn scenario_page() -> Value {
                  congested link of a dumbbell, [parking_lot], [two_bottlenecks] and [home] are others, [[links]] makes any; \
                  each [[flows]] is a class of like flows, each [[at]] a change during the run. What \
                  implementations of TCP differ in stands in tcp = { KEY = VALUE }. --set names one of \
-                 several by its place, counted from 0: --set flows[0].count=20, --set at[1].time=\"30 s\".",
+                 several by its place, counted from 0: --set flows[0].count=20, --set at[1].time=\"30 s\".\n\n\
+                 What stands in a table is told by its name, `sojourn explain links`, flows, at, home and so on; each key by \
+                 its own, `sojourn explain bottleneck.rate`. Told once: `sojourn explain link` (the keys of every link), \
+                 distribution, trace, framing, impairments, each app (`sojourn explain web`, `sojourn list apps`), each \
+                 law and each profile of TCP.",
         "equation": "",
         "source": "",
         "fields": keys.collect::<Vec<Value>>(),

@@ -7,7 +7,7 @@ use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value, json};
-use sojourn_sim::{Balance, LinkOutcome, Metric, Outcome, Row};
+use sojourn_sim::{Balance, Elsewhere, LinkOutcome, Metric, Metrics, Outcome, Row, Series};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -53,13 +53,19 @@ impl Ticket {
 #[pyclass(frozen, module = "sojourn._core")]
 pub(crate) struct Run {
     links: Vec<Arc<LinkOutcome>>,
+    elsewhere: Arc<Elsewhere>,
     events: u64,
     cpu_s: f64,
 }
 
-/// The outcome of a run at one link.
+/// The outcome of a run at one link, or for the classes that no link sees.
 #[pyclass(frozen, module = "sojourn._core")]
-pub(crate) struct LinkRun(Arc<LinkOutcome>);
+pub(crate) struct LinkRun(Sight);
+
+enum Sight {
+    Link(Arc<LinkOutcome>),
+    Elsewhere(Arc<Elsewhere>),
+}
 
 /// Runs a scenario on the packet plant, without Python's lock; under `laws`, where there are any, one for each of the
 /// scenario's sites in their order.
@@ -83,9 +89,10 @@ pub(crate) fn run(
         let start = thread_cpu_seconds();
         let mut run = sojourn_sim::Run::with_laws(&scenario, seed, own).map_err(refused)?;
         drive(&mut run, ticket, &failure, every_packet)?;
-        let Outcome { links, counts } = run.finish();
-        let links = links.into_iter().map(Arc::new).collect();
-        Ok(Run { links, events: counts.events + counts.arrivals, cpu_s: thread_cpu_seconds() - start })
+        let Outcome { links, elsewhere, counts } = run.finish();
+        let (links, elsewhere) = (links.into_iter().map(Arc::new).collect(), Arc::new(elsewhere));
+        let events = counts.events + counts.arrivals;
+        Ok(Run { links, elsewhere, events, cpu_s: thread_cpu_seconds() - start })
     })
 }
 
@@ -118,10 +125,12 @@ fn refused(fault: sojourn_units::Fault) -> PyErr {
 
 #[pymethods]
 impl Run {
-    /// What was seen at each link that has a disc.
+    /// What was seen at each link that has a disc; last, where there are any, of the classes that cross none.
     #[getter]
     fn links(&self) -> Vec<LinkRun> {
-        self.links.iter().map(|link| LinkRun(link.clone())).collect()
+        let links = self.links.iter().map(|link| Sight::Link(link.clone()));
+        let elsewhere = Some(&self.elsewhere).filter(|elsewhere| !elsewhere.classes.is_empty());
+        links.chain(elsewhere.cloned().map(Sight::Elsewhere)).map(LinkRun).collect()
     }
 
     /// Events that happened, and packets that came to shared links.
@@ -139,25 +148,38 @@ impl Run {
 
 #[pymethods]
 impl LinkRun {
-    /// The link's name.
+    /// The link's name; None for the classes that no link sees.
     #[getter]
-    fn link(&self) -> &str {
-        &self.0.link
+    fn link(&self) -> Option<&str> {
+        match &self.0 {
+            Sight::Link(link) => Some(&link.link),
+            Sight::Elsewhere(_) => None,
+        }
     }
 
     /// JSON objects with the keys metrics and conservation, these packets of the whole run: first of all packets, then,
-    /// with the key class, of those of each class, where the run has several.
+    /// with the key class, of those of each class, where classes are told apart. Where there is no link, only those of
+    /// classes, and no packets.
     #[getter]
     fn rows_json(&self) -> String {
-        let classes = self.0.classes.iter().map(|(class, row)| row_of(row, Some(class)));
-        Value::Array(std::iter::once(row_of(&self.0.all, None)).chain(classes).collect()).to_string()
+        let rows: Vec<Value> = match &self.0 {
+            Sight::Link(link) => {
+                let classes = link.classes.iter().map(|(class, row)| row_of(row, Some(class)));
+                std::iter::once(row_of(&link.all, None)).chain(classes).collect()
+            }
+            Sight::Elsewhere(elsewhere) => {
+                let classes = elsewhere.classes.iter();
+                classes.map(|(class, metrics)| row(metrics, Some(class), json!({}))).collect()
+            }
+        };
+        Value::Array(rows).to_string()
     }
 
     /// The series by name, `time_s` first, all equally long.
     #[getter]
     fn series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
-        for (name, values) in self.0.series.columns() {
+        for (name, values) in self.sampled().columns() {
             columns.set_item(name, PyArray1::from_slice(py, values))?;
         }
         Ok(columns)
@@ -166,21 +188,34 @@ impl LinkRun {
     /// Distributions by name: values, and the share at or below.
     #[getter]
     fn distributions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (values, shares): (Vec<f64>, Vec<f64>) = self.0.sojourn_distribution.iter().copied().unzip();
         let columns = PyDict::new(py);
-        columns.set_item("sojourn_s", (values.into_pyarray(py), shares.into_pyarray(py)))?;
+        if let Sight::Link(link) = &self.0 {
+            let (values, shares): (Vec<f64>, Vec<f64>) = link.sojourn_distribution.iter().copied().unzip();
+            columns.set_item("sojourn_s", (values.into_pyarray(py), shares.into_pyarray(py)))?;
+        }
         Ok(columns)
     }
 }
 
-fn row_of(row: &Row, class: Option<&String>) -> Value {
-    let metrics = row.metrics.iter().map(|(name, metric)| ((*name).to_string(), json_of(metric)));
-    let Balance { offered, delivered, dropped, held } = row.balance;
-    json!({
-        "class": class,
-        "metrics": metrics.collect::<Map<String, Value>>(),
-        "conservation": { "offered": offered, "delivered": delivered, "dropped": dropped, "held": held },
-    })
+impl LinkRun {
+    fn sampled(&self) -> &Series {
+        match &self.0 {
+            Sight::Link(link) => &link.series,
+            Sight::Elsewhere(elsewhere) => &elsewhere.series,
+        }
+    }
+}
+
+fn row_of(of: &Row, class: Option<&String>) -> Value {
+    let Balance { offered, delivered, dropped, held } = of.balance;
+    let packets = json!({ "offered": offered, "delivered": delivered, "dropped": dropped, "held": held });
+    row(&of.metrics, class, packets)
+}
+
+#[allow(clippy::needless_pass_by_value)] // as `json!` has it
+fn row(metrics: &Metrics, class: Option<&String>, packets: Value) -> Value {
+    let metrics = metrics.iter().map(|(name, metric)| ((*name).to_string(), json_of(metric)));
+    json!({ "class": class, "metrics": metrics.collect::<Map<String, Value>>(), "conservation": packets })
 }
 
 fn json_of(metric: &Metric) -> Value {

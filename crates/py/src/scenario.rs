@@ -62,7 +62,13 @@ impl Scenario {
         Ok(Scenario { scenario: scenario.map_err(refused)?, guests: Vec::new() })
     }
 
-    /// The same scenario with another disc in front of the bottleneck.
+    /// The same scenario, in which only the disc of this link gives way to another one.
+    fn at_link(&self, py: Python<'_>, link: &str) -> PyResult<Scenario> {
+        let scenario = self.scenario.at_link(link).map_err(refused)?;
+        Ok(Scenario { scenario, guests: self.guests_elsewhere(py, &[]) })
+    }
+
+    /// The same scenario with another disc, at every link whose disc may be replaced.
     fn with_disc(&self, py: Python<'_>, spec: &str) -> PyResult<Scenario> {
         let scenario = self.scenario.with_disc(spec).map_err(refused)?;
         Ok(Scenario { scenario, guests: self.guests_elsewhere(py, &[]) })
@@ -127,7 +133,8 @@ impl Scenario {
     /// What the law of each link whose disc may be replaced may know of its place; at least one.
     #[getter]
     fn sites(&self) -> Vec<Site> {
-        self.scenario.topology.replaceable().map(|link| self.scenario.site(link).into()).collect()
+        let sites = self.scenario.sites();
+        self.scenario.topology.replaceable().map(|link| sites[link].into()).collect()
     }
 }
 

@@ -90,7 +90,8 @@ impl App {
         let Some(row) = row(name) else { return Vec::new() };
         let is_for_it = |key: &&str| {
             let own = if is_of_an_app(key) { row.has(key) } else { row.is_tcp || !is_of_tcp(key) };
-            own && !ANY_APP.contains(key) && !(name == sessions::RRUL.stem && *key == "arrivals")
+            let is_common = ANY_APP.contains(key) && (name, *key) != ("rrul", "count");
+            own && !is_common && (name, *key) != ("rrul", "arrivals")
         };
         let (first, rest): (Vec<&str>, Vec<&str>) = keys_of("flows")
             .map(|key| key.name)
@@ -122,6 +123,16 @@ impl App {
             App::Session(session) => session.name(),
             App::Datagrams(datagrams) => datagrams.name(),
         }
+    }
+
+    /// How many flows so many of a class are, where each connection and each source of datagrams counts as one.
+    pub(crate) fn flows(&self, count: u32) -> u64 {
+        let each = match self {
+            App::Session(Session::Web(web)) => web.connections,
+            App::Datagrams(Datagrams { source: udp::Source::Lrd(lrd), .. }) => lrd.sources,
+            _ => 1,
+        };
+        u64::from(count) * u64::from(each)
     }
 
     /// What it sends over UDP; None where TCP decides.
@@ -191,6 +202,7 @@ mod tests {
                 "rate (required), size, ecn, segment, start, arrivals, lifetime, stop"
             );
         }
+        assert!(App::keys("rrul").contains(&"count".to_string()));
         assert_eq!(App::keys("ping").join(", "), "size, every, ecn, start, arrivals, lifetime, stop");
         let bulk = App::keys("bulk");
         assert!(bulk.contains(&"cc".to_string()) && !bulk.iter().any(|key| key.starts_with("rate")));

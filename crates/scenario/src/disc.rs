@@ -56,14 +56,18 @@ impl DiscSpec {
     pub(crate) fn faults(&self, site: &Site) -> Vec<Fault> {
         let mut left = self.clone();
         let mut faults: Vec<Fault> = Vec::new();
-        // A law tells its first fault. Without the key that it names it may tell another;
-        // a fault of a key that is no longer there would only follow from those told.
+        // A law tells its first fault. Without the key that it names it may tell another; a fault of a key that is no
+        // longer there, or one that reckons with the default of such a key, would only follow from those told.
         while let Err(mut fault) = left.law_at(site) {
             let given = left.params.iter().position(|(key, _)| *key == fault.key);
+            let follows = faults.iter().any(|told| reckons_with(&fault.what, &told.key));
             match given {
                 Some(place) => drop(left.params.remove(place)),
                 None if !faults.is_empty() => break,
                 None => self.name_default(&mut fault),
+            }
+            if follows {
+                continue;
             }
             faults.push(fault);
             if given.is_none() {
@@ -81,6 +85,12 @@ impl DiscSpec {
             fault.what = format!("{} (the default){rest}", plain(&field.default));
         }
     }
+}
+
+/// Whether what is said names a value of the key: `max = 3 min = 60 packets is above the buffer`.
+fn reckons_with(what: &str, key: &str) -> bool {
+    let is_word = |text: &str| !text.ends_with(|letter: char| letter.is_alphanumeric() || letter == '_');
+    what.match_indices(&format!("{key} = ")).any(|(place, _)| is_word(&what[..place]))
 }
 
 impl Default for DiscSpec {
@@ -169,6 +179,11 @@ mod tests {
         assert_eq!(disc.faults(&site()).len(), 1);
         let disc = DiscSpec::parse("pi:a=1").unwrap();
         assert_eq!(disc.faults(&site())[0].key, "b");
+        // Without the max that does not fit there would be one of three times min.
+        let disc = DiscSpec::parse("red:min=200packets,max=400packets").unwrap();
+        let told: Vec<String> = disc.faults(&site()).iter().map(ToString::to_string).collect();
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].starts_with("max: 400 packets is above the buffer of 300 packets"), "{told:?}");
         assert!(DiscSpec::default().faults(&site()).is_empty());
     }
 

@@ -14,7 +14,7 @@ use crate::{read, tree};
 use sojourn_aqm::{Limit, Site};
 use sojourn_tcp::Profile;
 use sojourn_tcp::cc::Choice;
-use sojourn_units::{Bytes, Fault, Rate, Span, TimeDraw};
+use sojourn_units::{Bytes, Fault, Rate, Span, TimeDraw, did_you_mean};
 use std::rc::Rc;
 
 /// A network, its traffic, and what changes when; checked and complete.
@@ -111,12 +111,18 @@ impl Scenario {
     /// The lines of its faults do not say who asked for it.
     pub fn with_disc(&self, spec: &str) -> Result<Scenario, Faults> {
         let disc = DiscSpec::parse(spec).map_err(|fault| Faults::of_spec(&[fault]))?;
-        let mut scenario = self.clone();
+        let (mut scenario, sites) = (self.clone(), self.sites());
+        let several = self.topology.replaceable().nth(1).is_some();
+        let refused = |number: usize, faults: Vec<Fault>| {
+            let link = &self.topology.links[number].name;
+            let placed = |fault: Fault| if several { Fault::new(link, fault.to_string()) } else { fault };
+            Faults::of_spec(&faults.into_iter().map(placed).collect::<Vec<_>>())
+        };
         for number in self.topology.replaceable() {
-            let faults = disc.faults(&self.site(number));
+            let faults = disc.faults(&sites[number]);
             if !faults.is_empty() {
-                let named: Vec<_> = faults.into_iter().map(|fault| fault.inside(&disc.law)).collect();
-                return Err(Faults::of_spec(&named));
+                let named = faults.into_iter().map(|fault| fault.inside(&disc.law));
+                return Err(refused(number, named.collect()));
             }
             scenario.topology.links[number].disc = Some(disc.clone());
         }
@@ -124,8 +130,33 @@ impl Scenario {
         for number in self.topology.replaceable() {
             if let Some((change, fault)) = scenario.refused_change(number, &mut work) {
                 let what = format!("does not take the change at {}: {fault}", self.at[change].time);
-                return Err(Faults::of_spec(&[Fault::new(disc.law.as_str(), what)]));
+                return Err(refused(number, vec![Fault::new(disc.law.as_str(), what)]));
             }
+        }
+        Ok(scenario)
+    }
+
+    /// The same scenario, in which only the disc of this link gives way to another one; that may be one which is there for
+    /// its buffer alone.
+    ///
+    /// The line of its fault does not say who asked for it.
+    pub fn at_link(&self, name: &str) -> Result<Scenario, Faults> {
+        let Some(meant) = self.topology.managed().find(|number| self.topology.links[*number].name == name)
+        else {
+            let managed = self.topology.managed();
+            let mut names: Vec<&str> =
+                managed.map(|number| self.topology.links[number].name.as_str()).collect();
+            let hint = did_you_mean(name, names.iter().copied());
+            if names.len() > MOST_SHOWN {
+                names.truncate(MOST_SHOWN);
+                names.push("...");
+            }
+            let what = format!("\"{name}\" is no link with a disc{hint} (legal: {})", names.join(", "));
+            return Err(Faults::of_spec(&[Fault::new("", what)]));
+        };
+        let mut scenario = self.clone();
+        for number in self.topology.managed() {
+            scenario.topology.links[number].is_fixed = number != meant;
         }
         Ok(scenario)
     }
@@ -163,16 +194,31 @@ impl Scenario {
     ///
     /// Where none does, there is no round-trip time and no number of flows.
     pub fn site(&self, link: usize) -> Site {
+        let crossing = self.flows.iter().filter(|group| group.route.contains(&link));
+        let classes: Vec<_> = crossing.map(|group| (group, self.mean_base_rtt(group))).collect();
+        self.site_crossed_by(link, &classes)
+    }
+
+    /// The sites of all links by their numbers, in one go: a route is looked at once, not once for each link.
+    pub fn sites(&self) -> Vec<Site> {
+        let rtts: Vec<f64> = self.flows.iter().map(|group| self.mean_base_rtt(group)).collect();
+        let of = |class: &u32| (&self.flows[*class as usize], rtts[*class as usize]);
+        let crossing = self.crossing();
+        let classes = crossing.iter().map(|classes| classes.iter().map(of).collect::<Vec<_>>());
+        classes.enumerate().map(|(link, classes)| self.site_crossed_by(link, &classes)).collect()
+    }
+
+    /// The site of a link that these classes cross, each with its mean round-trip time.
+    fn site_crossed_by(&self, link: usize, classes: &[(&Flows, f64)]) -> Site {
         let at = &self.topology.links[link];
-        let crossing = || self.flows.iter().filter(|group| group.route.contains(&link));
-        let packet = if crossing().next().is_some() {
-            mean_segment(crossing())
-        } else {
+        let packet = if classes.is_empty() {
             mean_segment(self.flows.iter())
+        } else {
+            mean_segment(classes.iter().map(|(group, _)| *group))
         };
-        let long = || crossing().filter(|group| group.is_long_lived());
-        let flows: f64 = long().map(|group| f64::from(group.count)).sum();
-        let rtt = long().map(|group| f64::from(group.count) * self.mean_base_rtt(group));
+        let long = || classes.iter().filter(|(group, _)| group.is_long_lived());
+        let flows: f64 = long().map(|(group, _)| f64::from(group.count)).sum();
+        let rtt = long().map(|(group, rtt)| f64::from(group.count) * rtt);
         Site {
             rate: at.rate,
             packet,
@@ -180,6 +226,15 @@ impl Scenario {
             flows: (flows > 0.0).then_some(flows),
             base_rtt: (flows > 0.0).then(|| Span::from_seconds(rtt.sum::<f64>() / flows)),
         }
+    }
+
+    /// The classes whose data cross each link, by their numbers and in order, by the links' numbers.
+    pub fn crossing(&self) -> Vec<Vec<u32>> {
+        let mut crossing = vec![Vec::new(); self.topology.links.len()];
+        for (class, flows) in (0..).zip(&self.flows) {
+            flows.route.iter().for_each(|link| crossing[*link].push(class));
+        }
+        crossing
     }
 
     /// The mean round-trip time of a class without queueing and without transmission times, s.
@@ -243,3 +298,6 @@ impl Flows {
         clashes.into_iter().map(|(key, what)| Fault::new(path(key), what)).collect()
     }
 }
+
+/// Links that a fault lists.
+const MOST_SHOWN: usize = 20;

@@ -64,8 +64,7 @@ pub struct Lrd {
 impl Datagrams {
     /// Mean size of the packets, bytes.
     pub fn mean_size(&self) -> f64 {
-        // Never in packets: the reader has seen to it.
-        self.size.bytes(1.0).mean()
+        mean_size(&self.size)
     }
 
     /// Its name in files.
@@ -136,6 +135,12 @@ impl Datagrams {
     }
 }
 
+/// Mean size of datagrams as they are sent, bytes.
+pub(crate) fn mean_size(drawn: &SizeDraw) -> f64 {
+    // Never in packets: the reader has seen to it.
+    drawn.bytes(1.0).mean_within(*DATAGRAM.start(), *DATAGRAM.end())
+}
+
 /// What `segment` may be, bytes.
 pub(crate) const SEGMENT: RangeInclusive<u64> = 100..=65535;
 /// A frame of speech: RFC 3551, section 4.5.14 and table 1.
@@ -146,8 +151,10 @@ pub(crate) const VOICE_PACKET: f64 = 200.0;
 pub(crate) const PING_PACKET: f64 = 84.0;
 /// From ping to ping, where nothing is said of it.
 pub(crate) const PING_EVERY: Span = Span::from_millis(200);
-/// Bytes of a datagram: its headers (RFC 791, RFC 768), and what IP can carry.
-pub(crate) const DATAGRAM: RangeInclusive<f64> = 28.0..=65535.0;
+/// The headers of a datagram, bytes: IPv4 and UDP (RFC 791, RFC 768).
+pub const UDP_HEADER: u32 = 28;
+/// Bytes of a datagram: from its headers to what IP can carry. What is drawn beyond is cut.
+pub const DATAGRAM: RangeInclusive<f64> = UDP_HEADER as f64..=65535.0;
 /// The mean on-period and the mean pause, where nothing is said of them: those of ns-2's sources (The ns Manual,
 /// chapter "Applications and transport agent API").
 pub(crate) const PERIOD: Span = Span::from_millis(500);
@@ -218,10 +225,10 @@ pub(crate) const VOIP: Page = Page {
 
 pub(crate) const PING: Page = Page {
     stem: "ping",
-    summary: "a small datagram each 200 ms that the receiver sends back: the round-trip time that a flow would meet",
+    summary: "a small datagram every so often, which the receiver sends back: the round-trip time that a flow would meet",
     idea: "The receiver returns each datagram at once, of the same size; the sender measures the time from one to the \
            other, which is the class's round-trip time. What does not come back is lost and measures nothing. One of 84 \
-           B each 200 ms is too little to change what it measures.",
+           B each 200 ms, as it is where `size` and `every` say nothing, is too little to change what it measures.",
     equation: "",
     source: "RFC 862",
     fields: Vec::new,

@@ -5,7 +5,7 @@ use sojourn_units::{Span, Time};
 
 /// A class of flows; in memory that grows neither with time nor with its flows.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Class {
+pub(crate) struct ClassTally {
     /// Measurements of the round-trip time, ns.
     pub(crate) rtts: Histogram<6>,
     /// Times from the start of a transfer to its end, ns.
@@ -61,10 +61,10 @@ impl Times {
     }
 }
 
-impl Class {
+impl ClassTally {
     /// A class whose goodput is kept for so many steps.
-    pub(crate) fn new(steps: usize) -> Class {
-        Class { received: vec![0; steps], ..Class::default() }
+    pub(crate) fn new(steps: usize) -> ClassTally {
+        ClassTally { received: vec![0; steps], ..ClassTally::default() }
     }
 
     /// Its applications got `bytes` at a time, which may lie ahead of the present or behind it.

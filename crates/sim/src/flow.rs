@@ -23,10 +23,6 @@ pub(crate) struct Flow {
     /// What it belongs to, if that comes and goes.
     pub(crate) member: u32,
     pub(crate) state: State,
-    /// Which of its connections its sender has.
-    pub(crate) life: u8,
-    /// And its receiver.
-    pub(crate) heard: u8,
 }
 
 /// Where in its life a flow is.
@@ -79,8 +75,6 @@ impl Flow {
             stop: plan.stop.unwrap_or(Time::NEVER),
             member,
             state: State::Waiting,
-            life: 0,
-            heard: 0,
         }
     }
 

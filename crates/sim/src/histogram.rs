@@ -2,39 +2,51 @@
 
 /// A log-linear histogram of whole numbers: exact below 2^BITS, and above it
 /// with so many buckets for each doubling.
+///
+/// Buckets are held by the page, and only pages that have weight: most
+/// distributions leave most doublings empty.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram<const BITS: u32> {
-    weights: Vec<u64>,
+    pages: Vec<Option<Box<[u64; PAGE]>>>,
 }
 
 impl<const BITS: u32> Histogram<BITS> {
     /// Adds `weight` at `value`.
     pub fn add(&mut self, value: u64, weight: u64) {
         let bucket = bucket_of::<BITS>(value);
-        match self.weights.get_mut(bucket) {
-            Some(sum) => *sum += weight,
-            None => self.begin(bucket, weight),
+        match self.pages.get_mut(bucket / PAGE) {
+            Some(Some(page)) => page[bucket % PAGE] += weight,
+            _ => self.begin(bucket, weight),
         }
     }
 
     #[cold]
     #[inline(never)]
     fn begin(&mut self, bucket: usize, weight: u64) {
-        self.weights.resize(bucket, 0);
-        self.weights.push(weight);
+        self.page(bucket / PAGE)[bucket % PAGE] = weight;
+    }
+
+    /// The page of this number, which is made where it is not there.
+    fn page(&mut self, number: usize) -> &mut [u64; PAGE] {
+        if number >= self.pages.len() {
+            self.pages.resize_with(number + 1, || None);
+        }
+        self.pages[number].get_or_insert_with(|| Box::new([0; PAGE]))
     }
 
     /// Adds all that `other` has.
     pub fn merge(&mut self, other: &Histogram<BITS>) {
-        if other.weights.len() > self.weights.len() {
-            self.weights.resize(other.weights.len(), 0);
+        for (number, page) in other.pages.iter().enumerate() {
+            if let Some(page) = page {
+                let mine = self.page(number);
+                mine.iter_mut().zip(page.iter()).for_each(|(mine, weight)| *mine += weight);
+            }
         }
-        self.weights.iter_mut().zip(&other.weights).for_each(|(mine, weight)| *mine += weight);
     }
 
     /// All weight added.
     pub fn total(&self) -> u64 {
-        self.weights.iter().sum()
+        self.buckets().map(|(_, weight)| weight).sum()
     }
 
     /// The smallest bucket's middle with at least the share `q` of all weight at or below it.
@@ -47,12 +59,21 @@ impl<const BITS: u32> Histogram<BITS> {
     /// The middle of each bucket that holds weight, and the share of all weight at or below it.
     pub fn cumulative(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         let (mut below, total) = (0, self.total() as f64);
-        self.weights.iter().enumerate().filter(|(_, weight)| **weight > 0).map(move |(bucket, weight)| {
+        self.buckets().filter(|(_, weight)| *weight > 0).map(move |(bucket, weight)| {
             below += weight;
             (middle_of::<BITS>(bucket), below as f64 / total)
         })
     }
+
+    /// The buckets that are held, in order, and their weights.
+    fn buckets(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let held = self.pages.iter().enumerate().filter_map(|(number, page)| Some((number, page.as_ref()?)));
+        held.flat_map(|(number, page)| (number * PAGE..).zip(page.iter().copied()))
+    }
 }
+
+/// Buckets of a page.
+const PAGE: usize = 128;
 
 fn bucket_of<const BITS: u32>(value: u64) -> usize {
     if value < 1 << BITS {

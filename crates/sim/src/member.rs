@@ -44,6 +44,8 @@ pub(crate) struct Member {
     pub(crate) streams: u64,
     /// From its start until its senders have everything acknowledged.
     pub(crate) present: bool,
+    /// Whether it ever was.
+    pub(crate) has_come: bool,
     /// Whether it is to come again as soon as it has gone.
     pub(crate) recalled: bool,
     /// When its class stops.
@@ -66,8 +68,12 @@ pub(crate) struct Errand {
     pub(crate) end: u64,
     /// Whether the receiver waits for it.
     pub(crate) awaited: bool,
-    /// The connection's number.
-    pub(crate) life: u8,
+    /// The number of the connection, its life; the first is 1.
+    pub(crate) life: u32,
+    /// That of the connection that the sender has.
+    pub(crate) sends: u32,
+    /// And of the receiver's.
+    pub(crate) hears: u32,
     /// Bytes of the request.
     pub(crate) request: u16,
     /// When the first byte of the answer comes; NEVER as long as that is not known.
@@ -134,7 +140,9 @@ impl Errand {
             began: Time::ZERO,
             end: 0,
             awaited: false,
-            life: u8::MAX,
+            life: 0,
+            sends: 1,
+            hears: 1,
             request: 0,
             heard: Time::NEVER,
             repeat: Time::NEVER,

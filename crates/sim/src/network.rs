@@ -124,7 +124,7 @@ pub enum SourcePlan {
     /// TCP under an application that has something to send now and then.
     App(Arc<Config>, AppPlan),
     /// Datagrams that do not respond to congestion.
-    Datagrams(Datagrams),
+    Datagrams(DatagramsPlan),
 }
 
 impl SourcePlan {
@@ -226,14 +226,14 @@ pub struct SizePlan {
 
 /// A stream of UDP datagrams.
 #[derive(Clone, Debug)]
-pub struct Datagrams {
+pub struct DatagramsPlan {
     /// The flow's name, `CLASS/MEMBER`, with which those of its random streams begin.
     pub name: String,
     /// Datagrams per second, the mean; of an on/off source while it is on.
     pub rate: f64,
     /// When they are sent.
     pub spacing: Spacing,
-    /// Their sizes on the wire, bytes.
+    /// Their sizes on the wire, bytes; those that no datagram has are cut.
     pub size: Draw,
     /// Whether they are ECN-capable.
     pub ecn: bool,
@@ -241,11 +241,11 @@ pub struct Datagrams {
     pub echo: bool,
 }
 
-impl Datagrams {
+impl DatagramsPlan {
     /// Datagrams of one size, bytes, at a rate per second; neither ECN-capable nor sent back.
-    pub fn plain(name: &str, rate: f64, spacing: Spacing, bytes: u16) -> Datagrams {
+    pub fn plain(name: &str, rate: f64, spacing: Spacing, bytes: u16) -> DatagramsPlan {
         let size = Draw::constant(f64::from(bytes)).expect("a size is finite");
-        Datagrams { name: name.into(), rate, spacing, size, ecn: false, echo: false }
+        DatagramsPlan { name: name.into(), rate, spacing, size, ecn: false, echo: false }
     }
 }
 

@@ -16,14 +16,14 @@ pub struct Packet {
     place: u32,
     len: u16,
     ecn: Ecn,
-    /// Which of its flow's connections it belongs to.
-    pub(crate) life: u8,
 }
 
 /// What all packets on their way carry: segments, and of datagrams when they were sent.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     segments: Vec<Segment>,
+    /// Which of its flow's connections each segment belongs to, as far as anybody has told.
+    lives: Vec<u32>,
     /// Places that hold nothing.
     free: Vec<u32>,
     sent: Vec<Time>,
@@ -62,20 +62,34 @@ impl Pool {
     /// A packet that carries a segment, on the leg where its route begins.
     #[expect(clippy::inline_always, reason = "every packet of TCP begins with it")]
     #[inline(always)]
-    pub(crate) fn of_segment(&mut self, segment: Segment, flow: u32, leg: u32, life: u8) -> Packet {
+    pub(crate) fn of_segment(&mut self, segment: Segment, flow: u32, leg: u32) -> Packet {
         let place = self.free.pop().unwrap_or(self.segments.len() as u32);
         if let Some(at) = self.segments.get_mut(place as usize) {
             *at = segment;
         } else {
             self.segments.push(segment);
         }
-        Packet { flow: FlowId(flow), leg, place, len: segment.wire_len() as u16, ecn: segment.ecn, life }
+        Packet { flow: FlowId(flow), leg, place, len: segment.wire_len() as u16, ecn: segment.ecn }
     }
 
     /// A packet of `len` bytes that asks the other end for data up to byte `end` of the connection.
-    pub(crate) fn request(&mut self, end: u64, len: u16, flow: u32, leg: u32, life: u8) -> Packet {
+    pub(crate) fn request(&mut self, end: u64, len: u16, flow: u32, leg: u32) -> Packet {
         let segment = Segment { ack: end, ..Segment::default() };
-        Packet { len, ..self.of_segment(segment, flow, leg, life) }
+        Packet { len, ..self.of_segment(segment, flow, leg) }
+    }
+
+    /// Tells which of its flow's connections a packet's segment belongs to.
+    pub(crate) fn set_life(&mut self, packet: Packet, life: u32) {
+        // Only flows that come and go ask for it: the others' packets are spared the memory.
+        if self.lives.len() < self.segments.len() {
+            self.lives.resize(self.segments.len(), 0);
+        }
+        self.lives[packet.place as usize] = life;
+    }
+
+    /// Which of its flow's connections a packet's segment belongs to; None where it has no segment.
+    pub(crate) fn life(&self, packet: Packet) -> Option<u32> {
+        self.lives.get(packet.place as usize).copied()
     }
 
     /// What a packet asks for, if it does.
@@ -93,7 +107,7 @@ impl Pool {
             self.sent.push(sent);
         }
         let Datagram { len, ecn } = datagram;
-        Packet { flow: FlowId(flow), leg, place: place | DATAGRAM, len, ecn, life: 0 }
+        Packet { flow: FlowId(flow), leg, place: place | DATAGRAM, len, ecn }
     }
 
     /// Ends the way of a datagram; gives when it was sent. None where it was damaged, or is a copy of one that came.
@@ -136,7 +150,11 @@ impl Pool {
     #[inline(never)]
     pub(crate) fn copy(&mut self, packet: Packet) -> Packet {
         let copy = if let Some(segment) = self.segments.get(packet.place as usize) {
-            self.of_segment(*segment, packet.flow.0, packet.leg, 0)
+            let copy = self.of_segment(*segment, packet.flow.0, packet.leg);
+            if let Some(life) = self.life(packet) {
+                self.set_life(copy, life);
+            }
+            copy
         } else if ((packet.place & !DATAGRAM) as usize) < self.sent.len() {
             self.datagram(COPY, Datagram { len: packet.len, ecn: packet.ecn }, packet.flow.0, packet.leg)
         } else {

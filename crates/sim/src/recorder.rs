@@ -1,6 +1,6 @@
 //! Measures what the contract names, in memory that does not grow with time.
 
-use crate::class::Class;
+use crate::class::ClassTally;
 use crate::histogram::Histogram;
 use crate::passage::{Passage, Tally};
 use crate::probe::{Probe, Window};
@@ -11,11 +11,13 @@ use sojourn_units::{Span, Time};
 /// Watches the discs of some links, the senders and the receivers.
 #[derive(Clone, Debug)]
 pub struct Recorder {
-    measured: Measured,
+    measured: Interval,
     step: Span,
     /// By the number of the link; None where it is not watched.
     discs: Vec<Option<Box<Disc>>>,
-    pub(crate) classes: Vec<Class>,
+    /// As in [`Watchlist`].
+    pub(crate) tells_classes_apart: bool,
+    pub(crate) classes: Vec<ClassTally>,
     /// Each flow's class.
     pub(crate) class_of: Vec<u32>,
     /// Bytes that each flow's application got.
@@ -25,15 +27,17 @@ pub struct Recorder {
 
 /// What a recorder watches.
 #[derive(Clone, Debug)]
-pub struct Watch {
+pub struct Watchlist {
     /// The links, each once.
     pub links: Vec<Watched>,
     /// How many classes there are.
     pub classes: u32,
+    /// Whether each class is of interest by itself: one alone is what the links tell already.
+    pub tells_classes_apart: bool,
     /// The class of each flow that there is from the start.
     pub flows: Vec<u32>,
     /// When.
-    pub measured: Measured,
+    pub measured: Interval,
     /// The step of the series.
     pub step: Span,
 }
@@ -43,7 +47,7 @@ pub struct Watch {
 pub struct Watched {
     /// Its number.
     pub link: u32,
-    /// The classes whose data cross it.
+    /// The classes whose data cross it, in order.
     pub classes: Vec<u32>,
     /// Whether packets may be lost on its wire.
     pub loses: bool,
@@ -51,7 +55,7 @@ pub struct Watched {
 
 /// The time that is measured: after the warm-up, up to the end.
 #[derive(Clone, Copy, Debug)]
-pub struct Measured {
+pub struct Interval {
     /// The end of the warm-up.
     pub from: Time,
     /// The end of the run.
@@ -69,10 +73,8 @@ pub(crate) struct Disc {
     pub(crate) queue_lengths: Histogram<10>,
     /// Packets lost on the wire.
     pub(crate) lost: u64,
-    /// What the classes whose data cross it have of it, where there are several classes in all.
+    /// What the classes whose data cross it have of it, where classes are told apart; in order.
     pub(crate) shares: Vec<Share>,
-    /// Where a class is among `shares`.
-    share_of: Vec<u32>,
 }
 
 /// What a class has of a link.
@@ -85,21 +87,21 @@ pub(crate) struct Share {
 
 impl Recorder {
     /// Watches what it is told to.
-    pub fn new(watch: Watch) -> Recorder {
-        let Watch { links, classes, flows, measured, step } = watch;
+    pub fn new(watch: Watchlist) -> Recorder {
+        let Watchlist { links, classes, tells_classes_apart, flows, measured, step } = watch;
         let mut discs = Vec::new();
         for watched in links {
             let number = watched.link as usize;
             discs.resize(discs.len().max(number + 1), None);
-            discs[number] = Some(Box::new(Disc::new(watched, classes)));
+            discs[number] = Some(Box::new(Disc::new(watched, tells_classes_apart)));
         }
-        // One class alone is what the links tell already.
-        let steps = if classes > 1 { steps(measured.until, step) } else { 0 };
+        let steps = if tells_classes_apart { steps(measured.until, step) } else { 0 };
         Recorder {
             measured,
             step,
             discs,
-            classes: (0..classes).map(|_| Class::new(steps)).collect(),
+            tells_classes_apart,
+            classes: (0..classes).map(|_| ClassTally::new(steps)).collect(),
             received_bytes: vec![0; flows.len()],
             windows: Windows::new(&flows, classes, step, measured.until),
             class_of: flows,
@@ -144,7 +146,7 @@ impl Recorder {
         self.discs.get_mut(link as usize)?.as_deref_mut()
     }
 
-    fn class(&mut self, flow: u32) -> &mut Class {
+    fn class(&mut self, flow: u32) -> &mut ClassTally {
         &mut self.classes[self.class_of[flow as usize] as usize]
     }
 
@@ -169,7 +171,7 @@ impl Recorder {
         add(&mut share.passage);
     }
 
-    /// As [`Class::receive`], and never inlined either.
+    /// As [`ClassTally::receive`], and never inlined either.
     #[inline(never)]
     fn receive_in_class(&mut self, at: Time, flow: u32, bytes: u64) {
         let step = self.step;
@@ -178,23 +180,16 @@ impl Recorder {
 }
 
 impl Disc {
-    fn new(watched: Watched, classes: u32) -> Disc {
-        let (mut shares, mut share_of) = (Vec::new(), Vec::new());
-        if classes > 1 {
-            share_of = vec![NOWHERE; classes as usize];
-            for class in &watched.classes {
-                share_of[*class as usize] = shares.len() as u32;
-                shares.push(Share { class: *class, passage: Passage::default(), lost: 0 });
-            }
-        }
+    fn new(watched: Watched, tells_classes_apart: bool) -> Disc {
+        let classes = if tells_classes_apart { &watched.classes[..] } else { &[] };
+        let share = |class: &u32| Share { class: *class, passage: Passage::default(), lost: 0 };
         Disc {
+            shares: classes.iter().map(share).collect(),
             watched,
             all: Passage::default(),
             last_step: Tally::default(),
             queue_lengths: Histogram::default(),
             lost: 0,
-            shares,
-            share_of,
         }
     }
 
@@ -225,8 +220,8 @@ impl Disc {
     }
 
     fn share(&mut self, class: u32) -> Option<&mut Share> {
-        let place = *self.share_of.get(class as usize)?;
-        self.shares.get_mut(place as usize)
+        let place = self.shares.binary_search_by_key(&class, |share| share.class).ok()?;
+        self.shares.get_mut(place)
     }
 }
 
@@ -291,7 +286,7 @@ impl Probe for Recorder {
         if self.is_measured(at) {
             self.received_bytes[flow as usize] += bytes;
         }
-        if self.classes.len() > 1 {
+        if self.tells_classes_apart {
             self.receive_in_class(at, flow, bytes);
         }
     }
@@ -301,7 +296,7 @@ impl Probe for Recorder {
         if from < to {
             self.received_bytes[flow as usize] += by(to) - by(from);
         }
-        if self.classes.len() > 1 {
+        if self.tells_classes_apart {
             let step = self.step;
             self.class(flow).read((since, at), by, step);
         }
@@ -347,5 +342,3 @@ fn steps(until: Time, step: Span) -> usize {
 
 /// A datagram that takes longer than this is lost: nobody waits for it.
 const LOST_AFTER: Span = Span::from_secs(1);
-/// The place of what is not there.
-const NOWHERE: u32 = u32::MAX;

@@ -1,11 +1,9 @@
 //! What a run gives: metrics, series, distributions.
 
-use crate::class::Times;
 use crate::engine::Counts;
-use crate::histogram::Histogram;
+use crate::gains::Gains;
 use crate::passage::{Passage, Tally};
-use crate::recorder::{Disc, Recorder};
-use crate::speech;
+use crate::recorder::Disc;
 use crate::windows::Windows;
 use sojourn_scenario::metrics::METRICS;
 use sojourn_units::Span;
@@ -15,6 +13,8 @@ use sojourn_units::Span;
 pub struct Outcome {
     /// What was seen at each link that has a disc; one at least.
     pub links: Vec<LinkOutcome>,
+    /// The classes whose data cross none of them.
+    pub elsewhere: Elsewhere,
     /// What the engine did.
     pub counts: Counts,
 }
@@ -34,11 +34,23 @@ pub struct LinkOutcome {
     pub sojourn_distribution: Vec<(f64, f64)>,
 }
 
+/// The outcome of one run for classes whose data cross no link that has a disc: what their flows got.
+#[derive(Clone, Debug)]
+pub struct Elsewhere {
+    /// The contract's metrics, those of a queue absent; by the class's name.
+    pub classes: Vec<(String, Metrics)>,
+    /// What they got over time, and no other column.
+    pub series: Series,
+}
+
+/// Metrics by name.
+pub type Metrics = Vec<(&'static str, Metric)>;
+
 /// What was measured.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// The contract's metrics, by name.
-    pub metrics: Vec<(&'static str, Metric)>,
+    /// The contract's metrics.
+    pub metrics: Metrics,
     /// Packets over the whole run, warm-up included.
     pub balance: Balance,
 }
@@ -145,7 +157,7 @@ impl Series {
         self.goodput_bps.push((name.into(), rates.collect()));
     }
 
-    /// The columns by name; `time_s` first.
+    /// The columns that there are, by name; `time_s` first.
     pub fn columns(&self) -> impl Iterator<Item = (String, &[f64])> {
         let fixed: [(&str, &[f64]); 11] = [
             ("time_s", &self.time_s),
@@ -164,24 +176,23 @@ impl Series {
         let flows = flows.map(|(flow, windows)| (format!("window_packets.flow_{flow}"), &windows[..]));
         let classes = self.goodput_bps.iter();
         let classes = classes.map(|(class, values)| (format!("goodput_bps.{class}"), &values[..]));
-        fixed.into_iter().map(|(name, values)| (name.to_string(), values)).chain(flows).chain(classes)
+        let fixed = fixed.into_iter().filter(|(_, values)| !values.is_empty());
+        fixed.map(|(name, values)| (name.to_string(), values)).chain(flows).chain(classes)
     }
 }
 
-/// What the metrics of a link are made from, besides the recorder.
+/// What the metrics of a link are made from.
 pub(crate) struct Measured<'a> {
-    pub(crate) recorder: &'a Recorder,
     pub(crate) disc: &'a Disc,
     pub(crate) series: &'a Series,
     /// The end of the warm-up, s.
     pub(crate) from_s: f64,
     /// The time after it.
     pub(crate) span: Span,
-    pub(crate) utilization: f64,
+    /// None where it could not have sent anything.
+    pub(crate) utilization: Option<f64>,
     /// From the start and from each change of the schedule on, in order; at least one.
     pub(crate) stretches: &'a [Stretch],
-    /// What the flows of each class live for.
-    pub(crate) lives: &'a [Life],
 }
 
 /// The run from one change of the schedule to the next.
@@ -195,29 +206,14 @@ pub(crate) struct Stretch {
     pub(crate) before: Tally,
 }
 
-/// What the flows of a class live for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Life {
-    /// They take what they can get, for ever: Jain's index is about them.
-    Greedy,
-    /// They end by themselves, or come and go.
-    Session,
-    /// They send as their application has it, whatever the network does.
-    Stream,
-    /// So do they, and somebody listens.
-    Call,
-    /// So do they, and wait for what comes back.
-    Echo,
-}
-
 /// The metrics of contract.md, in its order, of all packets of the link.
-pub(crate) fn of_link(of: &Measured<'_>) -> Metrics {
+pub(crate) fn of_link(of: &Measured<'_>, gains: &mut Gains<'_>) -> Metrics {
     let (whole, seconds) = (of.disc.all.measured(), of.span.seconds());
     let mean = whole.backlog() / seconds;
     let variance = (whole.backlog_squared() / seconds - mean * mean).max(0.0);
     let queue = |q| Metric::from(of.disc.queue_lengths.quantile(q));
     let mut metrics = vec![
-        ("utilization", Metric::Number(of.utilization)),
+        ("utilization", Metric::from(of.utilization)),
         ("queue_mean_packets", Metric::Number(mean)),
         ("queue_std_packets", Metric::Number(variance.sqrt())),
         ("queue_p50_packets", queue(0.5)),
@@ -228,28 +224,35 @@ pub(crate) fn of_link(of: &Measured<'_>) -> Metrics {
         ("overshoot_packets", per_stretch(of, overshoot)),
     ];
     add_packets(&mut metrics, of, &of.disc.all, of.disc.lost);
-    add_flows(&mut metrics, of, &of.disc.watched.classes);
+    if !of.disc.watched.classes.is_empty() {
+        metrics.extend_from_slice(gains.of(&of.disc.watched.classes));
+    }
     in_order(&metrics)
 }
 
 /// The same of the packets of each class whose data cross the link, where there are several classes.
-pub(crate) fn of_classes<'a>(of: &'a Measured<'a>) -> impl Iterator<Item = (u32, Row)> + 'a {
+pub(crate) fn of_classes<'a>(
+    of: &'a Measured<'a>,
+    gains: &'a Gains<'_>,
+) -> impl Iterator<Item = (u32, Row)> + 'a {
     of.disc.shares.iter().map(|share| {
         let mean = share.passage.measured().backlog() / of.span.seconds();
         let mut metrics = vec![("queue_mean_packets", Metric::Number(mean))];
         add_packets(&mut metrics, of, &share.passage, share.lost);
-        add_flows(&mut metrics, of, &[share.class]);
+        metrics.extend_from_slice(gains.of_class(share.class));
         (share.class, Row { metrics: in_order(&metrics), balance: balance(&share.passage) })
     })
 }
-
-/// Metrics by name.
-type Metrics = Vec<(&'static str, Metric)>;
 
 /// All metrics that there are; those that are not given do not apply.
 fn in_order(given: &Metrics) -> Metrics {
     let value = |name| given.iter().find(|(key, _)| *key == name).map(|(_, metric)| metric.clone());
     METRICS.iter().map(|metric| (metric.name, value(metric.name).unwrap_or(Metric::Absent))).collect()
+}
+
+/// The same of classes that no link sees, by their numbers: their queues have no metrics.
+pub(crate) fn elsewhere(classes: &[u32], gains: &Gains<'_>) -> Vec<(u32, Metrics)> {
+    classes.iter().map(|class| (*class, in_order(gains.of_class(*class)))).collect()
 }
 
 /// As the probe was told.
@@ -278,71 +281,10 @@ fn add_packets(metrics: &mut Metrics, of: &Measured<'_>, passage: &Passage, lost
     ]);
 }
 
-/// What the flows of some classes got, wherever they went.
-fn add_flows(metrics: &mut Metrics, of: &Measured<'_>, classes: &[u32]) {
-    let Recorder { classes: all, class_of, received_bytes, .. } = of.recorder;
-    let (mut rtts, mut delays, mut completions) =
-        (Histogram::<6>::default(), Histogram::<6>::default(), Times::default());
-    let (mut turned_away, mut sent, mut came) = (0, 0, 0);
-    let (mut played, mut stood) = (Span::ZERO, Span::ZERO);
-    for (class, life) in classes.iter().map(|class| (&all[*class as usize], of.lives[*class as usize])) {
-        sent += class.sent;
-        came += if life == Life::Echo { class.came_back } else { class.came };
-        rtts.merge(&class.rtts);
-        delays.merge(&class.delays);
-        completions.merge(&class.completions);
-        turned_away += class.turned_away;
-        (played, stood) = (played + class.played, stood + class.stood);
-    }
-    let flows = || received_bytes.iter().zip(class_of).filter(|(_, class)| classes.contains(class));
-    let goodput: u64 = flows().map(|(bytes, _)| bytes).sum();
-    let greedy =
-        flows().filter(|(_, class)| of.lives[**class as usize] == Life::Greedy).map(|(bytes, _)| *bytes);
-    let counted = |count: u64| Metric::from((count > 0).then_some(count as f64));
-    let seconds = |nanos: Option<f64>| Metric::from(nanos.map(in_seconds));
-    metrics.extend([
-        ("rtt_p50_s", seconds(rtts.quantile(0.5))),
-        ("rtt_p95_s", seconds(rtts.quantile(0.95))),
-        ("goodput_bps", Metric::Number(goodput as f64 * 8.0 / of.span.seconds())),
-        ("jain_index", Metric::from(jain_index(&greedy.collect::<Vec<_>>()))),
-        ("fct_mean_s", seconds(completions.mean())),
-        ("fct_p95_s", seconds(completions.quantile(0.95))),
-        ("completed_flows", counted(completions.count())),
-        ("turned_away_flows", counted(turned_away)),
-        ("one_way_p50_s", seconds(delays.quantile(0.5))),
-        ("one_way_p95_s", seconds(delays.quantile(0.95))),
-        ("datagram_loss_ratio", Metric::from(finite(ratio(sent.saturating_sub(came) as f64, sent)))),
-        ("voice_rating", Metric::from(voice_rating(of, classes))),
-        ("stall_ratio", Metric::from(finite(stood.seconds() / (played + stood).seconds()))),
-    ]);
-}
-
-/// The rating of the calls among some classes.
-fn voice_rating(of: &Measured<'_>, classes: &[u32]) -> Option<f64> {
-    let mut delays = Histogram::<6>::default();
-    let (mut sent, mut came) = (0, 0);
-    for class in classes.iter().filter(|class| of.lives[**class as usize] == Life::Call) {
-        let class = &of.recorder.classes[*class as usize];
-        delays.merge(&class.delays);
-        sent += class.sent;
-        came += class.came;
-    }
-    // Wires may double what is sent.
-    let came = finite(ratio(came as f64, sent))?.min(1.0);
-    speech::of_calls(&delays, came)
-}
-
 impl From<Option<f64>> for Metric {
     fn from(value: Option<f64>) -> Metric {
         value.map_or(Metric::Absent, Metric::Number)
     }
-}
-
-/// Jain's index of fairness: (sum x)^2 / (n sum x^2); None where nobody got anything.
-fn jain_index(shares: &[u64]) -> Option<f64> {
-    let sum: f64 = shares.iter().map(|share| *share as f64).sum();
-    let squares: f64 = shares.iter().map(|share| *share as f64 * *share as f64).sum();
-    (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
 }
 
 /// Formula (17) of the PI-PD paper, about the target of the time; None where there was none at some time.
@@ -407,15 +349,15 @@ fn overshoot(stretch: &Part<'_>) -> Option<f64> {
     Some((highest - stretch.target).max(0.0))
 }
 
-fn in_seconds(nanos: f64) -> f64 {
+pub(crate) fn in_seconds(nanos: f64) -> f64 {
     nanos * 1e-9
 }
 
-fn ratio(part: f64, whole: u64) -> f64 {
+pub(crate) fn ratio(part: f64, whole: u64) -> f64 {
     if whole > 0 { part / whole as f64 } else { f64::NAN }
 }
 
-fn finite(value: f64) -> Option<f64> {
+pub(crate) fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
@@ -429,15 +371,17 @@ const SMOOTHING_S: f64 = 1.0;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gains::Life;
     use crate::probe::Probe;
-    use crate::recorder::{self, Watch, Watched};
+    use crate::recorder::{Interval, Recorder, Watched, Watchlist};
     use sojourn_aqm::Cause;
     use sojourn_units::Time;
 
     fn recorder(classes: u32, flows: Vec<u32>) -> Recorder {
-        let measured = recorder::Measured { from: at(1000), until: at(5000) };
+        let measured = Interval { from: at(1000), until: at(5000) };
         let links = vec![Watched { link: 3, classes: (0..classes).collect(), loses: true }];
-        Recorder::new(Watch { links, classes, flows, measured, step: Span::from_millis(1000) })
+        let (step, tells_classes_apart) = (Span::from_millis(1000), classes > 1);
+        Recorder::new(Watchlist { links, classes, tells_classes_apart, flows, measured, step })
     }
 
     fn at(millis: u64) -> Time {
@@ -449,22 +393,19 @@ mod tests {
         [Stretch { target: Some(20.0), ..Stretch::default() }]
     }
 
-    fn measured<'a>(
-        recorder: &'a Recorder,
-        series: &'a Series,
-        lives: &'a [Life],
-        stretches: &'a [Stretch],
-    ) -> Measured<'a> {
+    fn measured<'a>(recorder: &'a Recorder, series: &'a Series, stretches: &'a [Stretch]) -> Measured<'a> {
         Measured {
-            recorder,
             disc: recorder.disc(3),
             series,
             from_s: 1.0,
             span: Span::from_secs(4),
-            utilization: 1.0,
+            utilization: Some(1.0),
             stretches,
-            lives,
         }
+    }
+
+    fn gains<'a>(recorder: &'a Recorder, lives: &'a [Life]) -> Gains<'a> {
+        Gains::new(recorder, lives, Span::from_secs(4))
     }
 
     fn number(row: &Row, name: &str) -> f64 {
@@ -488,7 +429,8 @@ mod tests {
         let before = recorder.measured_until(at(3000), 3);
         (0..30).for_each(|_| recorder.offered(at(3000), 3, 0));
         recorder.end_step(at(5000), 3);
-        let metrics = of_link(&measured(&recorder, &Series::default(), &[Life::Greedy], &whole()));
+        let (none, mut gains) = (Series::default(), gains(&recorder, &[Life::Greedy]));
+        let metrics = of_link(&measured(&recorder, &none, &whole()), &mut gains);
         let row = Row { metrics, balance: balance(&recorder.disc(3).all) };
         // Mean (0 + 10 + 2 x 40) / 4; second moment (100 + 2 x 1600) / 4 = 825; about 20: (400 + 100 + 800) / 4.
         assert_eq!(number(&row, "queue_mean_packets"), 22.5);
@@ -496,7 +438,7 @@ mod tests {
         assert!((number(&row, "qacd_packets") - 325.0_f64.sqrt()).abs() < 1e-12);
         // About 20 up to 3 s and about 40 from then on: (400 + 100 + 0) / 4.
         let next = Stretch { start_s: 3.0, target: Some(40.0), before };
-        let metrics = of_link(&measured(&recorder, &Series::default(), &[Life::Greedy], &[whole()[0], next]));
+        let metrics = of_link(&measured(&recorder, &none, &[whole()[0], next]), &mut gains);
         let moved = Row { metrics, balance: balance(&recorder.disc(3).all) };
         assert!((number(&moved, "qacd_packets") - 125.0_f64.sqrt()).abs() < 1e-12);
         assert_eq!((number(&row, "queue_p50_packets"), number(&row, "queue_p95_packets")), (10.0, 40.0));
@@ -530,9 +472,10 @@ mod tests {
         recorder.end_step(at(5000), 3);
         let series = Series::default();
         let whole = whole();
-        let of = measured(&recorder, &series, &[Life::Greedy, Life::Stream], &whole);
-        let link = Row { metrics: of_link(&of), balance: balance(&recorder.disc(3).all) };
-        let classes: Vec<(u32, Row)> = of_classes(&of).collect();
+        let of = measured(&recorder, &series, &whole);
+        let mut gains = gains(&recorder, &[Life::Greedy, Life::Stream]);
+        let link = Row { metrics: of_link(&of, &mut gains), balance: balance(&recorder.disc(3).all) };
+        let classes: Vec<(u32, Row)> = of_classes(&of, &gains).collect();
         let [(0, one), (1, other)] = &classes[..] else { panic!("{classes:?}") };
         let both = |name| [one, other, &link].map(|row| number(row, name));
         assert_eq!([one, other].map(|row| number(row, "queue_mean_packets")), [0.5, 0.5]);
@@ -559,13 +502,6 @@ mod tests {
         // In the steps of a second that end at 1 ... 5 s; what happens at an end is of the step before.
         assert_eq!(recorder.classes[0].received, [0, 0, 1000, 0, 0]);
         assert_eq!(recorder.classes[1].received, [500, 1000, 1000, 4000, 0]);
-    }
-
-    #[test]
-    fn jain_of_equals_is_one_and_of_one_in_n_is_a_share() {
-        assert_eq!(jain_index(&[5, 5, 5, 5]), Some(1.0));
-        assert_eq!(jain_index(&[9, 0, 0, 0]), Some(0.25));
-        assert_eq!(jain_index(&[0, 0]), None);
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! One run, from the first packet to the metrics.
 
 use crate::engine::Simulation;
+use crate::gains::{Gains, Life};
 use crate::network::Network;
-use crate::recorder::{Measured, Recorder, Watch, Watched};
-use crate::results::{self, Balance, Life, LinkOutcome, Outcome, Row, Series, Step, Stretch};
+use crate::recorder::{Interval, Recorder, Watched, Watchlist};
+use crate::results::{self, Balance, Elsewhere, LinkOutcome, Outcome, Row, Series, Step, Stretch};
 use crate::topology;
 use sojourn_aqm::{Gauges, Law};
 use sojourn_scenario::{Flows, Scenario, Source};
@@ -19,11 +20,13 @@ pub struct Run {
     is_warm: bool,
     /// The start and the first changes of the schedule, as far as they are still to come, the last one first.
     starts: Vec<Time>,
-    links: Vec<Link>,
+    links: Vec<LinkView>,
+    /// The classes whose data cross none of them.
+    elsewhere: Vec<u32>,
 }
 
 /// A link that has a disc, and what is seen there.
-struct Link {
+struct LinkView {
     number: u32,
     name: String,
     /// The classes whose data cross it.
@@ -36,6 +39,13 @@ struct Link {
     stretches: Vec<Stretch>,
 }
 
+/// What a link has sent and its disc has counted, at the end.
+#[derive(Clone, Copy)]
+struct LinkEnd {
+    utilization: Option<f64>,
+    balance: Balance,
+}
+
 impl Run {
     /// The run at its start; a law may refuse its place.
     pub fn new(scenario: &Scenario, seed: u64) -> Result<Run, Fault> {
@@ -45,13 +55,13 @@ impl Run {
     /// The run under laws of the caller's own, such as those written in Python, one for each replaceable link in order.
     pub fn with_laws(scenario: &Scenario, seed: u64, own: Vec<Box<dyn Law>>) -> Result<Run, Fault> {
         let network = topology::network_under(scenario, seed, topology::laws(scenario, own)?);
-        let step = scenario.sample.unwrap_or_else(|| step_for(scenario.duration));
+        let step = scenario.step();
         let watch = watch(scenario, &network, step);
         let recorder = Recorder::new(watch.clone());
         let sampled: Vec<u32> = recorder.windows.sampled().collect();
         let links = watch.links.into_iter().map(|Watched { link, classes, .. }| {
             let crosses = |flow: &u32| classes.contains(&watch.flows[*flow as usize]);
-            Link {
+            LinkView {
                 number: link,
                 name: scenario.topology.links[link as usize].name.clone(),
                 series: Series::new(sampled.iter().copied().filter(crosses)),
@@ -63,6 +73,7 @@ impl Run {
         });
         Ok(Run {
             links: links.collect(),
+            elsewhere: elsewhere(scenario),
             simulation: Simulation::new(network, seed, recorder),
             step,
             scenario: scenario.clone(),
@@ -116,44 +127,24 @@ impl Run {
         if !self.is_warm {
             self.end_warm_up();
         }
-        let links = std::mem::take(&mut self.links).into_iter();
-        Outcome { links: links.map(|link| self.at_link(link)).collect(), counts: self.simulation.counts() }
+        let ends: Vec<_> = self.links.iter().map(|link| self.end_of(link)).collect();
+        let counts = self.simulation.counts();
+        let Run { mut simulation, scenario, links, elsewhere, .. } = self;
+        let (recorder, lives) = (&*simulation.probe(), lives(&scenario));
+        let mut gains = Gains::new(recorder, &lives, scenario.duration - scenario.warmup);
+        let elsewhere = not_at_links(&scenario, recorder, &gains, &links, &elsewhere);
+        let links = links.into_iter().zip(ends);
+        let links = links.map(|(link, end)| at_link(&scenario, recorder, &mut gains, link, end)).collect();
+        Outcome { links, elsewhere, counts }
     }
 
-    fn at_link(&mut self, link: Link) -> LinkOutcome {
-        let Link { number, name, classes, mut series, warm, stretches, .. } = link;
-        let utilization = utilization(warm, self.bits(number));
-        let balance = self.balance(number);
-        let lives = lives(&self.scenario);
-        let recorder = self.simulation.probe();
-        let disc = recorder.disc(number);
-        debug_assert_eq!(
-            results::balance(&disc.all),
-            balance,
-            "{name}: told otherwise than the disc has counted"
-        );
-        let measured = results::Measured {
-            recorder,
-            disc,
-            series: &series,
-            from_s: self.scenario.warmup.seconds(),
-            span: self.scenario.duration - self.scenario.warmup,
-            utilization,
-            stretches: &stretches,
-            lives: &lives,
-        };
-        let name_of = |class: u32| self.scenario.flows[class as usize].name.clone();
-        let all = Row { metrics: results::of_link(&measured), balance };
-        let of_classes: Vec<_> =
-            results::of_classes(&measured).map(|(class, row)| (name_of(class), row)).collect();
-        if !of_classes.is_empty() {
-            for class in classes {
-                series.push_goodput(&name_of(class), &recorder.classes[class as usize].received);
-            }
+    /// How a link has ended.
+    fn end_of(&self, link: &LinkView) -> LinkEnd {
+        let could_send = utilization(link.warm, self.bits(link.number));
+        LinkEnd {
+            utilization: could_send.is_finite().then_some(could_send),
+            balance: self.balance(link.number),
         }
-        let sojourn_distribution = disc.all.sojourns.cumulative().map(|(nanos, share)| (nanos * 1e-9, share));
-        let sojourn_distribution = sojourn_distribution.collect();
-        LinkOutcome { link: name, all, classes: of_classes, series, sojourn_distribution }
     }
 
     fn end_warm_up(&mut self) {
@@ -214,23 +205,89 @@ impl Run {
     }
 }
 
+/// What was seen at a link.
+fn at_link(
+    scenario: &Scenario,
+    recorder: &Recorder,
+    gains: &mut Gains<'_>,
+    link: LinkView,
+    end: LinkEnd,
+) -> LinkOutcome {
+    let LinkView { number, name, classes, mut series, stretches, .. } = link;
+    let LinkEnd { utilization, balance } = end;
+    let disc = recorder.disc(number);
+    debug_assert_eq!(
+        results::balance(&disc.all),
+        balance,
+        "{name}: told otherwise than the disc has counted"
+    );
+    let measured = results::Measured {
+        disc,
+        series: &series,
+        from_s: scenario.warmup.seconds(),
+        span: scenario.duration - scenario.warmup,
+        utilization,
+        stretches: &stretches,
+    };
+    let all = Row { metrics: results::of_link(&measured, gains), balance };
+    let name_of = |class: u32| scenario.flows[class as usize].name.clone();
+    let rows = results::of_classes(&measured, gains).map(|(class, row)| (name_of(class), row)).collect();
+    if recorder.tells_classes_apart {
+        add_goodputs(&mut series, scenario, recorder, &classes);
+    }
+    let sojourn_distribution = disc.all.sojourns.cumulative().map(|(nanos, share)| (nanos * 1e-9, share));
+    let sojourn_distribution = sojourn_distribution.collect();
+    LinkOutcome { link: name, all, classes: rows, series, sojourn_distribution }
+}
+
+/// What the classes got that none of the links has seen; the steps of the series are those of any link.
+fn not_at_links(
+    scenario: &Scenario,
+    recorder: &Recorder,
+    gains: &Gains<'_>,
+    links: &[LinkView],
+    classes: &[u32],
+) -> Elsewhere {
+    let mut series = Series::default();
+    if !classes.is_empty() {
+        series.time_s = links.first().map_or(Vec::new(), |link| link.series.time_s.clone());
+        add_goodputs(&mut series, scenario, recorder, classes);
+    }
+    let named = |(class, metrics)| (scenario.flows[class as usize].name.clone(), metrics);
+    Elsewhere { classes: results::elsewhere(classes, gains).into_iter().map(named).collect(), series }
+}
+
+fn add_goodputs(series: &mut Series, scenario: &Scenario, recorder: &Recorder, classes: &[u32]) {
+    for class in classes.iter().map(|class| *class as usize) {
+        series.push_goodput(&scenario.flows[class].name, &recorder.classes[class].received);
+    }
+}
+
 /// What is watched: the links that have a disc, those first whose disc another one may take the place of.
-fn watch(scenario: &Scenario, network: &Network, step: Span) -> Watch {
+fn watch(scenario: &Scenario, network: &Network, step: Span) -> Watchlist {
     let topology = &scenario.topology;
     let fixed = topology.managed().filter(|link| topology.links[*link].is_fixed);
-    let classes = || (0..).zip(&scenario.flows);
+    let mut crossing = scenario.crossing();
     let links = topology.replaceable().chain(fixed).map(|link| Watched {
         link: link as u32,
-        classes: classes().filter(|(_, flows)| flows.route.contains(&link)).map(|(class, _)| class).collect(),
+        classes: std::mem::take(&mut crossing[link]),
         loses: network.links[link].impairments.is_some(),
     });
-    Watch {
+    Watchlist {
         links: links.collect(),
         classes: scenario.flows.len() as u32,
+        tells_classes_apart: scenario.flows.len() > 1 || !elsewhere(scenario).is_empty(),
         flows: network.flows.iter().map(|flow| flow.class).collect(),
-        measured: Measured { from: Time::ZERO + scenario.warmup, until: Time::ZERO + scenario.duration },
+        measured: Interval { from: Time::ZERO + scenario.warmup, until: Time::ZERO + scenario.duration },
         step,
     }
+}
+
+/// The classes whose data cross no link that is watched.
+fn elsewhere(scenario: &Scenario) -> Vec<u32> {
+    let is_managed = |link: &usize| scenario.topology.links[*link].disc.is_some();
+    let classes = (0..).zip(&scenario.flows);
+    classes.filter(|(_, flows)| !flows.route.iter().any(is_managed)).map(|(class, _)| class).collect()
 }
 
 /// The start and the first changes of the schedule, the last one first.
@@ -269,36 +326,7 @@ fn utilization(before: (f64, f64), after: (f64, f64)) -> f64 {
     (after.0 - before.0) / (after.1 - before.1)
 }
 
-/// The shortest of 1, 2, 5, 10 ... ms with at most `MOST_STEPS` steps in `duration`:
-/// so many points whatever the duration.
-fn step_for(duration: Span) -> Span {
-    let mut unit = Span::from_millis(1);
-    loop {
-        for factor in [1, 2, 5] {
-            let step = unit.saturating_mul(factor);
-            if step.saturating_mul(MOST_STEPS) >= duration {
-                return step;
-            }
-        }
-        unit = unit.saturating_mul(10);
-    }
-}
-
 /// Events and arrivals between two looks of the caller: some ten milliseconds.
 const EVENTS_PER_TURN: u64 = 100_000;
 /// Changes of the schedule from which settling and overshoot are told; a schedule may have any number of them.
 const MOST_CHANGES: usize = 100;
-/// Points of a series whose step is not given.
-const MOST_STEPS: u64 = 2000;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_series_has_at_most_2000_points() {
-        assert_eq!(step_for(Span::from_secs(100)), Span::from_millis(50));
-        assert_eq!(step_for(Span::from_secs(2)), Span::from_millis(1));
-        assert_eq!(step_for(Span::from_secs(3600)), Span::from_secs(2));
-    }
-}

@@ -12,7 +12,7 @@ use crate::network::{
 };
 use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::laws::tail_drop::TailDrop;
-use sojourn_aqm::{Disc, Law, Limit};
+use sojourn_aqm::{Disc, Law, Limit, Site};
 use sojourn_scenario::{App, Flows, Link, Scenario, Session, Setting, Start};
 use sojourn_tcp::{Config, HEADER};
 use sojourn_units::{Fault, Rate, SizeDraw, Span, Stream, Time, Value};
@@ -33,14 +33,14 @@ pub type Built = (Box<dyn Law>, Vec<(String, Value)>);
 /// The laws of a scenario, one for each managed link in order; those of `own` take the places of the replaceable ones,
 /// as far as there are any.
 pub fn laws(scenario: &Scenario, own: Vec<Box<dyn Law>>) -> Result<Vec<Built>, Fault> {
-    let mut own = own.into_iter();
+    let (mut own, sites) = (own.into_iter(), scenario.sites());
     let mut law = |number: usize| {
         let link = &scenario.topology.links[number];
         if let Some(law) = if link.is_fixed { None } else { own.next() } {
             return Ok((law, Vec::new()));
         }
         let disc = link.disc.as_ref().expect("a managed link has a disc");
-        let law = disc.law_at(&scenario.site(number));
+        let law = disc.law_at(&sites[number]);
         law.map(|law| (law, disc.params.clone()))
             .map_err(|fault| fault.inside(&format!("{}.disc", link.name)))
     };
@@ -49,14 +49,14 @@ pub fn laws(scenario: &Scenario, own: Vec<Box<dyn Law>>) -> Result<Vec<Built>, F
 
 /// The network with these laws in front of its managed links, in order.
 pub fn network_under(scenario: &Scenario, seed: u64, laws: Vec<Built>) -> Network {
-    let mut laws = laws.into_iter();
+    let (mut laws, sites) = (laws.into_iter(), scenario.sites());
     let links = scenario.topology.links.iter().enumerate().map(|(number, link)| {
         let law = link.disc.as_ref().and_then(|_| laws.next());
         // A plain queue computes a packet's departure as it comes; where the rate changes it has to wait and see.
         let plain_queue = || changes_rate(scenario, number).then(|| (unlimited(), Vec::new()));
         let law = law.or_else(plain_queue);
         LinkPlan {
-            disc: law.map(|law| managed(scenario, seed, number, law)),
+            disc: law.map(|law| managed(scenario, seed, (number, &sites[number]), law)),
             framing: link.medium.framing,
             deliveries: deliveries(link, seed),
             impairments: impairments(link, seed),
@@ -98,11 +98,16 @@ fn changes_rate(scenario: &Scenario, link: usize) -> bool {
     scenario.at.iter().any(|change| matches!(&change.set, Setting::Rate(links, _) if links.contains(&link)))
 }
 
-fn managed(scenario: &Scenario, seed: u64, number: usize, (law, given): Built) -> Box<dyn Disc<Packet>> {
+fn managed(
+    scenario: &Scenario,
+    seed: u64,
+    (number, site): (usize, &Site),
+    (law, given): Built,
+) -> Box<dyn Disc<Packet>> {
     let Link { name, buffer, .. } = &scenario.topology.links[number];
     let draws = Stream::named(seed, &format!("{name}/disc"));
     let limit = buffer.unwrap_or(Limit::Unlimited);
-    Box::new(Fifo::new(law, limit, scenario.site(number), draws).given(&given))
+    Box::new(Fifo::new(law, limit, *site, draws).given(&given))
 }
 
 fn deliveries(link: &Link, seed: u64) -> Option<Box<Deliveries>> {

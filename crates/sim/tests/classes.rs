@@ -152,8 +152,43 @@ fn littles_law_holds_for_every_class_at_every_link() {
 #[test]
 fn a_single_class_has_no_row() {
     let one = CHAIN.split("[[flows]]\nname = \"near\"").next().unwrap();
-    for link in run(one).links {
+    let Outcome { links, elsewhere, .. } = run(one);
+    assert!(elsewhere.classes.is_empty());
+    for link in links {
         assert!(link.classes.is_empty() && link.series.goodput_bps.is_empty());
         assert!(number(&link.all, "goodput_bps") > 5e6);
+    }
+}
+
+/// No disc sees `against`: what its flows got is known all the same, and nothing of a queue.
+#[test]
+fn a_class_that_crosses_no_disc_has_what_its_flows_got() {
+    let Outcome { links, elsewhere, .. } = run(CHAIN);
+    let [(name, metrics)] = &elsewhere.classes[..] else { panic!("{:?}", elsewhere.classes) };
+    assert_eq!(name, "against");
+    let metric = |name| &metrics.iter().find(|(key, _)| *key == name).unwrap().1;
+    // Two applications read 200 kbit/s each.
+    assert!(matches!(metric("goodput_bps"), Metric::Number(got) if near(*got, 400e3, 1e-3)), "{metrics:?}");
+    assert_eq!(metric("jain_index"), &Metric::Number(1.0));
+    assert!(matches!(metric("rtt_p50_s"), Metric::Number(time) if *time >= 0.02));
+    for name in ["utilization", "queue_mean_packets", "sojourn_p95_s", "drop_ratio", "bottleneck_packets"] {
+        assert_eq!(metric(name), &Metric::Absent, "{name}");
+    }
+    assert_eq!(metrics.len(), links[0].all.metrics.len());
+    let columns: Vec<(String, usize)> =
+        elsewhere.series.columns().map(|(name, values)| (name, values.len())).collect();
+    assert_eq!(columns, [("time_s".into(), 86), ("goodput_bps.against".into(), 86)]);
+}
+
+/// Neither does a single class that goes the other way; and the link has nothing to say of flows.
+#[test]
+fn a_single_class_that_crosses_no_disc_has_a_row() {
+    let against = CHAIN.split("[[flows]]").nth(4).unwrap();
+    let one = format!("{}[[flows]]{against}", CHAIN.split("[[flows]]").next().unwrap());
+    let Outcome { links, elsewhere, .. } = run(&one);
+    assert_eq!(elsewhere.classes.len(), 1);
+    for LinkOutcome { all, classes, .. } in links {
+        assert!(classes.is_empty());
+        assert_eq!(all.metrics.iter().find(|(key, _)| *key == "goodput_bps").unwrap().1, Metric::Absent);
     }
 }

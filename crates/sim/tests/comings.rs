@@ -7,7 +7,11 @@ const HEAD: &str = "title = 'comings'\nduration = '20 s'\n[bottleneck]\nrate = '
                     buffer = '100 packets'\ndisc = 'red'\n";
 
 fn run(flows: &str) -> LinkOutcome {
-    let scenario = Scenario::parse(format!("{HEAD}{flows}").as_bytes(), "test", &[]);
+    run_file(&format!("{HEAD}{flows}"))
+}
+
+fn run_file(text: &str) -> LinkOutcome {
+    let scenario = Scenario::parse(text.as_bytes(), "test", &[]);
     let mut run = Run::new(&scenario.unwrap_or_else(|faults| panic!("{faults}")), 1).unwrap();
     while run.advance() {}
     run.finish().links.remove(0)
@@ -82,4 +86,38 @@ fn what_has_not_begun_is_of_its_own_class() {
     let alone = packets("app = 'ping'\nevery = '10 s'\n");
     let beside = packets("app = 'transfer'\nsize = '1 kB'\narrivals = { poisson = '300 ms' }\n");
     assert!(alone > 1000.0 && (beside / alone - 1.0).abs() < 0.2, "{beside} for {alone}");
+}
+
+/// Those that left by themselves are called again; those that are still to start do so at their own times.
+#[test]
+fn the_schedule_says_how_many_there_are_whoever_has_left() {
+    let flow = "app = 'cbr'\nrate = '100 kbit/s'\n";
+    let sent = |keys: &str, at: &str| {
+        let link = run(&format!(
+            "[[flows]]\nname = 'a'\n{flow}{keys}[[flows]]\napp = 'ping'\n[[at]]\ntime = '{at}'\nset = {{ 'a.count' = 6 }}\n"
+        ));
+        number(row(&link, "a"), "bottleneck_packets")
+    };
+    // 2 s of 100 kbit/s in packets of 1500 B, a first one at the start and one more each 0.12 s: 17 of each flow.
+    let (four_then_six, keys) = (17.0 * 10.0, "count = 4\nstart = '0 s'\nlifetime = '2 s'\n");
+    assert_eq!(sent(keys, "10 s"), four_then_six);
+    // Four from 5 s on, and two from 1 s on, to the end at 20 s.
+    let (late, early) = (sent("count = 4\nstart = '5 s'\n", "1 s"), 4.0 * 125.0 + 2.0 * 159.0);
+    assert!((late - early).abs() <= 6.0, "{late} of {early}");
+}
+
+/// A packet that was held back for longer than a hundred connections take is late, and no more: it is thrown away.
+#[test]
+fn what_is_very_late_does_no_harm() {
+    let done = |late: &str| {
+        let link = run_file(&format!(
+            "title = 'late'\nduration = '20 s'\n[bottleneck]\nrate = '100 Mbit/s'\ndelay = '1 ms'\n\
+             buffer = '1000 packets'\nimpairments = {{ reorder = {{ probability = 0.002, late = '{late}' }} }}\n\
+             [[flows]]\napp = 'mice'\ncount = 4\nsize = '1 packet'\ndelayed_ack = false\n"
+        ));
+        number(&link.all, "completed_flows")
+    };
+    // Each one that is held back makes its flow wait for the timeout, a second, which ends that connection.
+    let [soon, later, last] = ["1500 ms", "3 s", "6 s"].map(done);
+    assert!(soon > 10_000.0 && [later, last] == [soon; 2], "{soon}, {later}, {last}");
 }

@@ -4,7 +4,7 @@ use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::{Cause, Limit, Site};
 use sojourn_scenario::Scenario;
-use sojourn_sim::network::{ClassPlan, Datagrams, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
+use sojourn_sim::network::{ClassPlan, DatagramsPlan, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
 use sojourn_sim::{LinkOutcome, Metric, Probe, Run, Simulation, topology};
 use sojourn_units::{Draw, Rate, Span, Stream, Time};
 use std::collections::BTreeMap;
@@ -49,12 +49,12 @@ fn narrow(mbit: f64) -> LinkPlan {
     LinkPlan { disc: Some(Box::new(disc)), ..plan }
 }
 
-fn even(rate: f64) -> Datagrams {
-    Datagrams::plain("udp/0", rate, Spacing::Even, 1000)
+fn even(rate: f64) -> DatagramsPlan {
+    DatagramsPlan::plain("udp/0", rate, Spacing::Even, 1000)
 }
 
 /// From 1 s to 3 s over the first link, and back over the second; everything has come by 10 s.
-fn seen(links: Vec<LinkPlan>, source: Datagrams) -> Seen {
+fn seen(links: Vec<LinkPlan>, source: DatagramsPlan) -> Seen {
     let flow = FlowPlan {
         class: 0,
         member: 0,
@@ -83,7 +83,7 @@ fn a_datagram_is_under_way_as_long_as_its_link_takes() {
 
 #[test]
 fn a_ping_comes_back_over_the_other_way() {
-    let ping = Datagrams { echo: true, ..even(100.0) };
+    let ping = DatagramsPlan { echo: true, ..even(100.0) };
     let seen = seen(vec![link(8.0, 10), link(1.0, 5)], ping);
     // 1 ms and 10 ms there, 8 ms and 5 ms back, and neither answers an answer.
     assert_eq!(seen.rtts, vec![Span::from_millis(24); 200]);
@@ -93,7 +93,7 @@ fn a_ping_comes_back_over_the_other_way() {
 /// Ten datagrams take the time in which fifteen are sent, and two may wait.
 #[test]
 fn what_is_lost_does_not_come_back() {
-    let ping = Datagrams { echo: true, ..even(150.0) };
+    let ping = DatagramsPlan { echo: true, ..even(150.0) };
     let there = seen(vec![narrow(0.8), link(8.0, 1)], ping.clone());
     let back = seen(vec![link(8.0, 1), narrow(0.8)], ping);
     for (seen, arrived) in [(&there, there.rtts.len()), (&back, there.sent.len())] {
@@ -107,8 +107,8 @@ fn what_is_lost_does_not_come_back() {
 fn sizes_are_drawn_and_times_are_not_touched_by_it() {
     let size = Draw::table(&[(128.0, 0.5), (1028.0, 0.5)]).unwrap();
     for spacing in [Spacing::Even, Spacing::Poisson, Spacing::Voice { spurts: true }] {
-        let plain = Datagrams { spacing, ..even(100.0) };
-        let mixed = Datagrams { size: size.clone(), ..plain.clone() };
+        let plain = DatagramsPlan { spacing, ..even(100.0) };
+        let mixed = DatagramsPlan { size: size.clone(), ..plain.clone() };
         let [plain, mixed] = [plain, mixed].map(|source| seen(vec![link(8.0, 1), link(8.0, 1)], source));
         assert_eq!(plain.sent, mixed.sent);
         let large = mixed.received.iter().filter(|bytes| **bytes == 1000).count();
@@ -123,11 +123,40 @@ fn sizes_are_drawn_and_times_are_not_touched_by_it() {
     }
 }
 
+/// However wide their distribution is, datagrams have the rate that is asked for, and their headers at the least.
+#[test]
+fn sizes_that_are_cut_keep_the_rate() {
+    for (app, size) in [
+        ("cbr", "{ pareto = '1500 B', shape = 1.2 }"),
+        ("poisson", "{ exponential = '40 B' }"),
+        ("cbr", "{ lognormal = '30 kB', sigma = 2 }"),
+    ] {
+        let text = format!(
+            "title = 'cut'\nduration = '1000 s'\n[bottleneck]\nrate = '10 Mbit/s'\ndelay = '1 ms'\n[[flows]]\n\
+             app = '{app}'\nrate = '400 kbit/s'\nstart = '0 s'\nsize = {size}\n"
+        );
+        let scenario = Scenario::parse(text.as_bytes(), "cut", &[]).unwrap();
+        let mut simulation = Simulation::new(topology::network(&scenario, 1).unwrap(), 1, Seen::default());
+        simulation.advance(Time::ZERO + scenario.duration);
+        let sizes: Vec<f64> = simulation.probe().received.iter().map(|bytes| *bytes as f64 + 28.0).collect();
+        let (sum, n) = (sizes.iter().sum::<f64>(), sizes.len() as f64);
+        let variance = sizes.iter().map(|size| (size - sum / n) * (size - sum / n)).sum::<f64>() / n;
+        // Where their times are drawn, too, the number of datagrams has a variance of n.
+        let doubt = if app == "poisson" { variance + (sum / n) * (sum / n) } else { variance };
+        let rate = 8.0 * sum / 1000.0;
+        assert!(
+            (rate / 400e3 - 1.0).abs() < 4.0 * (doubt * n).sqrt() / sum + 1e-4,
+            "{app} of {size}: {rate} bit/s"
+        );
+        assert!(variance > 0.0 && sizes.iter().all(|size| (28.0..=65535.0).contains(size)));
+    }
+}
+
 /// A datagram is sent when the source has been on for as long as it takes to make it, pauses left out.
 #[test]
 fn an_on_period_carries_on_where_the_last_one_stopped() {
     let periods = Spacing::OnOff { on: Draw::constant(0.25).unwrap(), off: Draw::constant(1.0).unwrap() };
-    let seen = seen(vec![link(8.0, 1), link(8.0, 1)], Datagrams { spacing: periods, ..even(10.0) });
+    let seen = seen(vec![link(8.0, 1), link(8.0, 1)], DatagramsPlan { spacing: periods, ..even(10.0) });
     // On from 1 s to 1.25 s, and from 2.25 s to 2.5 s.
     let times: Vec<u64> = seen.sent.iter().map(|time| time.nanos() / 1_000_000).collect();
     assert_eq!(times, [1100, 1200, 2300, 2400, 2500]);

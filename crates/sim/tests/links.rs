@@ -4,7 +4,7 @@ use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::{Disc, Limit, Site};
 use sojourn_scenario::links::{self, Bursts, Framing, Impairments, OPPORTUNITY, Recording, Reorder};
-use sojourn_sim::network::{ClassPlan, Datagrams, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
+use sojourn_sim::network::{ClassPlan, DatagramsPlan, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
 use sojourn_sim::{Deliveries, Packet, Probe, Simulation, Wire};
 use sojourn_tcp::{Config, Profile};
 use sojourn_units::param::Quantity;
@@ -59,7 +59,7 @@ fn flow(source: SourcePlan, stop: Option<Time>) -> FlowPlan {
 
 /// Datagrams of 1500 B, so many a second.
 fn datagrams(rate: f64, spacing: Spacing) -> SourcePlan {
-    SourcePlan::Datagrams(Datagrams { ecn: true, ..Datagrams::plain("udp/0", rate, spacing, 1500) })
+    SourcePlan::Datagrams(DatagramsPlan { ecn: true, ..DatagramsPlan::plain("udp/0", rate, spacing, 1500) })
 }
 
 /// One flow over a link, with a plain way back.

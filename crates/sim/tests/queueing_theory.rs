@@ -3,7 +3,7 @@
 use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::{Backlog, Limit, Site};
-use sojourn_sim::network::{ClassPlan, Datagrams, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
+use sojourn_sim::network::{ClassPlan, DatagramsPlan, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
 use sojourn_sim::{Probe, Simulation};
 use sojourn_units::{Draw, Rate, Span, Stream, Time};
 
@@ -41,8 +41,8 @@ fn waiting(load: f64, exponential: bool, seed: u64) -> (f64, f64) {
     let site = Site { rate, packet: 1000.0, limit: f64::INFINITY, flows: None, base_rtt: None };
     let disc = Fifo::new(TailDrop, Limit::Unlimited, site, Stream::named(seed, "disc"));
     let size = if exponential { Draw::exponential(1000.0) } else { Draw::constant(1000.0) };
-    let poisson = Datagrams::plain("poisson/0", load * SERVICE, Spacing::Poisson, 1000);
-    let poisson = Datagrams { size: size.unwrap(), ..poisson };
+    let poisson = DatagramsPlan::plain("poisson/0", load * SERVICE, Spacing::Poisson, 1000);
+    let poisson = DatagramsPlan { size: size.unwrap(), ..poisson };
     let network = Network {
         links: vec![LinkPlan { disc: Some(Box::new(disc)), ..LinkPlan::plain(rate, Span::from_millis(50)) }],
         classes: vec![ClassPlan::default()],

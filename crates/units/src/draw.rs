@@ -185,6 +185,32 @@ impl Draw {
         }
     }
 
+    /// The mean of what is drawn when it is cut to lie from `least` to `most`.
+    pub fn mean_within(&self, least: f64, most: f64) -> f64 {
+        least + self.mean_up_to(most) - self.mean_up_to(least)
+    }
+
+    /// The mean of the smaller of a draw and `x`: the integral of P(X > t) from 0 to x.
+    fn mean_up_to(&self, x: f64) -> f64 {
+        match &self.0 {
+            Shape::Constant(value) => value.min(x),
+            Shape::Uniform { from, .. } if x <= *from => x,
+            Shape::Uniform { to, .. } if x >= *to => self.mean(),
+            Shape::Uniform { from, to } => x - (x - from) * (x - from) / (2.0 * (to - from)),
+            Shape::Exponential { mean } => mean * (1.0 - math::exp(-x / mean)),
+            Shape::Pareto { mean, shape } => {
+                let least = least(*mean, *shape);
+                let tail = |x: f64| least / (shape - 1.0) * math::pow(least / x, shape - 1.0);
+                if x <= least { x } else { mean - tail(x) }
+            }
+            Shape::Lognormal { mean, sigma } => {
+                let beyond = (math::ln(x / mean) + sigma * sigma / 2.0) / sigma;
+                mean * normal::below(beyond - sigma) + x * normal::below(-beyond)
+            }
+            Shape::Table(rows) => moment(rows, |value| value.min(x)),
+        }
+    }
+
     /// Its variance; it may be infinite.
     pub fn variance(&self) -> f64 {
         match &self.0 {
@@ -218,21 +244,23 @@ impl Draw {
     /// Reads a value, or a table that names the distribution; `one` reads each number that has a unit.
     fn read(value: &Value, one: &mut dyn FnMut(&Value) -> Result<f64, String>) -> Result<Draw, String> {
         let Value::Table(entries) = value else { return Draw::constant(one(value)?) };
-        let Some((word, given)) = entries.first() else { return Err(format!("is empty; {LEGAL}")) };
-        let Some((_, second)) = DRAWS.iter().find(|(name, _)| name == word) else {
-            let hint = did_you_mean(word, DRAWS.iter().map(|(name, _)| *name));
-            return Err(format!("\"{word}\" is no known distribution{hint}; {LEGAL}"));
+        let Some((word, given)) = entries.first() else { return Err(format!("is empty; {}", legal())) };
+        let named = || FORMS.iter().filter(|form| !form.word.is_empty());
+        let Some(Form { second, .. }) = named().find(|form| form.word == word) else {
+            let hint = did_you_mean(word, named().map(|form| form.word));
+            return Err(format!("\"{word}\" is no known distribution{hint}; {}", legal()));
         };
         let parameter = || match (&entries[1..], second) {
             ([], None) => Ok(0.0),
             ([(key, number)], Some(second)) if key == second => f64::read(number),
-            ([], Some(second)) => Err(format!("\"{word}\" needs its {second}; {LEGAL}")),
-            ([(key, _), ..], _) => Err(format!("\"{key}\" does not go with \"{word}\"; {LEGAL}")),
+            ([], Some(second)) => Err(format!("\"{word}\" needs its {second}; {}", legal())),
+            ([(key, _), ..], _) => Err(format!("\"{key}\" does not go with \"{word}\"; {}", legal())),
         };
         match (*word).as_str() {
             "uniform" => {
                 parameter()?;
-                let [from, to] = pair(given).ok_or_else(|| format!("{given} is not [FROM, TO]; {LEGAL}"))?;
+                let [from, to] =
+                    pair(given).ok_or_else(|| format!("{given} is not [FROM, TO]; {}", legal()))?;
                 Draw::uniform(one(from)?, one(to)?)
             }
             "exponential" => parameter().and(Draw::exponential(one(given)?)),
@@ -240,10 +268,12 @@ impl Draw {
             "lognormal" => Draw::lognormal(one(given)?, parameter()?),
             _ => {
                 parameter()?;
-                let Value::List(items) = given else { return Err(format!("{given} is not a list; {LEGAL}")) };
+                let Value::List(items) = given else {
+                    return Err(format!("{given} is not a list; {}", legal()));
+                };
                 let row = |item| {
                     let [value, share] =
-                        pair(item).ok_or_else(|| format!("{item} is not [VALUE, SHARE]; {LEGAL}"))?;
+                        pair(item).ok_or_else(|| format!("{item} is not [VALUE, SHARE]; {}", legal()))?;
                     Ok((one(value)?, f64::read(share)?))
                 };
                 Draw::table(&items.iter().map(row).collect::<Result<Vec<_>, String>>()?)
@@ -457,17 +487,67 @@ fn by_length(rows: &[Row], u: f64) -> f64 {
     met.unwrap_or(&rows[rows.len() - 1]).value
 }
 
-/// The distributions by name, and their second parameter.
-const DRAWS: &[(&str, Option<&str>)] = &[
-    ("exponential", None),
-    ("uniform", None),
-    ("pareto", Some("shape")),
-    ("lognormal", Some("sigma")),
-    ("table", None),
+/// A form that a distribution may have in a file.
+#[derive(Clone, Copy, Debug)]
+pub struct Form {
+    /// How it is written.
+    pub form: &'static str,
+    /// What it means.
+    pub about: &'static str,
+    /// Its word, and that of its second parameter; none where it is no table, or one that lies elsewhere.
+    word: &'static str,
+    second: Option<&'static str>,
+}
+
+/// One row of [`FORMS`].
+const fn form(
+    word: &'static str,
+    second: Option<&'static str>,
+    form: &'static str,
+    about: &'static str,
+) -> Form {
+    Form { form, about, word, second }
+}
+
+/// How a distribution is written.
+pub const FORMS: &[Form] = &[
+    form("", None, "VALUE", "always this: \"3 s\", \"10 kB\", \"12 packets\""),
+    form("exponential", None, "{ exponential = MEAN }", "exponential, with this mean"),
+    form("uniform", None, "{ uniform = [FROM, TO] }", "evenly between the two"),
+    form(
+        "pareto",
+        Some("shape"),
+        "{ pareto = MEAN, shape = NUMBER }",
+        "P(X > x) = (least / x)^shape from a least value on, such that this is the mean; shape, the tail index, is more than 1, \
+         and the variance has no bound up to 2",
+    ),
+    form(
+        "lognormal",
+        Some("sigma"),
+        "{ lognormal = MEAN, sigma = NUMBER }",
+        "ln X is normal with the standard deviation sigma; MEAN is that of X itself",
+    ),
+    form(
+        "table",
+        None,
+        "{ table = [[VALUE, SHARE], ...] }",
+        "each value as often as its share of the sum of all shares: weights, which are not cumulative and need not sum to 1",
+    ),
+    form(
+        "",
+        None,
+        "{ file = NAME }",
+        "such a table in a file beside the scenario, VALUE, SHARE a line, as in 10 kB, 0.5; empty lines and what is behind a # \
+         say nothing; for keys of [[flows]]",
+    ),
 ];
-const LEGAL: &str = "legal: VALUE, { exponential = MEAN }, { uniform = [FROM, TO] }, \
-                     { pareto = MEAN, shape = NUMBER }, { lognormal = MEAN, sigma = NUMBER }, \
-                     { table = [[VALUE, SHARE], ...] }, { file = NAME }";
+
+/// What a fault says of all forms.
+fn legal() -> String {
+    let forms: Vec<&str> = FORMS.iter().map(|form| form.form).collect();
+    format!("legal: {}", forms.join(", "))
+}
+
 /// Rows of a table in a file.
 const MOST_ROWS: usize = 100_000;
 /// Numbers that are drawn, and their sums, stay finite.
@@ -497,6 +577,22 @@ mod tests {
             Draw::lognormal(3.0, 0.5).unwrap(),
             Draw::table(&[(1.0, 1.0), (10.0, 3.0)]).unwrap(),
         ]
+    }
+
+    /// Against the mean of the same draws, cut one by one; wherever the bounds lie.
+    #[test]
+    fn the_mean_of_what_is_cut_is_that_of_the_draws() {
+        for draw in all().into_iter().chain(Draw::pareto(3.0, 1.2).ok()).chain(Draw::constant(7.0).ok()) {
+            let values = sorted(&draw);
+            let n = values.len() as f64;
+            for (least, most) in [(0.1, 0.5), (0.1, 2.0), (1.5, 2.5), (2.5, 40.0), (20.0, 30.0), (0.0, 1e3)] {
+                let cut = || values.iter().map(|x| x.clamp(least, most));
+                let mean = cut().sum::<f64>() / n;
+                let deviation = (cut().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n).sqrt();
+                let (told, doubt) = (draw.mean_within(least, most), 4.0 * deviation / n.sqrt() + 1e-9);
+                assert!((mean - told).abs() < doubt, "{draw:?} from {least} to {most}: {mean}, {told}");
+            }
+        }
     }
 
     #[test]

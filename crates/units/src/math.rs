@@ -32,6 +32,11 @@ pub fn pow_int(x: f64, n: u64) -> f64 {
     result
 }
 
+/// The complement of the error function: 2 / sqrt(pi) times the integral of exp(-t^2) from `x` on.
+pub fn erfc(x: f64) -> f64 {
+    libm::erfc(x)
+}
+
 /// Cube root.
 pub fn cbrt(x: f64) -> f64 {
     libm::cbrt(x)

@@ -1,7 +1,7 @@
-//! The inverse of the normal distribution function, to about 16 digits.
+//! The normal distribution function, and its inverse to about 16 digits.
 //!
-//! PPND16 of M. J. Wichura, "Algorithm AS 241: The Percentage Points of the Normal Distribution", Applied Statistics
-//! 37, 1988: rational functions near the middle, in the tails, and far out.
+//! The inverse is PPND16 of M. J. Wichura, "Algorithm AS 241: The Percentage Points of the Normal Distribution", Applied
+//! Statistics 37, 1988: rational functions near the middle, in the tails, and far out.
 
 #![allow(clippy::excessive_precision, reason = "the digits are the published ones")]
 
@@ -23,6 +23,11 @@ pub(crate) fn quantile(p: f64) -> f64 {
         polynomial(&E, r - 5.0) / polynomial(&F, r - 5.0)
     };
     if q < 0.0 { -z } else { z }
+}
+
+/// With which probability a normal variable with mean 0 and variance 1 is below `x`.
+pub(crate) fn below(x: f64) -> f64 {
+    math::erfc(-x / std::f64::consts::SQRT_2) / 2.0
 }
 
 /// By Horner's rule, the constant first.

@@ -102,8 +102,9 @@ Discs = Annotated[
     typer.Option(
         "--disc",
         metavar="SPEC",
-        help="A disc instead of the scenario's own: NAME or NAME:KEY=VALUE,KEY=VALUE; a law in Python: "
-        "FILE.py:CLASS. Give it again to compare several.",
+        help="A disc instead of the scenario's own, at every link that has one: NAME or "
+        "NAME:KEY=VALUE,KEY=VALUE; a law in Python: FILE.py:CLASS. LINK=SPEC puts it at that link alone. "
+        "Give it again to compare several.",
         default_factory=list,
         show_default=False,
     ),
@@ -180,7 +181,10 @@ def run(
     as_json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no notes.")] = False,
 ) -> None:
-    """Run a scenario; several discs are compared side by side."""
+    """Run a scenario; several discs are compared side by side.
+
+    Each link with a disc has results of its own; where one link is spoken of, it is the first.
+    """
     asked = options.Asked(
         file=file,
         discs=tuple(disc),
@@ -337,30 +341,35 @@ def _run(asked: options.Asked) -> None:
 def _load(file: str, overrides: dict[str, str], discs: Sequence[str]) -> Scenario:
     """The scenario; where --disc replaces its own disc, that one need not fit what --set has changed."""
     from sojourn.laws_in_python.files import names_a_file
-    from sojourn.scenario import load, with_disc
+    from sojourn.scenario import load, place_of, with_disc
 
     try:
         return load(file, overrides)
     except errors.InputError as fault:
-        if not discs:
+        link, first = place_of(discs[0]) if discs else (None, "")
+        if not discs or link not in (None, "bottleneck"):
             raise
         # What is wrong without any law is no fault of a disc; a law in Python stands in no scenario.
         try:
             bare = load(file, overrides | {"bottleneck.disc": "tail_drop"})
         except errors.InputError:
             raise fault from None
-        return bare if names_a_file(discs[0]) else with_disc(bare, discs[0])
+        return bare if link is not None or names_a_file(first) else with_disc(bare, first)
 
 
 def _described(scenario: Scenario, disc: str) -> str:
     from sojourn.laws_in_python.files import law_of, names_a_file
     from sojourn.laws_in_python.parameters import label_of, parameters_of
     from sojourn.laws_in_python.template import template_of
-    from sojourn.scenario import with_disc
+    from sojourn.scenario import at_link, place_of, with_disc
 
-    if not names_a_file(disc):
+    link, alone = place_of(disc)
+    if not names_a_file(alone):
         return with_disc(scenario, disc).describe()
-    law = template_of(law_of(disc), scenario.sites)
+    option = "--disc"
+    if link is not None:
+        scenario, option = at_link(scenario, link), f"--disc: {link}"
+    law = template_of(law_of(alone, option), scenario.sites, option)
     lines = (f"  {one.name} = {one.value}{' (default)' * one.default}\n" for one in parameters_of(law))
     return scenario.describe(label_of(law), "".join(lines))
 

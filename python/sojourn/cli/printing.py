@@ -117,19 +117,19 @@ def conformance(found: Mapping[Path, Sequence[str]], *, as_json: bool) -> str:
 
 
 def summary(result: Result) -> str:
-    """For each link a table of metrics by discs, and one of its classes where there are several."""
-    from sojourn.result.words import most_seeds, seeds_told
+    """For each link a table of metrics by discs, and one of its classes; then the classes that cross none."""
+    from sojourn.result.words import NO_DISC, most_seeds, seeds_told, views
 
     width = max(72, shutil.get_terminal_size((110, 24)).columns)
     many = f"{seeds_told(result)}; mean ± half-width of the 95 % interval"
     head = f"{result.title}\n{many if most_seeds(result) > 1 else f'seed {result.seeds[0]}'}\n"
     blocks = []
-    for link in result.links:
-        view = result.at(link)
-        name = f"{link}\n" if len(result.links) > 1 else ""
-        blocks.append(name + "\n".join(_by_disc(view, width)))
+    for link, view in views(result):
+        if link is not None:
+            name = f"{link}\n" if len(result.links) > 1 else ""
+            blocks.append(name + "\n".join(_by_disc(view, width)))
         if view.classes:
-            blocks.append(_by_class(view, width))
+            blocks.append(_by_class(view, "by class" if link is not None else NO_DISC, width))
     return head + "\n\n".join(blocks)
 
 
@@ -147,7 +147,7 @@ def _by_disc(result: Result, width: int) -> Iterator[str]:
         yield _table(["", *chosen], [row for row in rows if any(row[1:])], width)
 
 
-def _by_class(result: Result, width: int) -> str:
+def _by_class(result: Result, head: str, width: int) -> str:
     """What each class got and how long it took, under each law."""
     from sojourn.result.words import CLASS_BRIEF, cell, class_columns, short_names
 
@@ -159,7 +159,7 @@ def _by_class(result: Result, width: int) -> str:
         for one in result.classes
         for disc in result.discs
     ]
-    return _table(["by class", *(column.long for column in columns)], rows, width)
+    return _table([head, *(column.long for column in columns)], rows, width)
 
 
 def listing(entries: Sequence[dict[str, Any]]) -> str:
@@ -180,14 +180,16 @@ def explanation(entry: dict[str, Any]) -> str:
         parts.append(_paragraphs(entry["idea"]))
     if entry.get("equation"):
         parts.append(textwrap.indent(entry["equation"].strip("\n"), "    "))
+    if entry.get("forms"):
+        parts.append("\n".join(f"  {form}\n{_wrapped(about, ' ' * 6)}" for form, about in entry["forms"]))
+    if entry.get("keys"):
+        parts.append(_wrapped(f"Keys of its group: {', '.join(entry['keys'])}", ""))
     if entry.get("fields"):
         heading = _HEADINGS.get(entry["kind"], "Parameters")
         parts.append(f"{heading}\n" + "\n".join(_field(field) for field in entry["fields"]))
-    elif entry.get("keys"):
-        parts.append(_wrapped(f"Keys of its group: {', '.join(entry['keys'])}", ""))
     elif entry["kind"] == "metric":
         parts.append(f"Unit: {entry['unit']}" if entry["unit"] != "1" else "A plain number.")
-    elif entry["kind"] not in ("scenario", "knob"):
+    elif entry["kind"] not in ("app", "framing", "knob", "topic"):
         parts.append("No parameters.")
     if entry.get("source"):
         parts.append(_wrapped(f"Source: {entry['source']}", ""))
@@ -195,7 +197,13 @@ def explanation(entry: dict[str, Any]) -> str:
 
 
 #: What the fields of an entry are called, where they are no parameters.
-_HEADINGS = {"scenario": "Keys", "key": "Keys", "profile": "Knobs, as they stand in it"}
+_HEADINGS = {
+    "scenario": "Keys at the top",
+    "link": "Keys",
+    "key": "Keys",
+    "app": "Of these it has its own",
+    "profile": "Knobs, as they stand in it",
+}
 
 
 def _field(field: dict[str, Any]) -> str:
@@ -213,8 +221,8 @@ def _field(field: dict[str, Any]) -> str:
 def _default(value: object) -> str:
     if value is None:
         return "derived where not given"
-    if value == "required":
-        return "required"
+    if isinstance(value, str) and value.split(",")[0] == "required":
+        return value
     return f"default {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
 
 

@@ -161,7 +161,8 @@ class Plots:
         >>> result.plot.goodput("bulk2").get_ylabel()
         'goodput, Mbit/s'
         """
-        unit, scale = self.goodput_unit(self._class(traffic_class))
+        self.result.check_class(traffic_class)
+        unit, scale = self.goodput_unit(traffic_class)
         name = f"{GOODPUT}{traffic_class}"
         drawn = self._over_time(name, f"goodput, {unit}", ax, scale=scale, coarse=COARSE)
         top = scale * self._measured(name)[1]
@@ -270,13 +271,6 @@ class Plots:
         """When the schedule changes something, seconds."""
         times = [words.seconds(change.get("time")) for change in self.result.scenario.get("at") or []]
         return [time for time in times if time is not None]
-
-    def _class(self, name: str) -> str:
-        legal = self.result.classes
-        if name not in legal:
-            told = f"legal: {' or '.join(legal)}" if legal else "the scenario has only one"
-            raise InputError(f'class: "{name}" is no class of traffic here; {told}')
-        return name
 
     def _axes(self, ax: Axes | None, *, rows: list[str] | None = None, grid: str = "y") -> Axes:
         """The given axes, or those of a new figure, as high as intervals of the discs in `rows` need."""

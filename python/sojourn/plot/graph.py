@@ -13,6 +13,8 @@ MOST_NODES, MOST_EDGES = 24, 40
 KEPT = 14
 #: Classes whose ways are drawn; no two of them share a colour.
 MOST_CLASSES = 6
+#: The way of a class of a dumbbell that says nothing of it.
+THERE = ["left", "right"]
 
 
 @dataclass(frozen=True)
@@ -71,9 +73,41 @@ class Graph:
     note: str
 
 
+def is_plain(scenario: dict[str, Any]) -> bool:
+    """Whether it is one queue between senders and receivers: a dumbbell whose data all go the same way."""
+    back = (scenario.get("bottleneck") or {}).get("back") or {}
+    ways = [route_of(flows) for flows in scenario.get("flows") or []]
+    has_queue = bool(back.get("disc") or back.get("buffer"))
+    return not scenario.get("links") and not has_queue and all(way == THERE for way in ways)
+
+
+def links_of(scenario: dict[str, Any]) -> list[dict[str, Any]]:
+    """The links as a file with `[[links]]` has them."""
+    start, end = THERE
+    ends = {"name": "bottleneck", "from": start, "to": end}
+    return scenario.get("links") or [ends | (scenario.get("bottleneck") or {})]
+
+
+def route_of(flows: dict[str, Any]) -> list[str]:
+    """The nodes that the data of a class pass."""
+    return [str(node) for node in flows.get("route") or THERE]
+
+
+def count_of(flows: dict[str, Any]) -> str:
+    """How many flows a class has; at most, where they come during the run."""
+    return f"{'at most ' if flows.get('arrivals') else ''}{flows.get('count', 1)}"
+
+
+def label_of(flows: dict[str, Any]) -> str:
+    """How many flows of what name, and what they send."""
+    name, sends = flows.get("name") or flows.get("app"), flows.get("cc") or flows.get("app")
+    told = f" ({sends})" if name and sends and sends != name else ""
+    return f"{count_of(flows)} × {name or sends or 'flows'}{told}"
+
+
 def of(scenario: dict[str, Any]) -> Graph:
-    """The network of a scenario with `links`; of a large one the queues and what is near."""
-    edges = _edges(scenario.get("links") or [])
+    """The network of a scenario; of a large one the queues and what is near."""
+    edges = _edges(links_of(scenario))
     nodes = list(dict.fromkeys(end for edge in edges for end in edge.ends))
     kept = nodes
     if len(nodes) > MOST_NODES or len(edges) > MOST_EDGES:
@@ -126,11 +160,8 @@ def _around_queues(edges: list[Edge]) -> list[str]:
 
 def _class(flows: dict[str, Any], place: int, edges: list[Edge]) -> Class:
     drawn = {frozenset(edge.ends) for edge in edges}
-    route = [str(node) for node in flows.get("route") or []]
-    steps = tuple(step for step in pairwise(route) if frozenset(step) in drawn)
-    name = flows.get("name") or flows.get("app") or "flows"
-    of = flows.get("cc") or (flows.get("app") if flows.get("app") != name else "")
-    return Class(f"{flows.get('count', 1)} × {name}" + (f" ({of})" if of else ""), place, steps)
+    steps = tuple(step for step in pairwise(route_of(flows)) if frozenset(step) in drawn)
+    return Class(label_of(flows), place, steps)
 
 
 def bits_per_second(rate: str) -> float | None:

@@ -1,4 +1,4 @@
-"""The network of a scenario, drawn; a dumbbell as senders, queue, bottleneck, receivers."""
+"""The network of a scenario, drawn; a plain dumbbell as senders, queue, bottleneck, receivers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
 
-from sojourn.plot import mesh, style
+from sojourn.plot import graph, mesh, style
 
 #: So many groups of flows are drawn; the rest is counted.
 DRAWN = 4
@@ -32,7 +32,7 @@ class Group:
 
 def height_in(scenario: dict[str, Any], width_in: float) -> float:
     """The height of a picture of this width, inches."""
-    if scenario.get("links"):
+    if not graph.is_plain(scenario):
         return mesh.height_in(scenario, max(NARROWEST, 72 * width_in))
     return _height(len(_groups(scenario))) / 72
 
@@ -42,7 +42,7 @@ def draw(ax: Axes, scenario: dict[str, Any]) -> Axes:
     width = max(NARROWEST, 72 * ax.get_position().width * _figure_width(ax))
     ax.set_axis_off()
     ax.set_facecolor("none")
-    if scenario.get("links"):
+    if not graph.is_plain(scenario):
         return mesh.draw(ax, scenario, width)
     groups = _groups(scenario)
     height = _height(len(groups))
@@ -56,7 +56,7 @@ def draw(ax: Axes, scenario: dict[str, Any]) -> Axes:
         _line(ax, (SENDERS, near), (y, middle))
         _line(ax, (far, width - RECEIVERS), (middle, y))
         _box(ax, 0.8, y, SENDERS)
-        _write(ax, SENDERS / 2, y + 13, group.name, bold=True)
+        _write(ax, SENDERS / 2, y + 13, style.plain(group.name), bold=True)
         _write(ax, SENDERS / 2, y - 1, group.traffic)
         _write(ax, SENDERS / 2, y - 14, group.access)
         _box(ax, width - RECEIVERS - 0.8, y, RECEIVERS)
@@ -91,13 +91,14 @@ def _groups(scenario: dict[str, Any]) -> list[Group]:
     if len(flows) <= DRAWN:
         return [_group(one) for one in flows]
     rest = flows[DRAWN - 1 :]
-    more = sum(int(one.get("count", 1)) for one in rest)
-    counted = Group(f"{more} more flows", f"in {len(rest)} groups", "", f"{more} more")
+    most = "at most " if any(one.get("arrivals") for one in rest) else ""
+    more = f"{most}{sum(int(one.get('count', 1)) for one in rest)} more"
+    counted = Group(f"{more} flows", f"in {len(rest)} classes", "", more)
     return [*map(_group, flows[: DRAWN - 1]), counted]
 
 
 def _group(flows: dict[str, Any]) -> Group:
-    count = flows.get("count", 1)
+    count = graph.count_of(flows)
     access = flows.get("access") or {}
     delay = access.get("delay")
     if isinstance(delay, dict):
@@ -106,11 +107,17 @@ def _group(flows: dict[str, Any]) -> Group:
     rate = str(flows.get("rate") or "")
     traffic = [rate, f"{'' if flows.get('ecn') else 'no '}ECN", str(flows.get("segment") or "")]
     return Group(
-        name=f"{count} × {flows.get('cc') or flows.get('app') or 'flows'}",
+        name=_cut(graph.label_of(flows)),
         traffic=", ".join(part for part in traffic if part),
         access=", ".join(str(part) for part in (access.get("rate"), _short(delay)) if part),
-        receivers=f"{count} {'receiver' if count == 1 else 'receivers'}",
+        receivers=f"{count} {'receiver' if count == '1' else 'receivers'}",
     )
+
+
+def _cut(text: str) -> str:
+    """The text as far as it fits into a box of senders."""
+    most = int(SENDERS / (mesh.LETTER * style.FONT_PT))
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _short(delay: object) -> str:

@@ -29,7 +29,7 @@ def section(sight: live.Sight) -> str:
         for chart in sight.charts
         if chart.name.startswith(live.OF_CLASS)
     )
-    note = "Queue, sojourn, drops and marks are those of the class's own packets."
+    note = "Queue, sojourn, drops and marks are those of the class's own packets." if result.links else ""
     return (
         f'<section id="{ids}classes">\n<h2>By class of traffic</h2>\n<p class="verdict">{told(verdict)}</p>\n'
         f'{_table(result, columns)}\n<figure id="{ids}shares">{picture}\n'
@@ -44,10 +44,14 @@ def _table(result: Result, columns: list[words.Column]) -> str:
         f'<th scope="col">{escape(column.short)}<span class="unit">{escape(column.unit)}</span></th>'
         for column in columns
     )
-    groups = "\n".join(_group(result, one, columns) for one in result.classes)
+    away = _elsewhere(result)
+    head = _head_row(f"{words.NO_DISC}:", columns)
+    groups = [_group(result, one, columns) for one in result.classes if one not in away]
+    groups += [f"<tbody>\n{head}\n</tbody>"] if away and groups else []
+    body = "\n".join(groups + [_group(result, one, columns) for one in away])
     return (
         '<div class="scroll"><table class="classes">\n'
-        f'<thead><tr><th scope="col">class</th>{heads}</tr></thead>\n{groups}\n</table></div>'
+        f'<thead><tr><th scope="col">class</th>{heads}</tr></thead>\n{body}\n</table></div>'
     )
 
 
@@ -60,8 +64,17 @@ def _group(result: Result, traffic_class: str, columns: list[words.Column]) -> s
         _row(f"{chip(place)}{disc_name(called[disc])}", _cells(result, disc, traffic_class, columns))
         for place, disc in enumerate(result.discs)
     ]
-    head = f'<tr class="group"><th scope="rowgroup" colspan="{len(columns) + 1}">{name}</th></tr>'
+    head = _head_row(name, columns)
     return "\n".join(["<tbody>", head, *rows, "</tbody>"])
+
+
+def _elsewhere(result: Result) -> list[str]:
+    """The classes that cross no disc, where they stand beside others."""
+    return [one for one in result.classes if all(run.link is None for run in result.seen(None, one))]
+
+
+def _head_row(name: str, columns: list[words.Column]) -> str:
+    return f'<tr class="group"><th scope="rowgroup" colspan="{len(columns) + 1}">{name}</th></tr>'
 
 
 def _row(name: str, cells: str) -> str:

@@ -63,7 +63,10 @@ CHARTS = (
 
 @dataclass(frozen=True)
 class Sight:
-    """One link on the page: what was seen there, its charts, and their still pictures by their names."""
+    """One link on the page: what was seen there, its charts, and their still pictures by their names.
+
+    Or the classes that no link sees: their view has no link.
+    """
 
     place: int
     view: Result
@@ -98,14 +101,17 @@ class Sight:
 
 
 def sights(result: Result) -> list[Sight]:
-    """The links of a result, each with its charts."""
+    """The links of a result, each with its charts; last the classes that cross no disc, where there are any.
+
+    Of one link alone all is shown together.
+    """
     found = []
-    for place, link in enumerate(result.links):
-        view = result.at(link)
-        charts = (*CHARTS, *_of_classes(view))
+    views = [result] if len(result.links) == 1 else [result.at(link) for link in result.places]
+    for place, view in enumerate(views):
+        charts = (*(CHARTS if view.links else ()), *_of_classes(view))
         axes = {chart.name: chart.draw(Plots(view, STILL)) for chart in charts}
-        ids = f"link-{place}-" if len(result.links) > 1 else ""
-        found.append(Sight(place, view, charts, axes, ids, VALUES // len(result.links)))
+        ids = f"link-{place}-" if len(views) > 1 else ""
+        found.append(Sight(place, view, charts, axes, ids, VALUES // len(views)))
     return found
 
 

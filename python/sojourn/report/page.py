@@ -13,6 +13,7 @@ from sojourn.report import chapters, classes, comparison, live, setting, verdict
 from sojourn.report.figures import svg
 from sojourn.report.parts import chip, disc_name, figure_of, told
 from sojourn.result import Result, words
+from sojourn.result.words import NO_DISC
 
 NETWORK = Canvas(size=(5.9, 1.6))
 MEANINGS = (
@@ -114,6 +115,8 @@ def _file(name: str) -> str:
 def _at_link(sight: live.Sight, baseline: str) -> str:
     """What was seen at one link; of several, each stands in a part of its own, and the bar chooses one."""
     view, ids = sight.view, sight.ids
+    if not view.links:
+        return _at_no_disc(sight)
     parts = [
         comparison.summary(view, ids),
         comparison.differences(view, baseline, ids),
@@ -129,6 +132,15 @@ def _at_link(sight: live.Sight, baseline: str) -> str:
     return (
         f'<section class="link{shown}" id="{ids}link">\n<h2 class="place">At {escape(link)}</h2>\n'
         f'<p class="verdict">{said}</p>\n{text}\n</section>'
+    )
+
+
+def _at_no_disc(sight: live.Sight) -> str:
+    """The classes that meet no disc, beside the parts of the links."""
+    return (
+        f'<section class="link" id="{sight.ids}link">\n<h2 class="place">{NO_DISC.capitalize()}</h2>\n'
+        f'<p class="verdict">The data of these classes cross no link with a disc.</p>\n'
+        f"{classes.section(sight)}\n</section>"
     )
 
 
@@ -184,8 +196,8 @@ def _links(result: Result) -> str:
         return ""
     buttons = "".join(
         f'<button type="button" class="place" role="tab" data-link="{place}" '
-        f'aria-selected="{"true" if place == 0 else "false"}">{escape(link)}</button>'
-        for place, link in enumerate(result.links)
+        f'aria-selected="{"true" if place == 0 else "false"}">{escape(link or NO_DISC)}</button>'
+        for place, link in enumerate(result.places)
     )
     return f'<div class="links" role="tablist" aria-label="Links">{buttons}</div>\n'
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Collection
 from typing import Any
 
+from sojourn.plot import graph
+
 #: Things that are told one by one; of more the rest is counted.
 TOLD = 6
 #: What is told of a link, or of a class, in words of its own.
@@ -22,9 +24,8 @@ CLASS_KEYS = (
 
 def sentences(scenario: dict[str, Any]) -> list[str]:
     """What ran, in a few sentences; what the scenario does not say is left out."""
-    links = scenario.get("links") or []
-    if links:
-        found = [_network(links), *_classes(scenario.get("flows") or [])]
+    if not graph.is_plain(scenario):
+        found = [_network(graph.links_of(scenario)), *_classes(scenario.get("flows") or [])]
     else:
         found = [f"{_flows(scenario)} {_link(scenario.get('bottleneck') or {})}."]
     found.append(_time(scenario))
@@ -82,19 +83,19 @@ def _classes(groups: list[dict[str, Any]]) -> list[str]:
 def _way(group: dict[str, Any]) -> str:
     """A class and where it goes."""
     name = f"{group['name']}: " if group.get("name") else ""
-    route = [str(node) for node in group.get("route") or []]
+    route = graph.route_of(group)
     between = _listed(route[1:-1]) if len(route) <= TOLD else f"{len(route) - 1} links"
     over = f" over {between}" if len(route) > 2 else ""
-    way = f" from {route[0]} to {route[-1]}{over}" if len(route) > 1 else ""
+    way = f" from {route[0]} to {route[-1]}{over}"
     back = [str(node) for node in group.get("back") or []]
-    if route and back and back != route[::-1]:
+    if back and back != route[::-1]:
         between = _listed(back[1:-1]) if len(back) <= TOLD else f"{len(back) - 1} links"
         way += f", and back over {between}" if between else ", and straight back"
     return f"{name}{_group(group)}{way}."
 
 
 def _group(group: dict[str, Any]) -> str:
-    count = group.get("count", 1)
+    count = graph.count_of(group)
     app = str(group.get("app", "bulk"))
     is_tcp = app == "bulk" or bool(group.get("cc"))
     details = [str(group[key]) for key in ("cc" if is_tcp else "rate",) if group.get(key)]
@@ -117,7 +118,7 @@ def _group(group: dict[str, Any]) -> str:
     if size := group.get("segment") or (None if is_tcp else group.get("size")):
         details.append(f"packets of {_brief(size)}")
     kind = "long" if app == "bulk" else app
-    return f"{count} {kind} {'flow' if count == 1 else 'flows'} ({', '.join(details)})"
+    return f"{count} {kind} {'flow' if count == '1' else 'flows'} ({', '.join(details)})"
 
 
 def _others(table: dict[str, Any], told: Collection[str]) -> list[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,16 +29,17 @@ Metric = float | list[float | None] | None
 class Run:
     """One run: a scenario in one plant with one disc and one seed, seen at one link.
 
-    It is about all traffic of the link, or about that of one class: `traffic_class` names it.
+    It is about all traffic of the link, or about that of one class: `traffic_class` names it. A class whose
+    data cross no link with a disc has a row without a link: what its flows got, and nothing of a queue.
     """
 
     plant: str
     disc: str
     seed: int
-    link: str
+    link: str | None
     #: Metric name -> number, list of numbers (one for each change), or None where it does not apply.
     metrics: dict[str, Metric]
-    #: Packets offered, delivered, dropped and held at the end, over the whole run.
+    #: Packets offered, delivered, dropped and held at the end, over the whole run; empty without a link.
     conservation: dict[str, int]
     #: What the run cost on this machine; not a function of scenario and seed.
     #: Of a run that is seen at several links or class by class, the first row has it.
@@ -63,7 +66,8 @@ class Result:
     """The runs of one scenario, ordered by disc (as given) and seed.
 
     Each run has a row in `runs` for every link that has a disc, and where the scenario has several classes of
-    traffic, one for every class whose data cross the link; `seen` gives one row a run. `series` has the
+    traffic, one for every class whose data cross the link; a class whose data cross none has a row without a
+    link. `seen` gives one row a run. `series` has the
     columns time (s), plant, link, disc, seed, name, value: every sampled quantity over steps of a fixed
     length, each at its end, null where nothing happened. `distributions` has plant, link, disc, seed, name,
     value, cumulative (0..1). Texts in both are of the type `polars.Enum`. `provenance` says where, when and
@@ -78,12 +82,13 @@ class Result:
 
     def __repr__(self) -> str:
         """The title and a line for each disc."""
-        from sojourn.result.words import QUEUE, SOJOURN, UTILIZATION, cell, fitted
+        from sojourn.result.words import QUEUE, SOJOURN, UTILIZATION, cell, fitted, views
 
         count = self.run_count
         lines = [f"Result: {self.title}; {count} run{'' if count == 1 else 's'}"]
-        for link in self.links:
-            view = self.at(link)
+        for link, view in views(self):
+            if link is None:
+                continue
             columns = [fitted(view, column) for column in (UTILIZATION, QUEUE, SOJOURN)]
             place = f"{link}, " if len(self.links) > 1 else ""
             for disc in view.discs:
@@ -123,7 +128,18 @@ class Result:
         >>> sj.run(sc).links
         ['bottleneck']
         """
-        return list(dict.fromkeys(run.link for run in self.runs))
+        return list(dict.fromkeys(run.link for run in self.runs if run.link is not None))
+
+    @property
+    def places(self) -> list[str | None]:
+        """Where rows are: the links, and last, where there are any, None for classes that cross no disc.
+
+        >>> import sojourn as sj
+        >>> sc = sj.load("dumbbell", {"duration": "41 s"})
+        >>> sj.run(sc).places
+        ['bottleneck']
+        """
+        return [*self.links, *([None] if any(run.link is None for run in self.runs) else [])]
 
     @property
     def classes(self) -> list[str]:
@@ -147,39 +163,114 @@ class Result:
         return len({(run.plant, run.disc, run.seed) for run in self.runs})
 
     def seen(self, link: str | None = None, traffic_class: str | None = None) -> tuple[Run, ...]:
-        """One row a run: of all traffic at a link (the first one where none is named), or of one class.
+        """One row a run: of all traffic at a link, or of one class.
 
-        A run in which the class's data do not cross the link has none.
+        Where no link is named, it is the first one; of a class the first one that its data cross, and where
+        they cross none, its row without a link. A run in which the class's data do not cross the link has
+        none. Raises `InputError` for a link that was not watched and for a class that is not there.
 
         >>> import sojourn as sj
         >>> result = sj.run(sj.load("transports/cubic_newreno", {"duration": "2 s", "warmup": "1 s"}))
         >>> [run.traffic_class for run in result.seen(traffic_class="bulk2")]
         ['bulk2']
         """
+        if traffic_class is not None:
+            self.check_class(traffic_class)
         if link is None:
-            link = next(iter(self.links), None)
-        return tuple(run for run in self.runs if run.link == link and run.traffic_class == traffic_class)
+            return self._first_rows.get(traffic_class, ())
+        self.check_link(link)
+        return self._rows.get((link, traffic_class), ())
 
-    def at(self, link: str) -> Result:
+    @cached_property
+    def _rows(self) -> dict[tuple[str | None, str | None], tuple[Run, ...]]:
+        """The rows by link and class, each in the order of `runs`."""
+        found: dict[tuple[str | None, str | None], list[Run]] = {}
+        for run in self.runs:
+            found.setdefault((run.link, run.traffic_class), []).append(run)
+        return {place: tuple(rows) for place, rows in found.items()}
+
+    @cached_property
+    def _first_rows(self) -> dict[str | None, tuple[Run, ...]]:
+        """The rows of each class, and of all traffic, at the first link that has any."""
+        found: dict[str | None, tuple[Run, ...]] = {}
+        for (_, traffic_class), rows in self._rows.items():
+            found.setdefault(traffic_class, rows)
+        return found
+
+    def at(self, link: str | None) -> Result:
         """What was seen at one link alone, of all traffic and class by class.
 
-        Raises `InputError` when no link of that name was watched.
+        None: the classes whose data cross no link with a disc. Raises `InputError` when no link of that name
+        was watched.
 
         >>> import sojourn as sj
         >>> sc = sj.load("dumbbell", {"duration": "41 s"})
         >>> sj.run(sc).at("bottleneck").plot.queue().get_ylabel()
         'queue, packets'
         """
-        if self.links == [link]:
+        if link is not None:
+            self.check_link(link)
+        if all(run.link == link for run in self.runs):
             return self
-        if link not in self.links:
-            raise InputError(f'link: "{link}" was not watched; legal: {" or ".join(self.links)}')
+        return self._among([link])
+
+    def _among(self, links: list[str | None]) -> Result:
+        """What was seen at some links alone."""
+        seen = pl.col("link").is_in([link for link in links if link is not None])
+        if None in links:
+            seen |= pl.col("link").is_null()
         return replace(
             self,
-            runs=tuple(run for run in self.runs if run.link == link),
-            series=self.series.filter(pl.col("link") == link),
-            distributions=self.distributions.filter(pl.col("link") == link),
+            runs=tuple(run for run in self.runs if run.link in links),
+            series=self.series.filter(seen),
+            distributions=self.distributions.filter(seen),
         )
+
+    def check_link(self, name: str) -> None:
+        """Raise `InputError` for a link that was not watched.
+
+        >>> import sojourn as sj
+        >>> sj.run(sj.load("dumbbell", {"duration": "41 s"})).check_link("bottleneck")
+        """
+        if name not in self._watched:
+            raise InputError(f'link: "{name}" was not watched; legal: {_legal(self.links)}')
+
+    def check_class(self, name: str) -> None:
+        """Raise `InputError` for a class of traffic that is not there.
+
+        >>> import sojourn as sj
+        >>> result = sj.run(sj.load("transports/cubic_newreno", {"duration": "2 s", "warmup": "1 s"}))
+        >>> result.check_class("bulk2")
+        """
+        if name not in self._first_rows:
+            told = f"legal: {_legal(self.classes)}" if self.classes else "the scenario has only one"
+            raise InputError(f'class: "{name}" is no class of traffic here; {told}')
+
+    def check_metric(self, name: str) -> None:
+        """Raise `InputError` for what is no metric; an older result may lack one, which then does not apply.
+
+        >>> import sojourn as sj
+        >>> sj.run(sj.load("dumbbell", {"duration": "41 s"})).check_metric("jain_index")
+        """
+        from sojourn.result.words import ALL_COLUMNS
+
+        if name not in self._metrics and all(column.metric != name for column in ALL_COLUMNS):
+            near = difflib.get_close_matches(name, self._metrics, n=1)
+            hint = f'; did you mean "{near[0]}"?' if near else ""
+            raise InputError(f"metric: \"{name}\" is none{hint}; legal: what 'sojourn list metrics' prints")
+
+    @cached_property
+    def _discs(self) -> set[str]:
+        return set(self.discs)
+
+    @cached_property
+    def _watched(self) -> set[str]:
+        return set(self.links)
+
+    @cached_property
+    def _metrics(self) -> dict[str, None]:
+        """The names of all metrics, in order."""
+        return dict.fromkeys(name for run in self.runs for name in run.metrics)
 
     def baseline(self, named: str | None = None) -> str:
         """The disc that the others are compared with: the one that is named, else the first.
@@ -216,7 +307,8 @@ class Result:
     ) -> dict[int, float]:
         """The metric of every seed in which it applies: seed -> value, in the metric's own unit.
 
-        It is that of all traffic at `link`, the first one where none is named, or of one class there.
+        It is that of all traffic or of one class, at `link` or, where none is named, where `seen` looks.
+        Raises `InputError` for a disc, a metric, a link or a class that is not there.
 
         >>> import sojourn as sj
         >>> sc = sj.load("dumbbell", {"duration": "41 s"})
@@ -224,6 +316,9 @@ class Result:
         >>> {seed: round(value, 2) for seed, value in used.items()}
         {1: 1.0, 2: 1.0}
         """
+        if disc not in self._discs:
+            raise InputError(f'disc: "{disc}" is not a disc here; legal: {_legal(self.discs)}')
+        self.check_metric(metric)
         rows = self.seen(link, traffic_class)
         found = {run.seed: run.metrics.get(metric) for run in rows if run.disc == disc}
         return {seed: float(value) for seed, value in found.items() if isinstance(value, int | float)}
@@ -232,7 +327,8 @@ class Result:
         """Mean and 95 % interval (Student's t) of every metric over the seeds.
 
         One row for each plant, disc, link, class and metric: `n` seeds, `mean`, `ci95_low`, `ci95_high` in
-        the metric's own unit; the interval is null for one seed, and the class for all traffic together. An
+        the metric's own unit; the interval is null for one seed, the class for all traffic together, and the
+        link for a class whose data cross no link with a disc. An
         entry of a list is named ``settling_s[0]``, and is left out unless every seed has it: the mean of
         those that settled would flatter the law. Metrics that are null in every run are left out.
 
@@ -323,7 +419,8 @@ class Result:
     def plot(self) -> Plots:
         """Pictures of this result: ``result.plot.queue()`` gives a Matplotlib axes.
 
-        Of several links they show the first; ``result.at("r2-r3").plot.queue()`` another one.
+        Of several links they show the first, and the classes that cross none with a disc;
+        ``result.at("r2-r3").plot.queue()`` another one.
 
         >>> import sojourn as sj
         >>> sc = sj.load("dumbbell", {"duration": "41 s"})
@@ -332,7 +429,7 @@ class Result:
         """
         from sojourn.plot import Plots
 
-        return Plots(self.at(self.links[0]) if len(self.links) > 1 else self)
+        return Plots(self._among([self.links[0], None]) if len(self.links) > 1 else self)
 
     def report(self, path: str | Path, *, baseline: str | None = None) -> Path:
         """Write the report: one HTML page that needs nothing else. Returns its path.
@@ -351,8 +448,18 @@ class Result:
         return report.write(self, Path(path), self.baseline(baseline))
 
 
+def _legal(names: list[str]) -> str:
+    """Such as ``a or b``; of many the first ones."""
+    more = f" or {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return " or ".join(names[:MOST_NAMES]) + more
+
+
+#: A fault tells so many names of what is legal.
+MOST_NAMES = 20
+
+
 def _summary_rows(runs: tuple[Run, ...]) -> list[dict[str, Any]]:
-    groups: dict[tuple[str, str, str, str | None], list[Run]] = {}
+    groups: dict[tuple[str, str, str | None, str | None], list[Run]] = {}
     for run in runs:
         groups.setdefault((run.plant, run.disc, run.link, run.traffic_class), []).append(run)
     rows: list[dict[str, Any]] = []

@@ -61,6 +61,8 @@ def check_result(path: Path, document: dict[str, Any]) -> None:
             told = f"{run['disc']}, seed {run['seed']}"
             raise InputError(f"{path}: {at}: {told} is runs[{earlier}] too; legal: each disc and seed once")
     for place, run in enumerate(document["runs"]):
+        if run["link"] is None:
+            continue
         whole = (*(run[key] for key in _PLACE), None)
         if whole not in seen:
             told = f"{run['disc']}, seed {run['seed']}, class {run['class']}"
@@ -104,7 +106,8 @@ def check_table(path: Path, table: pl.DataFrame, scenario: dict[str, Any]) -> No
         # Words may be numbered, as ours are.
         if kind != legal and not (legal == pl.String and isinstance(kind, pl.Enum | pl.Categorical)):
             raise InputError(f"{path}: column {name}: is {kind}; legal: {legal}")
-        if name != "value" and table[name].null_count():
+        # What was sampled of a class whose data cross no link with a disc has no link.
+        if name not in ("value", "link") and table[name].null_count():
             raise InputError(f"{path}: column {name}: has no value in some row; {AS_WRITTEN}")
     end = (seconds(scenario["duration"]) or 0.0) * (1 + 1e-9)
     for name, most in (("time", end), ("cumulative", 1 + 1e-9), ("value", _MOST)):
@@ -123,7 +126,8 @@ def check_agreement(path: Path, table: pl.DataFrame, runs: tuple[Run, ...], name
     found = {row[:-1] for row in rows}
     links = (run for run in runs if run.traffic_class is None)
     known = {(run.plant, run.disc, run.seed, run.link): run for run in links}
-    for place in sorted(found - known.keys()):
+    elsewhere = {(run.plant, run.disc, run.seed, None) for run in runs if run.link is None}
+    for place in sorted(found - known.keys() - elsewhere, key=str):
         raise InputError(f"{path}: {_run_told(place)} is no run of result.json; {AS_WRITTEN}")
     for place, run in known.items():
         # Where no packet left the disc, there is no distribution of the delay.
@@ -161,11 +165,12 @@ def _check_scenario(path: Path, document: dict[str, Any]) -> None:
 
 def _check_run(path: Path, run: Any, at: str) -> None:
     _need(path, {at: run}, at, _AN_OBJECT)
-    for key, rule in _PLACES.items():
-        _need(path, run, key, rule, at=f"{at}.")
     # Rows of all traffic have none, or null.
-    if run.get("class") is not None:
+    of_class = run.get("class") is not None
+    if of_class:
         _need(path, run, "class", _NAME, at=f"{at}.")
+    for key, rule in (_PLACES | {"link": _NAME_OR_NULL} if of_class else _PLACES).items():
+        _need(path, run, key, rule, at=f"{at}.")
     _need(path, run, "metrics", _AN_OBJECT, at=f"{at}.")
     for name in run["metrics"]:
         _need(path, run["metrics"], name, _LISTED if name in _LISTS else _SINGLE, at=f"{at}.metrics.")
@@ -243,6 +248,7 @@ _LISTED: tuple[Rule, str] = (
     f"a list of numbers from 0 to {_MOST:g} and nulls, or null",
 )
 _NAME: tuple[Rule, str] = (lambda value: isinstance(value, str) and bool(value), "a name")
+_NAME_OR_NULL: tuple[Rule, str] = (lambda value: value is None or _NAME[0](value), "a name, or null")
 _PLACES: dict[str, tuple[Rule, str]] = {
     "plant": _NAME,
     "disc": _NAME,

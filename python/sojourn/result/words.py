@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from sojourn.result import Result
+from sojourn.result import Result, Run
 from sojourn.result.statistics import Estimate, difference, estimate
 
 #: Units of time for what is shown, longest first: name, and how many make a second.
 TIMES = (("s", 1.0), ("ms", 1e3), ("µs", 1e6), ("ns", 1e9))
 #: Units of rate, highest first: name, and how many make a bit/s.
 RATES = (("Gbit/s", 1e-9), ("Mbit/s", 1e-6), ("kbit/s", 1e-3), ("bit/s", 1.0))
+#: What stands over the classes whose data cross no link with a disc.
+NO_DISC = "no disc on the way"
 #: The units that a column may be shown in.
 _CHOICES = {"s": TIMES, "ms": TIMES[1:], "Mbit/s": RATES}
 
@@ -85,8 +87,31 @@ CLASS_COLUMNS = (
     DROPS,
     MARKS,
 )
+#: All that is told of links or of classes.
+ALL_COLUMNS = tuple(dict.fromkeys((*COLUMNS, *CLASS_COLUMNS)))
 #: The metrics of a short table of classes.
-CLASS_BRIEF = ("goodput_bps", "fct_mean_s", "fct_p95_s", "one_way_p95_s", "sojourn_p95_s", "drop_ratio")
+CLASS_BRIEF = (
+    "goodput_bps",
+    "fct_mean_s",
+    "fct_p95_s",
+    "rtt_p95_s",
+    "one_way_p95_s",
+    "sojourn_p95_s",
+    "drop_ratio",
+)
+
+
+def views(result: Result) -> Iterator[tuple[str | None, Result]]:
+    """Each link with its rows; last, under None, the classes whose data cross no link with a disc.
+
+    What was sampled is left out: there may be thousands of links, and a table of numbers has no need of it.
+    """
+    rows: dict[str | None, list[Run]] = {}
+    for run in result.runs:
+        rows.setdefault(run.link, []).append(run)
+    bare = replace(result, series=result.series.clear(), distributions=result.distributions.clear())
+    for link in result.places:
+        yield link, replace(bare, runs=tuple(rows[link]))
 
 
 def fitted(result: Result, column: Column, classes: Sequence[str | None] = (None,)) -> Column:
@@ -174,7 +199,8 @@ def scaled(result: Result, disc: str, column: Column, traffic_class: str | None 
 
 def column_of(result: Result, metric: str, classes: Sequence[str | None] = (None,)) -> Column:
     """How the summary shows a metric; one that it does not show has its own name and no other unit."""
-    known = next((column for column in (*COLUMNS, *CLASS_COLUMNS) if column.metric == metric), None)
+    result.check_metric(metric)
+    known = next((column for column in ALL_COLUMNS if column.metric == metric), None)
     return Column(metric, metric, "", least=None) if known is None else fitted(result, known, classes)
 
 

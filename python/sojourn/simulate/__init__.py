@@ -11,7 +11,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import index
 from typing import Any, SupportsIndex
 
@@ -23,7 +23,7 @@ from sojourn.laws_in_python.lines import failure_of, source_of
 from sojourn.laws_in_python.parameters import label_of
 from sojourn.laws_in_python.template import template_of, try_changes
 from sojourn.result import Result
-from sojourn.scenario import DiscSpec, Scenario, with_disc
+from sojourn.scenario import DiscSpec, Scenario, at_link, place_of, with_disc
 from sojourn.simulate.controls import Control, sources, with_controls
 from sojourn.simulate.gather import Finished, Origin, gather
 from sojourn.simulate.pool import Job, Outcome, Watch, drive
@@ -42,8 +42,14 @@ __all__ = [
     "run",
 ]
 
-#: What names a disc: a text, parameters, or a law written in Python.
-Disc = str | DiscSpec | Law | Controller
+#: What names a disc: a text, parameters, or a law written in Python; `{LINK: ...}` is one for a link alone.
+Disc = str | DiscSpec | Law | Controller | Mapping[str, str | DiscSpec | Law | Controller]
+
+#: What is one disc, no list of them.
+_ONE = (str, DiscSpec, LawInPython, type, Mapping)
+
+#: A disc without its place.
+_Anywhere = str | DiscSpec | Law | Controller | LawInPython
 
 #: The plants that exist.
 PLANTS = ("packet",)
@@ -68,9 +74,10 @@ class Request:
     """What to run: every disc with every seed.
 
     `discs` are texts such as ``"red:min=50packets,max=150packets"`` or ``"mylaw.py:MyLaw"``, objects of
-    `sojourn.laws`, or laws written in Python; none means the scenario's own disc. `seeds` are whole numbers
-    from 0 to 2**64 - 1, each once. `jobs` is the number of worker threads, None for one a processor.
-    `command` is noted in the provenance. `cc` is a congestion control for all flows that use TCP, or one for
+    `sojourn.laws`, or laws written in Python, each for all links with a disc, or ``{LINK: ...}`` and
+    ``"LINK=..."`` for one of them; none means the scenario's own discs. `seeds` are whole numbers from 0 to
+    2**64 - 1, each once. `jobs` is the number of worker threads, None for one a processor. `command` is
+    noted in the provenance. `cc` is a congestion control for all flows that use TCP, or one for
     each of some groups of flows, by their places.
     """
 
@@ -96,11 +103,12 @@ def run(
 
     `discs` are texts such as ``"red:min=50packets,max=150packets"`` or ``"mylaw.py:MyLaw"``, objects of
     `sojourn.laws`, or laws written in Python (`sojourn.Law`, `sojourn.Controller`), or one such; None means
-    the scenario's own disc. `seeds` are whole numbers from 0 to 2**64 - 1, each once. `jobs` is the number
-    of worker threads (default: one a processor); it never changes the result. `cc` is a congestion control
-    for all flows that use TCP, or some by the places of groups of flows, as in ``{0: "cubic", 1: MyCc()}``:
-    a text such as ``"cubic:hystart=false"`` or ``"mycc.py:MyCc"``, or one written in Python
-    (`sojourn.CongestionControl`).
+    the scenario's own discs. Each stands at every link that has a disc; written ``"LINK=codel"`` or
+    ``{"LINK": MyLaw()}`` at that link alone, while the others keep theirs. `seeds` are whole numbers from 0
+    to 2**64 - 1, each once. `jobs` is the number of worker threads (default: one a processor); it never
+    changes the result. `cc` is a congestion control for all flows that use TCP, or some by the places of
+    groups of flows, as in ``{0: "cubic", 1: MyCc()}``: a text such as ``"cubic:hystart=false"`` or
+    ``"mycc.py:MyCc"``, or one written in Python (`sojourn.CongestionControl`).
 
     Raises `InputError` for illegal input; `RunFailed` when a run fails (`LawFailed` where what is written in
     Python did) and `Interrupted` on Ctrl-C, with the finished runs as `.result`.
@@ -110,7 +118,7 @@ def run(
     >>> sj.run(sc, discs=["tail_drop", "pi"], seeds=[1]).discs[0]
     'tail_drop'
     """
-    if discs is not None and not isinstance(discs, str | DiscSpec | LawInPython | type):
+    if discs is not None and not isinstance(discs, _ONE):
         discs = _listed(discs)
     names = Names("discs", "cc", "seeds", "jobs")
     return carry_out(Request(scenario, () if discs is None else discs, seeds, jobs, cc=cc, names=names))
@@ -168,7 +176,7 @@ def _listed(discs: object) -> list[Disc]:
 
 @dataclass(frozen=True)
 class _Placed:
-    """A disc in front of the bottleneck; `law` stands for the scenario's law where it is not None."""
+    """A scenario under a disc; `law` stands for the scenario's law where it is not None."""
 
     label: str
     scenario: Scenario
@@ -183,7 +191,7 @@ def _own_scenario(request: Request) -> Scenario:
 
 
 def _placed_discs(scenario: Scenario, given: Sequence[Disc] | Disc, option: str) -> list[_Placed]:
-    discs = [given] if isinstance(given, str | DiscSpec | LawInPython | type) else list(given)
+    discs = [given] if isinstance(given, _ONE) else list(given)
     placed = [_placed(scenario, disc, option) for disc in discs] or [_Placed(scenario.disc, scenario)]
     labels = [disc.label for disc in placed]
     for place, label in enumerate(labels):
@@ -195,22 +203,47 @@ def _placed_discs(scenario: Scenario, given: Sequence[Disc] | Disc, option: str)
 
 
 def _placed(scenario: Scenario, disc: Disc | LawInPython, option: str) -> _Placed:
+    link, alone = _place(disc, option)
+    if link is None:
+        return _anywhere(scenario, alone, _changes_of_laws(scenario), option)
+    changes = _changes_of_laws(scenario, link)
+    one = _anywhere(at_link(scenario, link, option), alone, changes, f"{option}: {link}")
+    return replace(one, label=f"{link}={one.label}")
+
+
+def _place(disc: Disc | LawInPython, option: str) -> tuple[str | None, _Anywhere]:
+    """The link that a disc is for, None for every one; and the disc."""
+    if isinstance(disc, str):
+        return place_of(disc)
+    if not isinstance(disc, Mapping):
+        return None, disc
+    if len(disc) != 1 or not isinstance(next(iter(disc)), str):
+        raise InputError(f'{option}: {disc!r} is not one link with its disc; legal: such as {{"up": "pi"}}')
+    return next(iter(disc.items()))
+
+
+def _anywhere(scenario: Scenario, disc: _Anywhere, changes: Iterator[dict[str, Any]], option: str) -> _Placed:
+    """The scenario under a disc, at all of its links whose disc may be replaced."""
     if isinstance(disc, str) and names_a_file(disc):
         disc = law_of(disc, option)
     if isinstance(disc, LawInPython) or (isinstance(disc, type) and issubclass(disc, LawInPython)):
         template = template_of(disc, scenario.sites, option)
-        try_changes(template, scenario.sites[0], _changes_of_laws(scenario), option)
+        try_changes(template, scenario.sites[0], changes, option)
         return _Placed(label_of(template, option), scenario, template)
     variant = with_disc(scenario, disc, option)
     return _Placed(variant.disc, variant)
 
 
-def _changes_of_laws(scenario: Scenario) -> Iterator[dict[str, Any]]:
-    """What the schedule sets of the laws: after each change all that was set so far."""
+def _changes_of_laws(scenario: Scenario, link: str | None = None) -> Iterator[dict[str, Any]]:
+    """What the schedule sets of the laws, or of that of a link: after each change all that was set so far."""
     given: dict[str, Any] = {}
     for change in json.loads(scenario.to_json())["at"]:
-        keys = [key.partition(".disc.")[::2] for key in change["set"]]
-        found = {key: value for (_, key), value in zip(keys, change["set"].values(), strict=True) if key}
+        keys = [key.partition(".disc.") for key in change["set"]]
+        found = {
+            key: value
+            for (at, _, key), value in zip(keys, change["set"].values(), strict=True)
+            if key and link in (None, at)
+        }
         if found:
             given |= found
             yield dict(given)

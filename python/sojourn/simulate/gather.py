@@ -62,7 +62,7 @@ def _records(one: Finished) -> Iterator[Run]:
     for link in one.run.links:
         for row in json.loads(link.rows_json):
             count = row["conservation"]
-            if count["offered"] != count["delivered"] + count["dropped"] + count["held"]:
+            if count and count["offered"] != count["delivered"] + count["dropped"] + count["held"]:
                 raise RunFailed(f"{one.disc}, seed {one.seed}: packets went missing: {count}", None)
             yield Run(
                 plant=one.plant,
@@ -114,7 +114,8 @@ def _table(
         for link in one.run.links
         for name, numbers in parts(link)
     ]
-    kinds = {text: pl.Enum(list(dict.fromkeys(texts[text] for texts, _, _ in rows))) for text in TEXTS}
+    known = {text: dict.fromkeys(texts[text] for texts, _, _ in rows) for text in TEXTS}
+    kinds = {text: pl.Enum([name for name in names if name is not None]) for text, names in known.items()}
     return pl.concat(
         numbers.with_columns(
             pl.lit(seed, dtype=pl.UInt64).alias("seed"),

@@ -1,4 +1,4 @@
-//! A network that is no dumbbell, drawn in text:
+//! A network that is no plain dumbbell, drawn in text:
 //!
 //! ```text
 //!             r1 ---- r2 --[ red ]--> r3 --[ red ]--> r4
@@ -11,7 +11,7 @@ use super::canvas::Canvas;
 use super::cell::{Cell, Strand};
 use super::links::{capacity_in_words, law_of};
 use super::sketch::{Chain, Edge, edges, sketch};
-use super::{MOST_GROUPS, Own, buffer_in_words, counted, more};
+use super::{Own, buffer_in_words, counted, more};
 use crate::scenario::Scenario;
 use crate::topology::Link;
 use std::collections::BTreeSet;
@@ -91,7 +91,7 @@ impl Pen<'_> {
             let _ = writeln!(text, "  {name:<margin$}{lane}");
         }
         if !lanes.is_empty() {
-            text.push_str(&more(self.scenario.flows.len(), MOST_GROUPS, "class", "  "));
+            text.push_str(&more(self.scenario.flows.len(), lanes.len(), "class", "  "));
         }
         Some(text)
     }

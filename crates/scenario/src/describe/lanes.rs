@@ -1,15 +1,14 @@
 //! The ways of classes, below the row of nodes that they follow.
 
-use super::MOST_GROUPS;
+use super::{MOST_GROUPS, called, shown};
 use crate::scenario::{Flows, Scenario};
 
 impl Scenario {
     /// The ways of the classes, each with what it is the way of; in words where it does not follow the row of these
     /// nodes, which stand in these columns, for a link at least.
     pub(super) fn lanes(&self, row: &[usize], columns: &[usize]) -> Vec<(String, String)> {
-        let lane =
-            |group: &Flows| (format!("{} x {}", group.count, group.name), self.lane(group, row, columns));
-        self.flows.iter().take(MOST_GROUPS).map(lane).collect()
+        let lane = |group: &Flows| (called(group), self.lane(group, row, columns));
+        self.flows.iter().take(shown(self.flows.len(), MOST_GROUPS)).map(lane).collect()
     }
 
     /// A way as it is seen from above, from left to right: `a > o-----> b`; in words where it does not follow the row.

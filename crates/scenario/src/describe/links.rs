@@ -1,11 +1,11 @@
 //! The links and their discs in words; what many have in common is told once.
 
-use super::{MOST_GROUPS, Own, buffer_in_words, more};
+use super::{MOST_GROUPS, Own, buffer_in_words, more, shown};
 use crate::disc::DiscSpec;
 use crate::scenario::Scenario;
 use crate::topology::Link;
 use serde_json::{Map, Value as Json};
-use sojourn_aqm::{Gauges, catalogue};
+use sojourn_aqm::{Gauges, Site, catalogue};
 use sojourn_units::Value;
 use sojourn_units::spec::plain;
 use std::fmt::Write;
@@ -15,7 +15,7 @@ impl Scenario {
     pub(super) fn link_facts(&self, own: Own<'_>) -> Vec<(&'static str, String)> {
         let links = &self.topology.links;
         let managed: Vec<usize> = self.topology.managed().collect();
-        if self.topology.dumbbell && managed == [0] {
+        if self.is_plain() {
             return self.bottleneck_facts(own);
         }
         let extras = self.extras();
@@ -60,7 +60,7 @@ impl Scenario {
         }
     }
 
-    /// The link of a dumbbell, and the way back where it is another.
+    /// The link of a plain dumbbell, and the way back where it is another.
     fn bottleneck_facts(&self, own: Own<'_>) -> Vec<(&'static str, String)> {
         let extras = self.extras();
         let line = |number: usize| {
@@ -90,7 +90,7 @@ impl Scenario {
         let groups = alike(managed.iter().map(spec));
         let mut facts: Vec<_> = groups
             .iter()
-            .take(MOST_DISCS)
+            .take(shown(groups.len(), MOST_DISCS))
             .map(|(label, at)| {
                 let names: Vec<&str> = at.iter().map(|number| links[*number].name.as_str()).collect();
                 let place = match (groups.len(), at.len()) {
@@ -105,7 +105,7 @@ impl Scenario {
                 ("disc", format!("fifo under {label}{place}\n{parameters}"))
             })
             .collect();
-        let rest = more(groups.len(), MOST_DISCS, "kind of discs", "");
+        let rest = more(groups.len(), shown(groups.len(), MOST_DISCS), "kind of discs", "");
         if !rest.is_empty() {
             facts.push(("", rest));
         }
@@ -118,7 +118,8 @@ impl Scenario {
             return String::new();
         };
         let Some(entry) = catalogue::law(&disc.law) else { return String::new() };
-        let derived: Vec<Derived> = at.iter().map(|link| self.derived(disc, *link)).collect();
+        let sites = self.sites();
+        let derived: Vec<Derived> = at.iter().map(|link| derived(disc, &sites[*link])).collect();
         let mut out = String::new();
         for field in (entry.page.fields)() {
             let given = disc.params.iter().find(|(key, _)| key == field.key).map(|(_, value)| value);
@@ -135,27 +136,18 @@ impl Scenario {
         out
     }
 
-    fn derived(&self, disc: &DiscSpec, link: usize) -> Derived {
-        let mut derived = Derived::default();
-        if let Ok(law) = disc.law_at(&self.site(link)) {
-            law.derived(&mut derived);
-        }
-        derived
-    }
-
     /// How many packets fill each managed link for a round trip.
     pub(super) fn products(&self) -> (&'static str, String) {
+        let sites = self.sites();
         let told = |number: usize| {
-            let site = self.site(number);
+            let site = &sites[number];
             let name = self.topology.links[number].name.as_str();
             let product = site.base_rtt.map(|mean| site.capacity() * mean.seconds());
             product.map(|product| (format!("{product:.1} packets of {:.0} B", site.packet), name))
         };
         let groups = alike(self.topology.managed().filter_map(told));
-        let lines =
-            groups.iter().take(MOST_GROUPS).map(|(words, names)| format!("{}: {words}\n", listed(names)));
-        let lines = lines.collect::<String>() + &more(groups.len(), MOST_GROUPS, "kind of links", "");
-        ("rate x RTT", if groups.is_empty() { "no TCP crosses a link with a disc".into() } else { lines })
+        let none = "no TCP crosses a link with a disc".to_string();
+        ("rate x RTT", if groups.is_empty() { none } else { lines_of(&groups) })
     }
 
     /// What else the file says of each link, in a few words.
@@ -229,10 +221,14 @@ fn alike<T>(said: impl Iterator<Item = (String, T)>) -> Vec<(String, Vec<T>)> {
 
 /// A line for each different thing that is said, with the names of the links of which it is.
 fn told_once<'a>(said: impl IntoIterator<Item = (String, &'a str)>) -> String {
-    let groups = alike(said.into_iter());
+    lines_of(&alike(said.into_iter()))
+}
+
+/// What is said of links, a line each.
+fn lines_of(groups: &[(String, Vec<&str>)]) -> String {
+    let shown = shown(groups.len(), MOST_GROUPS);
     let line = |(words, names): &(String, Vec<&str>)| format!("{}: {words}\n", listed(names));
-    groups.iter().take(MOST_GROUPS).map(line).collect::<String>()
-        + &more(groups.len(), MOST_GROUPS, "kind of links", "")
+    groups[..shown].iter().map(line).collect::<String>() + &more(groups.len(), shown, "kind of links", "")
 }
 
 /// Names, of many the first.
@@ -246,6 +242,14 @@ fn listed(names: &[&str]) -> String {
 /// What a law derived from its place: key, unit, value.
 #[derive(Default)]
 struct Derived(Vec<(&'static str, &'static str, f64)>);
+
+fn derived(disc: &DiscSpec, site: &Site) -> Derived {
+    let mut derived = Derived::default();
+    if let Ok(law) = disc.law_at(site) {
+        law.derived(&mut derived);
+    }
+    derived
+}
 
 impl Derived {
     /// The value, or the values of a list, in all their digits, so that they may be given in their turn; those of
@@ -279,5 +283,5 @@ impl Gauges for Derived {
 const TOLD: [&str; 9] = ["name", "from", "to", "rate", "delay", "buffer", "disc", "back", "one_way"];
 /// Names in a list.
 const MOST_NAMES: usize = 6;
-/// Different discs that are told with their parameters.
+/// Different discs that are told with their parameters where there are really many.
 const MOST_DISCS: usize = 4;

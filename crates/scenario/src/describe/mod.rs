@@ -31,7 +31,7 @@ impl Scenario {
 
     fn tell(&self, own: Own<'_>) -> String {
         let mut out = format!("{}\n\n", self.title);
-        if self.topology.dumbbell {
+        if self.is_plain() {
             self.draw_dumbbell(own, &mut out);
         } else {
             self.draw_graph(own, &mut out);
@@ -48,9 +48,16 @@ impl Scenario {
         out
     }
 
-    /// The dumbbell: groups of flows left and right, the disc and the link between them.
+    /// Whether it is one queue between senders and receivers: a dumbbell whose data all go the same way. Others are drawn
+    /// as graphs.
+    pub(super) fn is_plain(&self) -> bool {
+        let goes_there = |group: &Flows| group.route == [0];
+        self.topology.dumbbell && self.topology.managed().eq([0]) && self.flows.iter().all(goes_there)
+    }
+
+    /// The dumbbell: classes left and right, the disc and the link between them.
     fn draw_dumbbell(&self, own: Own<'_>, out: &mut String) {
-        let shown = self.flows.len().min(MOST_GROUPS);
+        let shown = shown(self.flows.len(), MOST_GROUPS);
         let left: Vec<String> = self.flows[..shown].iter().map(sources).collect();
         let width = left.iter().map(String::len).max().unwrap_or_default();
         let link = &self.topology.links[0];
@@ -60,38 +67,34 @@ impl Scenario {
         let middle = (shown - 1) / 2;
         for (place, (group, left)) in self.flows.iter().zip(&left).enumerate() {
             let link = if place == middle { link.clone() } else { " ".repeat(link.len()) };
-            let _ = writeln!(out, "  {left:-<width$}--+{link}+-- {}", counted(group.count, "sink"));
+            let sinks = format!("{} {}", number(group), plural(group.count as usize, "sink"));
+            let _ = writeln!(out, "  {left:-<width$}--+{link}+-- {sinks}");
         }
-        if self.flows.len() > shown {
-            let more = self.flows.len() - shown;
-            let _ = writeln!(out, "  and {more} more group{} of flows", if more == 1 { "" } else { "s" });
-        }
+        out.push_str(&more(self.flows.len(), shown, "class", "  "));
     }
 
     fn facts(&self, own: Own<'_>) -> Vec<(&'static str, String)> {
         let mut facts = self.link_facts(own);
-        let classes = self.flows.iter().take(MOST_GROUPS).map(|group| self.class_in_words(group) + "\n");
-        let mut flows: String = classes.collect();
-        if !self.topology.dumbbell {
-            flows += &more(self.flows.len(), MOST_GROUPS, "class", "");
-        }
-        facts.push(("flows", flows));
+        facts.push(("flows", self.of_each_class(|group| self.class_in_words(group))));
         facts.extend(self.round_trip_facts());
         facts.push(("changes", self.schedule()));
         facts.push(("would run", self.run_in_words()));
         facts
     }
 
-    /// The round-trip times: of all flows of a dumbbell, of each class of another network.
+    /// A line of each class, or of the first ones of really many.
+    fn of_each_class(&self, told: impl Fn(&Flows) -> String) -> String {
+        let (all, shown) = (self.flows.len(), shown(self.flows.len(), MOST_GROUPS));
+        let lines: String = self.flows[..shown].iter().map(|group| told(group) + "\n").collect();
+        lines + &more(all, shown, "class", "")
+    }
+
+    /// The round-trip times: of all flows of a plain dumbbell, of each class of another network.
     fn round_trip_facts(&self) -> Vec<(&'static str, String)> {
         let Some(first) = self.topology.managed().next() else { return Vec::new() };
-        if !self.topology.dumbbell {
-            let told = |group: &Flows| format!("{}: {}\n", group.name, range(self.base_rtts_of(group)));
-            let times: String = self.flows.iter().take(MOST_GROUPS).map(told).collect();
-            return vec![
-                ("base RTT", times + &more(self.flows.len(), MOST_GROUPS, "class", "")),
-                self.products(),
-            ];
+        if !self.is_plain() {
+            let told = |group: &Flows| format!("{}: {}", group.name, range(self.base_rtts_of(group)));
+            return vec![("base RTT", self.of_each_class(told)), self.products()];
         }
         let site = self.site(first);
         let mean = site.base_rtt.unwrap_or_default();
@@ -105,8 +108,9 @@ impl Scenario {
     }
 
     fn run_in_words(&self) -> String {
-        let capacities = self.topology.managed().map(|link| self.site(link).capacity());
-        let (at, most) = if self.topology.dumbbell {
+        let sites = self.sites();
+        let capacities = self.topology.managed().map(|link| sites[link].capacity());
+        let (at, most) = if self.is_plain() {
             ("at the bottleneck's first rate", capacities.take(1).sum::<f64>())
         } else {
             ("over the links with discs, at their first rates", capacities.sum::<f64>())
@@ -115,11 +119,12 @@ impl Scenario {
         format!("{} simulated, measured from {}; at most {most:.0} packets {at}", self.duration, self.warmup)
     }
 
-    /// A class; where it goes, where the network is no dumbbell.
+    /// A class; where it goes, where not all go the same way.
     fn class_in_words(&self, group: &Flows) -> String {
         let is_extra = |key: &str| group.app.is_tcp() && !TOLD.contains(&key) && !SHORT.contains(&key);
-        let words = group_in_words(group) + &links::extra(&self.class(group), is_extra);
-        if self.topology.dumbbell {
+        let extra = links::extra(&self.class(group), is_extra);
+        let words = format!("{}: {}{extra}", group.name, group_in_words(group));
+        if self.is_plain() {
             return words;
         }
         let access = group
@@ -133,7 +138,7 @@ impl Scenario {
         } else {
             format!(", back {}", self.way_in_words(&group.back))
         };
-        format!("{}: {words}{access}\n  way {there}{acks}", group.name)
+        format!("{words}{access}\n  way {there}{acks}")
     }
 
     /// The nodes of a way; of a long one the first and the last.
@@ -158,7 +163,23 @@ impl Scenario {
 fn sources(group: &Flows) -> String {
     let access =
         group.access.map_or(String::new(), |access| format!("--- {}, {} ", access.rate, access.delay));
-    format!("{} {access}", counted(group.count, "source"))
+    format!("{} {access}", called(group))
+}
+
+/// Such as `50 x bulk`.
+fn called(group: &Flows) -> String {
+    format!("{} x {}", number(group), group.name)
+}
+
+/// How many flows there are; of a class that comes during the run, at most.
+fn number(group: &Flows) -> String {
+    let most = if group.arrivals.is_some() { "at most " } else { "" };
+    format!("{most}{}", group.count)
+}
+
+/// How many of so many things are shown: all of them, or `first` of really many.
+fn shown(all: usize, first: usize) -> usize {
+    if all <= MANY { all } else { first }
 }
 
 /// Such as `1 source` and `50 sources`.
@@ -239,7 +260,9 @@ fn tcp_in_words(group: &Flows) -> String {
 
 /// Letters before a fact.
 const LABEL: usize = 12;
-/// Groups of flows that are drawn and told one by one.
+/// So many things of a kind are all shown; of more the first ones.
+const MANY: usize = 20;
+/// Classes that are drawn and told one by one where there are really many.
 const MOST_GROUPS: usize = 8;
 /// Nodes of a way that are told.
 const MOST_NODES: usize = 12;

@@ -78,7 +78,9 @@ pub(super) fn sketch(scenario: &Scenario, edges: &[Edge]) -> Vec<Chain> {
         let first = route.first().map(|link| topology.links[*link].from);
         first.into_iter().chain(route.iter().map(|link| topology.links[*link].to))
     });
-    let mut rows = vec![walk.trunk(way.collect())];
+    // A dumbbell has its left on the left.
+    let way = if topology.dumbbell { (0..topology.nodes.len()).collect() } else { way.collect() };
+    let mut rows = vec![walk.trunk(way)];
     while let Some(node) = walk.stands.iter().position(|stands| !stands) {
         rows.push(walk.trunk(vec![node]));
     }

@@ -9,6 +9,7 @@ mod rows;
 pub(crate) use kinds::{Name, Names, Paper, ProfileName, StreamName, Title, word};
 pub(crate) use rows::LONGEST_DELAY;
 
+use crate::app::is_of_an_app;
 use Preset::{Required, Words};
 use rows::{LINK, ROWS};
 use sojourn_tcp::knobs::{KNOBS, Knob, knob};
@@ -143,8 +144,19 @@ impl Key {
         if self.table.is_empty() { self.name.into() } else { format!("{}.{}", self.table, self.name) }
     }
 
+    /// Whether it is one of those that every direction of a link has.
+    pub fn is_of_a_link(&self) -> bool {
+        DIRECTIONS.iter().any(|(table, _)| *table == self.table)
+            && LINK.iter().any(|key| key.name == self.name)
+    }
+
+    /// Whether it is only for the applications that it is told with.
+    pub fn is_of_some_apps(&self) -> bool {
+        self.table == "flows" && self.name != "segment" && is_of_an_app(self.name)
+    }
+
     /// The key that may stand in its stead, where it must be given.
-    pub(crate) fn instead(&self) -> Option<&'static str> {
+    pub fn instead(&self) -> Option<&'static str> {
         (self.name == "rate" && self.preset == Required).then_some("trace")
     }
 

@@ -11,7 +11,7 @@ use crate::disc::DEFAULT_LAW;
 use crate::links::{Framing, Impairments, Trace};
 use crate::sessions::Ladder;
 use crate::times::{Spread, Start};
-use crate::udp::SEGMENT;
+use crate::udp::{SEGMENT, UDP_HEADER};
 use sojourn_units::param::Quantity;
 use sojourn_units::{Amount, Bytes, LinkRate, SizeDraw, Span, TimeDraw};
 use std::ops::RangeInclusive;
@@ -57,9 +57,8 @@ pub(super) static LINK: &[Key] = &[
     key!("", "trace": Trace = Words("a constant rate"),
         "in the stead of rate; { file = NAME }, a file beside the scenario; { model = \"lte\", mean, volatility, outage } or \
          { model = \"satellite\", mean, interval, gap, spread, frame }" if |_| true,
-        "when the link may send: a recording as Mahimahi's (a number of milliseconds a line, 1504 B each, from the \
-         start when it is over), or a model that draws one; laws are told its mean rate, and framing is tun where \
-         none is given"),
+        "when the link may send: a recording as Mahimahi's, or a model that draws one, as `sojourn explain trace` tells; \
+         laws are told its mean rate, and framing is tun where none is given"),
     key!("", "delay": Span = Required, "at most 1000 s" if |delay| *delay <= LONGEST_DELAY, "propagation delay, one way"),
     key!("", "buffer": Amount = Words("no limit"),
         "whole packets, at least one; or bytes or a time at the link's rate, one packet or more"
@@ -72,11 +71,11 @@ pub(super) static LINK: &[Key] = &[
         "ip, ethernet, pppoe, docsis, ptm, pppoe_ptm, ipoa_vcmux, ipoa_llc, pppoa_vcmux, pppoa_llc, bridged_vcmux, \
          bridged_llc, pppoe_vcmux, pppoe_llc or tun; or { overhead = SIZE, least = SIZE, cells = true } (ATM cells), \
          with blocks = true instead for PTM" if |_| true,
-        "what a packet takes on the wire; buffers and laws count IP packets"),
+        "what a packet takes on the wire, as `sojourn explain framing` tells; buffers and laws count IP packets"),
     key!("", "impairments": Impairments = Words("none"),
-        "any of loss, corrupt, bleach, duplicate (probabilities), bursts = { enter, leave, good, bad }, jitter = TIME or a distribution, \
-         reorder = { probability, late = TIME or a distribution }" if |_| true,
-        "what the wire does to packets after they have been sent"),
+        "any of loss, corrupt, bleach, duplicate (probabilities), bursts = { enter, leave, good, bad }, jitter = TIME \
+         (uniform up to it) or a distribution, reorder = { probability, late = TIME (always this) or a distribution }" if |_| true,
+        "what the wire does to packets after they have been sent, as `sojourn explain impairments` tells"),
 ];
 
 /// All keys but those of [`LINK`] and the knobs of TCP.
@@ -134,7 +133,8 @@ pub(super) static ROWS: &[Key] = &[
         "the nodes that data pass, both ends included"),
     key!("flows", "back": Names = Words("the shortest, by delay, then by links"), "nodes, each with a link to the next" if |_| true,
         "the nodes that acknowledgments pass, both ends included"),
-    whole!("flows", "count" = Whole(1), 1 to 1_000_000, "how many flows; a million in all groups"),
+    whole!("flows", "count" = Whole(1), 1 to 1_000_000,
+        "how many flows, a million in all groups; of rrul how many bulk flows each way, 4 where nothing is said"),
     key!("flows", "app": AppName = Text("bulk"),
         "what they send; bulk: TCP that always has data to send; transfer, mice, web, video, game: TCP now and then; rrul: several classes; cbr, poisson, on_off, lrd, voip and ping: UDP datagrams; \
          see `sojourn list apps`"),
@@ -145,8 +145,10 @@ pub(super) static ROWS: &[Key] = &[
     key!("flows", "size": SizeDraw = Words("of transfer it must be given; of mice the preset's; of web 10 kB; of game 200 B; of datagrams as segment; of ping 84 B"),
         "of datagrams 28 B to 65535 B on average" if |_| true,
         "of transfer, mice, web (an object) and game (an answer): payload, or a distribution of it, in bytes or in full packets; of cbr, poisson, on_off, lrd \
-         and ping: the size of a datagram, headers (28 B) included, or a distribution; what is beyond 65535 B is cut"),
-    key!("flows", "idle": TimeDraw = Words("of mice the preset's; of web 0 s"), "a time, or a distribution of times" if |_| true,
+         and ping: the size of a datagram, headers (28 B) included, or a distribution; what is drawn below 28 B or beyond 65535 B is cut to that. \
+         `sojourn explain distribution` tells how one is written"),
+    key!("flows", "idle": TimeDraw = Words("of mice the preset's; of web 0 s"),
+        "a time, or a distribution of times, as `sojourn explain distribution` tells" if |_| true,
         "of mice and web: the pause from the end of one transfer, or page, to the start of the next"),
     whole!("flows", "objects" = Whole(50), 1 to 10_000, "of web: objects of a page"),
     whole!("flows", "connections" = Whole(6), 1 to 64, "of web: how many fetch them at a time"),
@@ -155,7 +157,7 @@ pub(super) static ROWS: &[Key] = &[
     key!("flows", "chunk": Span = Text("4 s"), "10 ms to 10 min" if |span| CHUNK.contains(span), "of video: how long a chunk plays"),
     key!("flows", "reservoir": Span = Text("8 s"), "of video: up to so much in the buffer the lowest rate is asked for"),
     key!("flows", "cushion": Span = Text("20 s"), "of video: so much above the reservoir the highest"),
-    key!("flows", "request": Bytes = Words("400 B of web, 200 B of video, 100 B of game"), "28 B to 1500 B" if |size| (28..=1500).contains(&size.get()),
+    key!("flows", "request": Bytes = Words("400 B of web, 200 B of video, 100 B of game"), "28 B to 1500 B" if |size| (u64::from(UDP_HEADER)..=1500).contains(&size.get()),
         "of web, video and game: what the receiver asks with, as an IP packet"),
     key!("flows", "preset": Paper = Text("pi_pd"), "pi_pd or arm_pfc" if |_| true,
         "of mice: those of a paper, as `sojourn explain mice` tells"),
@@ -221,7 +223,8 @@ pub(super) static ROWS: &[Key] = &[
         "the link's new propagation delay, and that of its other direction where the two begin alike; packets on the \
          wire keep theirs"),
     key!("at.set", "LINK.disc.KEY": Anything = Words("as it was"), "as in the disc" if |_| true,
-        "a parameter of the link's law, which keeps what it has seen and learnt; what follows from the parameters is \
+        "a parameter of the link's law, NAME.back.disc.KEY of that of the other direction; the law keeps \
+         what it has seen and learnt; what follows from the parameters is \
          reckoned with the link's rate at that time, for the flows and the round trip of the start"),
     whole!("at.set", "CLASS.count" = Words("as it was"), 0 to 1_000_000,
         "how many flows of the class there are; the last ones leave, and those that come back connect anew"),

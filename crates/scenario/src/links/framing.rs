@@ -52,8 +52,8 @@ impl Framing {
     }
 
     /// All that have a name.
-    pub fn pages() -> impl Iterator<Item = &'static Page> {
-        NAMED.iter().map(|(page, _)| page)
+    pub fn named() -> impl Iterator<Item = &'static (Page, Framing)> {
+        NAMED.iter()
     }
 }
 

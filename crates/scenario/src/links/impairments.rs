@@ -74,7 +74,7 @@ impl Bursts {
     }
 }
 
-const KEYS: &[&str] = &["loss", "bursts", "corrupt", "bleach", "jitter", "reorder", "duplicate"];
+pub(crate) const KEYS: &[&str] = &["loss", "bursts", "corrupt", "bleach", "jitter", "reorder", "duplicate"];
 
 impl Quantity for Impairments {
     fn kind() -> Kind {

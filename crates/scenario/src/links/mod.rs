@@ -9,6 +9,8 @@ mod table;
 
 pub use deliveries::{Deliveries, Lte, OPPORTUNITY, Satellite, Trace};
 pub use framing::{Coding, Framing};
+#[cfg(test)]
+pub(crate) use impairments::KEYS as IMPAIRMENT_KEYS;
 pub use impairments::{Bursts, Impairments, Reorder};
 pub use recording::Recording;
 

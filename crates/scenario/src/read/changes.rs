@@ -1,5 +1,6 @@
 //! What changes during the run.
 
+use super::flows::too_many;
 use super::{FASTEST, MOST_FLOWS, Reader, SLOWEST, Section, listed, mean_segment};
 use crate::changes::{Change, MOST_COUNTS, Setting};
 use crate::faults::Place;
@@ -81,6 +82,7 @@ impl Reader {
                 self.flaw(&keys[0].0, &keys[0].1, &what);
             }
         }
+        self.check_numbers(&written, scenario);
         let law = |change: &Change| match change.set {
             Setting::Law(link, _) => Some(link),
             _ => None,
@@ -97,6 +99,20 @@ impl Reader {
             let what =
                 if own.is_some() || fault.key.is_empty() { fault.what.clone() } else { fault.to_string() };
             self.flaw(place, path, &what);
+        }
+    }
+
+    /// Tells which change of a class first makes too many flows, where every class is at its largest.
+    fn check_numbers(&mut self, written: &[Written], scenario: &Scenario) {
+        let mut most: Vec<u64> = scenario.flows.iter().map(|class| class.app.flows(class.count)).collect();
+        let mut total = most.iter().sum::<u64>();
+        for Written { change, keys } in written {
+            let Setting::Count(class, count) = change.set else { continue };
+            let flows = scenario.flows[class].app.flows(count).max(most[class]);
+            total += flows - std::mem::replace(&mut most[class], flows);
+            if total > MOST_FLOWS {
+                return self.flaw(&keys[0].0, &keys[0].1, &too_many(total));
+            }
         }
     }
 

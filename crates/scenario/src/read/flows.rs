@@ -25,16 +25,16 @@ impl Reader {
         if node.is_empty() {
             self.flaw(&node.place, "flows", "is empty; legal: one or more tables [[flows]]");
         }
-        let mut total = 0;
-        for group in &groups {
-            let before = total;
-            total += group.get::<u64>("count").unwrap_or(0);
-            if before <= MOST_FLOWS && total > MOST_FLOWS {
-                let what = format!("{total} flows so far; legal: at most {MOST_FLOWS} in all groups");
-                self.refuse(group, "count", &what);
-            }
-        }
         groups
+    }
+
+    /// Tells where there are too many of a class beside `before`, the flows of the classes that are known.
+    pub(super) fn check_number(&mut self, group: &Section<'_>, class: &Flows, before: &mut u64) {
+        let total = *before + class.app.flows(class.count);
+        if *before <= MOST_FLOWS && total > MOST_FLOWS {
+            self.refuse(group, "count", &too_many(total));
+        }
+        *before = total;
     }
 
     /// The class of a group, or those that it stands for.
@@ -205,6 +205,13 @@ impl Reader {
         };
         read.map_err(|fault| self.inner_fault(node, &path, &fault)).ok()
     }
+}
+
+/// What is said of so many flows of all classes.
+pub(super) fn too_many(flows: u64) -> String {
+    format!(
+        "makes {flows} flows so far, each connection of web and each source of lrd for one; legal: at most {MOST_FLOWS}"
+    )
 }
 
 /// Flows of a class at a time that come by themselves, where nothing is said of it.

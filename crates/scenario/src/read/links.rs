@@ -8,7 +8,7 @@ use crate::links::{Deliveries, Framing, Impairments, Medium, Trace};
 use crate::scenario::Scenario;
 use crate::topology::{Link, Topology};
 use crate::tree::{Node, Tree};
-use sojourn_aqm::Limit;
+use sojourn_aqm::{Limit, Site};
 use sojourn_units::param::Quantity;
 use sojourn_units::{Amount, Bytes, Fault, Rate, Span};
 use std::collections::BTreeSet;
@@ -317,15 +317,16 @@ impl Reader {
 
     /// Puts the discs in front of their links, checked at their places as far as those are known.
     pub(super) fn discs(&mut self, draft: Option<Draft<'_>>, scenario: &mut Option<Scenario>) {
+        let sites = scenario.as_ref().map(Scenario::sites);
         for asked in draft.into_iter().flat_map(|draft| draft.discs) {
-            let Some(disc) = self.disc(&asked, scenario.as_ref()) else { continue };
+            let Some(disc) = self.disc(&asked, sites.as_deref()) else { continue };
             if let Some(scenario) = scenario {
                 asked.links.iter().for_each(|link| scenario.topology.links[*link].disc = Some(disc.clone()));
             }
         }
     }
 
-    fn disc(&mut self, asked: &Asked<'_>, scenario: Option<&Scenario>) -> Option<DiscSpec> {
+    fn disc(&mut self, asked: &Asked<'_>, sites: Option<&[Site]>) -> Option<DiscSpec> {
         let Asked { node, path, links } = asked;
         let Some(node) = node else { return Some(DiscSpec::default()) };
         let read = match &node.tree {
@@ -335,11 +336,9 @@ impl Reader {
                 .and_then(|spec| DiscSpec::parse(&spec)),
         };
         let disc = read.map_err(|fault| self.inner_fault(node, path, &fault)).ok()?;
-        let faults = match scenario {
+        let faults = match sites {
             // What is wrong at several places is told of the first.
-            Some(scenario) => {
-                links.iter().map(|link| disc.faults(&scenario.site(*link))).find(|told| !told.is_empty())
-            }
+            Some(sites) => links.iter().map(|link| disc.faults(&sites[*link])).find(|told| !told.is_empty()),
             None => Some(disc.faults(&somewhere())),
         };
         let faults = faults.unwrap_or_default();

@@ -13,6 +13,7 @@ pub(crate) use apps::TCP_KEYS;
 use crate::faults::{Flaw, MOST_LINES, Place};
 use crate::keys::{Key, Preset, Title, keys_of};
 use crate::scenario::Scenario;
+use crate::series::MOST_CROSSINGS;
 use crate::tree::{Node, Tree};
 use sojourn_aqm::Site;
 use sojourn_units::param::{Kind, Quantity};
@@ -64,11 +65,14 @@ impl Reader {
         let groups = self.groups(&top);
         let network = self.network(&top, &groups);
         let called = self.called(&groups, network.as_ref());
-        let (mut flows, mut read) = (Vec::new(), 0);
+        let (mut flows, mut read, mut number) = (Vec::new(), 0, 0);
         for (group, called) in groups.iter().zip(called) {
             let classes = self.classes(group, called, network.as_ref(), duration);
             read += usize::from(classes.is_some());
-            flows.extend(classes.into_iter().flatten());
+            for class in classes.into_iter().flatten() {
+                self.check_number(group, &class, &mut number);
+                flows.push(class);
+            }
         }
         let warmup = self.within_run(&top, "warmup", duration);
         let sample = self.sample(&top, duration);
@@ -80,6 +84,9 @@ impl Reader {
             Some(Scenario { title, duration, warmup: warmup?, sample, topology, flows, at })
         });
         self.discs(network, &mut scenario);
+        if let Some(scenario) = &scenario {
+            self.check_size(&top, scenario);
+        }
         self.changes(&top, &groups, duration, &mut scenario);
         scenario
     }
@@ -106,8 +113,30 @@ impl Reader {
         if sample < shortest || sample > duration {
             let what = format!("{sample} is out of range; legal: {shortest} to the duration of {duration}");
             self.refuse(top, "sample", &what);
+            return None;
         }
         Some(sample)
+    }
+
+    /// What a run keeps is bounded: each class has a row at each link that it crosses, and each link its series.
+    fn check_size(&mut self, top: &Section<'_>, scenario: &Scenario) {
+        let crossings = scenario.crossings();
+        if crossings > MOST_CROSSINGS {
+            let what = format!(
+                "the data of {} classes cross links with discs {crossings} times in all, and each time has a row; \
+                 legal: {MOST_CROSSINGS} times at most: one class of count = N instead of many alike",
+                scenario.flows.len()
+            );
+            self.refuse(top, "flows", &what);
+        }
+        let shortest = scenario.shortest_step();
+        if let Some(sample) = scenario.sample.filter(|sample| *sample < shortest) {
+            let what = format!(
+                "{sample} is too short for the series of so many links; legal: {shortest} to the duration of {}",
+                scenario.duration
+            );
+            self.refuse(top, "sample", &what);
+        }
     }
 
     /// A rate in bit/s, where packets are of `packet` bytes.

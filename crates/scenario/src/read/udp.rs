@@ -4,7 +4,9 @@ use super::routes::Hosts;
 use super::{FASTEST_ACCESS, Reader, Section};
 use crate::app::{App, AppName};
 use crate::scenario::Access;
-use crate::udp::{DATAGRAM, Datagrams, Lrd, OnOff, PERIOD, PING_EVERY, PING_PACKET, Source, VOICE_PACKET};
+use crate::udp::{
+    DATAGRAM, Datagrams, Lrd, OnOff, PERIOD, PING_EVERY, PING_PACKET, Source, VOICE_PACKET, mean_size,
+};
 use sojourn_units::{Bytes, Draw, Rate, SizeDraw, Span, TimeDraw};
 
 impl Reader {
@@ -129,7 +131,7 @@ pub(super) fn packet_of(group: &Section<'_>) -> Option<f64> {
     let AppName(name) = group.get("app")?;
     // The size of an application over TCP is of what it transfers.
     if group.given("size") && !App::is_tcp_named(name) && App::has_key(name, "size") {
-        return Some(group.get::<SizeDraw>("size")?.bytes(1.0).mean());
+        return group.get::<SizeDraw>("size").map(|size| mean_size(&size));
     }
     match name {
         "voip" => Some(VOICE_PACKET),

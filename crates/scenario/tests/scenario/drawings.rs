@@ -77,6 +77,69 @@ fn a_parking_lot() {
     );
 }
 
+const SLOW: &str = "[bottleneck]\nrate = '10 Mbit/s'\ndelay = '5 ms'\nbuffer = '200 packets'\n";
+
+#[test]
+fn classes_of_a_plain_dumbbell_have_names() {
+    let mice = "[[flows]]\napp = 'mice'\narrivals = { poisson = '50 ms' }\n";
+    let text = format!("{SLOW}{}{mice}", class("long", 3, "left", "right"));
+    drawn(
+        &text,
+        &[
+            "  3 x long --- 100 Mbit/s, 0 s --------------+[ tail_drop | 200 packets ]== 10 Mbit/s, 5 ms ==+-- 3 sinks",
+            "  at most 10000 x mice --- 100 Mbit/s, 0 s --+                                                +-- at most 10000 sinks",
+        ],
+    );
+    let said = scenario(&text).describe();
+    assert!(said.contains("flows       long: 3 x newreno bulk"), "{said}");
+    assert!(said.contains("            mice: newreno mice"), "{said}");
+}
+
+#[test]
+fn a_dumbbell_with_data_both_ways_is_a_graph() {
+    let back = "back = { rate = '2 Mbit/s', buffer = '50 packets', disc = 'codel' }\n";
+    let text = format!("{SLOW}{back}[[flows]]\napp = 'rrul'\n");
+    drawn(
+        &text,
+        &[
+            "                                10 Mbit/s, 5 ms",
+            "                   left --[ tail_drop | 200 packets ]--> right",
+            "                        <----[ codel | 50 packets ]-----",
+            "                                 2 Mbit/s, 5 ms",
+            "",
+            "  4 x rrul-up      o------------------------------------->",
+            "  4 x rrul-down    <-------------------------------------o",
+            "  1 x rrul-ping    o------------------------------------->",
+            "  1 x rrul-ping-be o------------------------------------->",
+            "  1 x rrul-ping-bk o------------------------------------->",
+            "  1 x rrul-ping-ef o------------------------------------->",
+        ],
+    );
+    let said = scenario(&text).describe();
+    for part in [
+        "links       bottleneck: 10 Mbit/s, 5 ms, buffer 200 packets; back 2 Mbit/s, 5 ms, buffer 50 packets\n",
+        "disc        fifo under tail_drop, at bottleneck\n",
+        "disc        fifo under codel, at bottleneck.back\n",
+        ", access 100 Mbit/s, 0 s\n",
+        "way right > left\n",
+    ] {
+        assert!(said.contains(part), "{part:?} is not in:\n{said}");
+    }
+    // One class against the stream is enough.
+    let against = drawing(&format!("{SLOW}{}", class("x", 2, "right", "left")));
+    assert!(against.contains("  2 x x <--"), "{against}");
+}
+
+#[test]
+fn what_is_not_really_many_is_all_told() {
+    let disc = |n: usize| format!("disc = 'red:max={}packets'", 100 + n);
+    let links: String = (0..20).map(|n| link(&format!("n{n}"), &format!("n{}", n + 1), &disc(n))).collect();
+    let classes: String = (0..20).map(|n| class(&format!("class{n}"), 7, &format!("n{n}"), "n20")).collect();
+    let said = scenario(&format!("{links}{classes}")).describe();
+    assert!(said.contains("fifo under red:max=119 packets, at n19-n20\n"), "{said}");
+    assert!(said.contains("  class19: 7 x") && !said.contains(" more "), "{said}");
+}
+
 #[test]
 fn two_bottlenecks_with_what_hangs_at_them() {
     drawn(

@@ -176,7 +176,9 @@ fn values_out_of_range_are_told_with_the_range() {
     told(
         11,
         "count = 1_000_000",
-        &["f.toml:23: flows[1].count: 1000001 flows so far; legal: at most 1000000 in all groups"],
+        &[
+            "f.toml:23: flows[1].count: makes 1000001 flows so far, each connection of web and each source of lrd for one; legal: at most 1000000",
+        ],
     );
     told(
         16,

@@ -198,3 +198,81 @@ fn classes_have_names_of_their_own() {
     told(named(&format!("{FLOWS}name = 'a'\n{FLOWS}name = 'a'")), "is the name of a class before it");
     told(named(&format!("{FLOWS}name = 'bottleneck'")), "is the name of a link");
 }
+
+/// A disc for one of several links: the others keep theirs; one that is a buffer alone may be meant.
+#[test]
+fn a_disc_for_one_link() {
+    let home = "title = 'a home'\nduration = '10 s'\n[home]\n\
+                up = { rate = '2 Mbit/s', delay = '5 ms', buffer = '50 packets', disc = 'codel' }\n\
+                down = { rate = '20 Mbit/s', delay = '5 ms', disc = 'pie' }\n[[flows]]\n";
+    let scenario = parse(home).unwrap();
+    let laws = |scenario: &Scenario| {
+        let laws = ["up", "down"].map(|name| scenario.topology.link(name).unwrap());
+        laws.map(|link| scenario.topology.links[link].disc.as_ref().unwrap().law.clone())
+    };
+    let up = scenario.at_link("up").unwrap().with_disc("red").unwrap();
+    assert_eq!((laws(&up), up.disc_label()), (["red".into(), "pie".into()], "red".into()));
+    let all = up.at_link("down").unwrap().with_disc("pi").unwrap();
+    assert_eq!(laws(&all), ["red", "pi"]);
+    assert_eq!(laws(&scenario.with_disc("pi").unwrap()), ["pi", "pi"]);
+    let refused = |result: Result<Scenario, Faults>| result.unwrap_err().lines().to_vec();
+    assert_eq!(
+        refused(scenario.at_link("uo")),
+        ["\"uo\" is no link with a disc; did you mean \"up\"? (legal: up, down)"]
+    );
+    // Where it is for several links, what is wrong is told with the link at which it is.
+    let spec = "red:min=20packets,max=60packets";
+    let what = "red.max: 60 packets is above the buffer of 50 packets";
+    let told = refused(scenario.with_disc(spec));
+    assert!(told.len() == 1 && told[0].starts_with(&format!("up: {what}")), "{told:?}");
+    let told = refused(scenario.at_link("up").unwrap().with_disc(spec));
+    assert!(told.len() == 1 && told[0].starts_with(what), "{told:?}");
+    assert!(scenario.at_link("down").unwrap().with_disc(spec).is_ok());
+    let links = "title = 'a line'\nduration = '10 s'\n[[links]]\nname = 'down'\nfrom = 'a'\nto = 'b'\nrate = '2 Mbit/s'\n\
+                 delay = '5 ms'\ndisc = 'pie'\n[[links]]\nname = 'up'\nfrom = 'b'\nto = 'c'\nrate = '2 Mbit/s'\ndelay = '5 ms'\n\
+                 buffer = '50 packets'\n[[flows]]\nfrom = 'a'\nto = 'c'\n";
+    let buffer = parse(links).unwrap();
+    assert_eq!(laws(&buffer.with_disc("pi").unwrap()), ["tail_drop", "pi"]);
+    assert_eq!(laws(&buffer.at_link("up").unwrap().with_disc("pi").unwrap()), ["pi", "pie"]);
+}
+
+/// A chain with a disc at each of 99 links.
+fn chain(flows: &str) -> Result<Scenario, Faults> {
+    let tables = "[parking_lot]\nrouters = 100\nrate = '10 Mbit/s'\ndelay = '1 ms'\nbuffer = '100 packets'";
+    network(tables, flows)
+}
+
+#[test]
+fn a_series_is_bounded_over_all_links() {
+    let scenario = chain("").unwrap();
+    // 99 links of 15 columns and a class each: 20 000 000 values are 12 626 steps.
+    assert_eq!(scenario.step(), Span::from_millis(5));
+    let sampled = |sample: &str| parse(&format!("sample = '{sample}'\n{}", as_toml(&scenario)));
+    assert_eq!(sampled("1 ms").unwrap().step(), Span::from_millis(1));
+    told(
+        sampled("100 us"),
+        "sample: 100 us is too short for the series of so many links; legal: 792.017 us to",
+    );
+    let large = network(
+        "[parking_lot]\nrouters = 1000\nrate = '10 Mbit/s'\ndelay = '1 ms'\nbuffer = '100 packets'",
+        "from = 'r1'\nto = 'r2'",
+    );
+    assert_eq!(large.unwrap().step(), Span::from_millis(10), "1000 steps, not 2000");
+}
+
+#[test]
+fn rows_of_classes_at_links_are_bounded() {
+    let flows = |classes: usize| "[[flows]]\n".repeat(classes - 1);
+    assert!(chain(&flows(1010)).is_ok());
+    told(chain(&flows(1011)), "flows: the data of 1011 classes cross links with discs 100089 times in all");
+}
+
+#[test]
+fn the_sites_of_all_links_are_those_of_each() {
+    let flows = "count = 3\n[[flows]]\nfrom = 'r2'\nto = 'r9'\nsegment = '500 B'\n[[flows]]\napp = 'ping'\n\
+                 [[flows]]\nfrom = 'r9'\nto = 'r3'\ncount = 2\naccess.delay = '3 ms'";
+    let scenario = chain(flows).unwrap();
+    for (link, site) in scenario.sites().into_iter().enumerate() {
+        assert_eq!(site, scenario.site(link), "{}", scenario.topology.links[link].name);
+    }
+}

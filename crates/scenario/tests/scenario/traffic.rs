@@ -140,6 +140,44 @@ fn what_cannot_be_is_told_in_one_line() {
     assert!(with("arrivals = { poisson = \"1 s\" }; stop = \"500 ms\"").is_ok());
 }
 
+/// What is bounded is what a run makes: connections of web, sources of lrd, the classes of rrul, and all that may come.
+#[test]
+fn a_million_flows_are_a_million_connections() {
+    let many = |flows: u64| {
+        format!(
+            "makes {flows} flows so far, each connection of web and each source of lrd for one; legal: at most 1000000"
+        )
+    };
+    let change = |count: u32| format!("; [[at]]; time = \"1 s\"; set = {{ \"a.count\" = {count} }}");
+    let web = "name = \"a\"; app = \"web\"; connections = 50; count = 10000";
+    let lrd = "name = \"a\"; app = \"lrd\"; rate = \"1 Mbit/s\"; sources = 1000; count = 1000";
+    let rrul = "app = \"rrul\"; count = 499998; start = \"0 s\"";
+    for (legal, not, key, flows) in [
+        (web.to_string(), web.replace("10000", "20001"), "flows[0].count", 1_000_050),
+        (lrd.to_string(), lrd.replace("= 1000;", "= 1001;"), "flows[0].count", 1_001_000),
+        (rrul.to_string(), rrul.replace("8;", "9;"), "flows[0].count", 1_000_001),
+        (
+            format!("{web}{}", change(20_000)),
+            format!("{web}{}", change(20_001)),
+            "at[0].set.a.count",
+            1_000_050,
+        ),
+    ] {
+        let parse = |lines: &str| {
+            // What the least scenario says of its flows comes before the schedule.
+            let (group, at) = lines.split_once("; [[at]]").map_or((lines, String::new()), |(group, at)| {
+                (group, format!("\n[[at]]{}", at.replace("; ", "\n")))
+            });
+            let text = LEAST.replace("[[flows]]", &format!("[[flows]]\n{}", group.replace("; ", "\n")));
+            Scenario::parse(format!("{text}{at}").as_bytes(), "f.toml", &[])
+        };
+        parse(&legal).unwrap_or_else(|faults| panic!("{legal}: {faults}"));
+        let faults = parse(&not).expect_err(&not);
+        let [line] = faults.lines() else { panic!("{not}: {:?}", faults.lines()) };
+        assert!(line.ends_with(&format!(" {key}: {}", many(flows))), "{line}");
+    }
+}
+
 #[test]
 fn the_random_streams_of_a_class_go_by_itself() {
     let streams = |lines: &str| -> Vec<String> {

@@ -290,7 +290,7 @@ fn the_description_tells_what_would_run() {
     let said = parse(WHOLE).unwrap().describe();
     for part in [
         "Everything at once\n",
-        "50 sources --- 10 Mbit/s, 38 ms to 42 ms --+[ pi | 300 packets ]== 10 Mbit/s, 20 ms ==+-- 50 sinks\n",
+        "50 x bulk --- 10 Mbit/s, 38 ms to 42 ms --+[ pi | 300 packets ]== 10 Mbit/s, 20 ms ==+-- 50 sinks\n",
         "target = 100 packets\n",
         "rate = 160 Hz (160 Hz, the example of Hollot et al. 2002, or",
         "50 x newreno bulk, ns2 profile, initial_window = 4, min_rto = 1 s, delayed_ack = true, segments of 1000 B, ECN, \
@@ -310,7 +310,7 @@ fn one_is_told_as_one_and_like_round_trips_once() {
     let more = one.map(|(key, value)| (key.to_string(), value.to_string()));
     let small = b"title = \"small\"\nduration = \"9 s\"\n[bottleneck]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n[[flows]]\n";
     let said = Scenario::parse(small, "small.toml", &more).unwrap().describe();
-    for part in ["  1 source --- ", "[ tail_drop | 1 packet ]", "+-- 1 sink\n", "buffer      1 packet\n"] {
+    for part in ["  1 x bulk --- ", "[ tail_drop | 1 packet ]", "+-- 1 sink\n", "buffer      1 packet\n"] {
         assert!(said.contains(part), "{part:?} is not in:\n{said}");
     }
     let line = said.lines().find(|line| line.starts_with("base RTT")).unwrap();

@@ -79,7 +79,7 @@ impl Lte {
     }
 
     /// The next opportunity.
-    pub(super) fn next(&mut self) -> (Time, u32) {
+    pub(super) fn next(&mut self) -> (Time, u64) {
         loop {
             // A Poisson process has no memory: after a jump the gap is drawn anew.
             if self.level > 0 {

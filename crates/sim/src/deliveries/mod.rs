@@ -129,13 +129,13 @@ impl Deliveries {
 impl Cursor {
     fn new(mut schedule: Schedule) -> Cursor {
         let (time, count) = schedule.next();
-        Cursor { schedule, time, bytes: u64::from(count) * u64::from(OPPORTUNITY), before: 0 }
+        Cursor { schedule, time, bytes: count * u64::from(OPPORTUNITY), before: 0 }
     }
 
     fn advance(&mut self) {
         self.before += self.bytes;
         let (time, count) = self.schedule.next();
-        (self.time, self.bytes) = (time, u64::from(count) * u64::from(OPPORTUNITY));
+        (self.time, self.bytes) = (time, count * u64::from(OPPORTUNITY));
     }
 
     /// Goes to the first opportunities after `now`.
@@ -148,7 +148,7 @@ impl Cursor {
 
 impl Schedule {
     /// The next time, and how many opportunities there are: at least one. No time is before the last.
-    fn next(&mut self) -> (Time, u32) {
+    fn next(&mut self) -> (Time, u64) {
         match self {
             Schedule::Recorded(recorded) => recorded.next(),
             Schedule::Lte(lte) => lte.next(),

@@ -19,7 +19,7 @@ impl Recorded {
     }
 
     /// The next time, and how many stamps there are.
-    pub(super) fn next(&mut self) -> (Time, u32) {
+    pub(super) fn next(&mut self) -> (Time, u64) {
         let stamps = self.recording.stamps();
         let stamp = stamps[self.place];
         let alike = stamps[self.place..].iter().take_while(|other| **other == stamp).count();
@@ -28,7 +28,7 @@ impl Recorded {
         if self.place == stamps.len() {
             (self.place, self.base) = (0, self.base + u64::from(self.recording.period()));
         }
-        (time, alike as u32)
+        (time, alike as u64)
     }
 }
 
@@ -42,7 +42,7 @@ mod tests {
     fn it_wraps_round_at_its_last_stamp() {
         let recording = Recording::parse("x", b"0\n2\n2\n7\n").unwrap();
         let mut recorded = Recorded::new(&recording);
-        let told: Vec<(u64, u32)> = (0..7)
+        let told: Vec<(u64, u64)> = (0..7)
             .map(|_| recorded.next())
             .map(|(time, count)| (time.nanos() / NANOS_PER_MILLI, count))
             .collect();

@@ -46,7 +46,7 @@ impl Satellite {
     }
 
     /// The next frame that carries anything.
-    pub(super) fn next(&mut self) -> (Time, u32) {
+    pub(super) fn next(&mut self) -> (Time, u64) {
         loop {
             if self.frame == self.frames {
                 self.start += self.plan.interval;
@@ -56,9 +56,10 @@ impl Satellite {
             self.frame += 1;
             self.earned += self.earns;
             if self.earned >= 1.0 {
-                let count = self.earned as u32;
-                self.earned -= f64::from(count);
-                return (self.start + self.plan.gap + self.plan.frame.saturating_mul(self.frame), count);
+                let count = self.earned.trunc();
+                self.earned -= count;
+                let time = self.start + self.plan.gap + self.plan.frame.saturating_mul(self.frame);
+                return (time, count as u64);
             }
         }
     }
@@ -96,7 +97,7 @@ mod tests {
             let Some(place) = counts.get_mut((time.nanos() / plan.interval.nanos()) as usize) else {
                 return counts;
             };
-            *place += f64::from(count);
+            *place += count as f64;
         }
     }
 
@@ -117,6 +118,23 @@ mod tests {
         let expected = 100e6 * 15.0 / (1504.0 * 8.0);
         let counts = intervals(links::Satellite { spread: 0.0, ..plan() }, 20);
         assert!(counts.iter().all(|count| (count - expected).abs() <= 1.5), "{counts:?}, {expected}");
+    }
+
+    /// However much comes at once: some 6e9 opportunities at the end of each frame of 12 minutes.
+    #[test]
+    fn a_long_frame_of_a_fast_link_loses_nothing() {
+        let hour = Span::from_secs(3600);
+        let slow = links::Satellite {
+            mean: Rate::from_bits_per_second(100e9),
+            interval: hour,
+            gap: Span::ZERO,
+            spread: 0.0,
+            frame: Span::from_secs(720),
+        };
+        let expected = 100e9 * 3600.0 / (1504.0 * 8.0);
+        // What comes at the very end of an interval is counted with the next one.
+        let counts = intervals(slow, 4);
+        assert!(counts[1..].iter().all(|count| (count - expected).abs() <= 1.5), "{counts:?}, {expected}");
     }
 
     #[test]

@@ -11,8 +11,8 @@ use sojourn_aqm::{Law, Limit, Site, catalogue};
 use sojourn_scenario::Spread;
 use sojourn_scenario::links::{self, Coding, Framing, Impairments, Lte, Recording, Satellite};
 use sojourn_sim::network::{
-    AppPlan, Arrivals, Change, ClassPlan, Datagrams, FlowPlan, GamePlan, Hop, Joining, LinkChange, LinkPlan,
-    Network, OnOffSum, SizePlan, SourcePlan, Spacing, VideoPlan, WebPlan,
+    AppPlan, Arrivals, Change, ClassPlan, DatagramsPlan, FlowPlan, GamePlan, Hop, Joining, LinkChange,
+    LinkPlan, Network, OnOffSum, SizePlan, SourcePlan, Spacing, VideoPlan, WebPlan,
 };
 use sojourn_sim::{Deliveries, Packet, Simulation, Wire};
 use sojourn_tcp::{Config, LimitedTransmit, Pipe, Profile};
@@ -227,7 +227,7 @@ fn app(draws: &mut Draws, kind: Kind) -> SourcePlan {
     SourcePlan::App(config.into(), app)
 }
 
-fn datagrams(draws: &mut Draws, kind: Kind) -> Datagrams {
+fn datagrams(draws: &mut Draws, kind: Kind) -> DatagramsPlan {
     let period = |draws: &mut Draws| {
         let mean = if kind.round { 0.1 } else { draws.between(0.01, 0.5) };
         match draws.below(3) {
@@ -245,7 +245,7 @@ fn datagrams(draws: &mut Draws, kind: Kind) -> Datagrams {
         3 => Spacing::Lrd(OnOffSum { sources: draws.below(9) as u32 + 1, hurst: 0.8, on: 0.1, off: 0.1 }),
         _ => Spacing::Voice { spurts: draws.chance(0.5) },
     };
-    Datagrams {
+    DatagramsPlan {
         name: format!("datagrams {}", draws.below(1 << 30)),
         rate: if kind.round { draws.pick(&[50.0, 100.0, 200.0]) } else { draws.between(5.0, 400.0) },
         spacing,

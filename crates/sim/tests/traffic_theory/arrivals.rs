@@ -1,7 +1,7 @@
 //! How many datagrams are sent in equal steps of time.
 
 use super::{free, over};
-use sojourn_sim::network::Datagrams;
+use sojourn_sim::network::DatagramsPlan;
 use sojourn_sim::{Probe, Simulation};
 use sojourn_units::{Span, Time};
 
@@ -21,7 +21,7 @@ impl Probe for Counts {
 }
 
 /// The datagrams of all sources together in so many steps, under one seed.
-pub(crate) fn counts(sources: Vec<Datagrams>, step: Span, steps: usize, seed: u64) -> Vec<f64> {
+pub(crate) fn counts(sources: Vec<DatagramsPlan>, step: Span, steps: usize, seed: u64) -> Vec<f64> {
     let counts = Counts { step, sent: vec![0.0; steps] };
     let mut simulation = Simulation::new(over(vec![free()], sources, None), seed, counts);
     simulation.advance(Time::ZERO + step * steps as u64);

@@ -6,16 +6,16 @@ mod little;
 mod on_off;
 mod waiting;
 
-use sojourn_sim::network::{ClassPlan, Datagrams, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
+use sojourn_sim::network::{ClassPlan, DatagramsPlan, FlowPlan, LinkPlan, Network, SourcePlan, Spacing};
 use sojourn_units::{Rate, Span, Time};
 
 /// A source of datagrams of 1000 B; `rate` in datagrams per second.
-fn datagrams(rate: f64, spacing: Spacing) -> Datagrams {
-    Datagrams::plain("udp/0", rate, spacing, 1000)
+fn datagrams(rate: f64, spacing: Spacing) -> DatagramsPlan {
+    DatagramsPlan::plain("udp/0", rate, spacing, 1000)
 }
 
 /// Flows from the very start on over one link after the other.
-fn over(links: Vec<LinkPlan>, sources: Vec<Datagrams>, stop: Option<Time>) -> Network {
+fn over(links: Vec<LinkPlan>, sources: Vec<DatagramsPlan>, stop: Option<Time>) -> Network {
     let flow = |source| FlowPlan {
         class: 0,
         member: 0,

@@ -8,7 +8,7 @@ use super::{BATCHES, datagrams, interval, over};
 use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::{Limit, Site};
-use sojourn_sim::network::{Datagrams, LinkPlan, Spacing};
+use sojourn_sim::network::{DatagramsPlan, LinkPlan, Spacing};
 use sojourn_sim::{Probe, Simulation};
 use sojourn_units::{Draw, Rate, Span, Stream, Time};
 
@@ -43,7 +43,7 @@ fn check(name: &str, size: &Draw, seed: u64) {
         let site = Site { rate, packet: 500.0, limit: f64::INFINITY, flows: None, base_rtt: None };
         let disc = Fifo::new(TailDrop, Limit::Unlimited, site, Stream::named(1, "disc"));
         let link = LinkPlan { disc: Some(Box::new(disc)), ..LinkPlan::plain(rate, Span::from_millis(10)) };
-        let arrivals = Datagrams { size: size.clone(), ..datagrams(load / service, Spacing::Poisson) };
+        let arrivals = DatagramsPlan { size: size.clone(), ..datagrams(load / service, Spacing::Poisson) };
         let empty = [0.0; BATCHES + 1];
         let batch = Span::from_secs(if load > 0.8 { 20 } else { 10 });
         let waits = Waits { batch, count: empty, sum: empty, waited: empty };

@@ -9,13 +9,12 @@ mod on_off;
 mod poisson;
 mod voice;
 
-use crate::network::{self, OnOffSum, Spacing};
+use crate::network::{DatagramsPlan, OnOffSum, Spacing};
 use even::Even;
 use lrd::Lrd;
 use on_off::OnOff;
 use poisson::Poisson;
-use sojourn_scenario as scenario;
-use sojourn_scenario::OnOff as OnOffPlan;
+use sojourn_scenario::{self as scenario, DATAGRAM};
 use sojourn_units::{Draw, Ecn, Stream, Time};
 use voice::Voice;
 
@@ -55,12 +54,12 @@ struct Draws<'a> {
 }
 
 /// The plan of what a scenario says, for a flow that has no name yet.
-pub(crate) fn plan(of: &scenario::Datagrams, ecn: bool) -> network::Datagrams {
+pub(crate) fn plan(of: &scenario::Datagrams, ecn: bool) -> DatagramsPlan {
     let rate = of.rate().packets_per_second(of.mean_size());
     let spacing = match &of.source {
         scenario::Source::Cbr(_) | scenario::Source::Ping(_) => Spacing::Even,
         scenario::Source::Poisson(_) => Spacing::Poisson,
-        scenario::Source::OnOff(OnOffPlan { on, off, .. }) => {
+        scenario::Source::OnOff(scenario::OnOff { on, off, .. }) => {
             Spacing::OnOff { on: on.seconds().clone(), off: off.seconds().clone() }
         }
         scenario::Source::Lrd(lrd) => Spacing::Lrd(OnOffSum {
@@ -72,12 +71,12 @@ pub(crate) fn plan(of: &scenario::Datagrams, ecn: bool) -> network::Datagrams {
         scenario::Source::Voip { spurts } => Spacing::Voice { spurts: *spurts },
     };
     let echo = matches!(of.source, scenario::Source::Ping(_));
-    network::Datagrams { name: String::new(), rate, spacing, size: of.size.bytes(1.0), ecn, echo }
+    DatagramsPlan { name: String::new(), rate, spacing, size: of.size.bytes(1.0), ecn, echo }
 }
 
 impl Datagrams {
     /// From its plan, under this seed; it starts at `start`.
-    pub(crate) fn new(plan: network::Datagrams, seed: u64, start: Time) -> Datagrams {
+    pub(crate) fn new(plan: DatagramsPlan, seed: u64, start: Time) -> Datagrams {
         let draws = Draws { seed, name: &plan.name };
         let mut source = Source::new(plan.rate, plan.spacing, draws, start);
         Datagrams {
@@ -98,8 +97,8 @@ impl Datagrams {
     /// The datagram that is sent now.
     pub(crate) fn send(&mut self) -> Datagram {
         self.next = self.source.next();
-        let len = self.sizes.sample(&mut self.size_draws).round().max(1.0) as u16;
-        Datagram { len, ecn: self.ecn }
+        let size = self.sizes.sample(&mut self.size_draws).round();
+        Datagram { len: size.clamp(*DATAGRAM.start(), *DATAGRAM.end()) as u16, ecn: self.ecn }
     }
 
     /// A datagram of `len` bytes has come to the receiver: the one that it sends back, if it does.

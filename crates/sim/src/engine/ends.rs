@@ -1,0 +1,208 @@
+//! Legs, and the endpoints behind them. `at` is when it happens, which may lie ahead.
+
+use super::Simulation;
+use crate::event::{Event, Kind};
+use crate::flow::{Source, State};
+use crate::leg::End;
+use crate::member::NOBODY;
+use crate::packet::Packet;
+use crate::probe::Probe;
+use sojourn_scenario::UDP_HEADER;
+use sojourn_units::Time;
+
+impl<P: Probe> Simulation<P> {
+    /// A packet enters its leg.
+    pub(super) fn travel(&mut self, mut at: Time, packet: Packet) {
+        let place = packet.leg as usize;
+        let (leg, next) = (self.legs[place], self.legs[place + 1]);
+        for link in &mut self.private[leg.from as usize..next.from as usize] {
+            at = link.send(at, packet.size(), &mut self.speeds);
+        }
+        match leg.end() {
+            End::Link(link) => {
+                let next = &mut self.links[link as usize].inbox;
+                let earlier = at < next.first();
+                next.push(self.now, at, packet);
+                if earlier {
+                    self.schedule_drain(link);
+                }
+            }
+            End::Receiver => self.receive(at, packet),
+            End::Sender => self.acknowledge(at, packet),
+            End::Wire(wire) => self.carry(at, wire, packet),
+        }
+    }
+
+    /// A packet that would come to the far end of a link at `at` meets what the wire does to it.
+    #[cold]
+    #[inline(never)]
+    fn carry(&mut self, at: Time, wire: u32, packet: Packet) {
+        let (link, wire) = &mut self.wires[wire as usize];
+        let fate = wire.carry(at);
+        let mut packet = packet.on_next_leg();
+        if (fate.lost || fate.corrupt) && !packet.is_damaged() {
+            self.probe.lost(fate.at, *link, packet.flow_number());
+        }
+        if fate.lost {
+            return self.pool.free(packet);
+        }
+        if fate.corrupt {
+            packet = self.pool.damage(packet);
+        }
+        if fate.bleached {
+            packet.bleach();
+        }
+        let copy = fate.twice.then(|| self.pool.copy(packet));
+        self.travel(fate.at, packet);
+        if let Some(copy) = copy {
+            self.travel(fate.at, copy);
+        }
+    }
+
+    /// A packet comes to the receiver, which may answer.
+    #[expect(clippy::inline_always, reason = "every packet calls it once")]
+    #[inline(always)]
+    pub(super) fn receive(&mut self, at: Time, packet: Packet) {
+        let number = packet.flow_number();
+        let flow = &self.flows[number as usize];
+        let timer = flow.receiver_timer;
+        if flow.member != NOBODY && !self.admits(at, packet) {
+            return;
+        }
+        if timer.may_be_before(at) {
+            self.acknowledge_before(at, number);
+        }
+        let flow = &mut self.flows[number as usize];
+        let Source::Tcp(connection) = &mut flow.source else { return self.receive_datagram(at, packet) };
+        // Its checksum gives a damaged one away.
+        let Some(segment) = self.pool.take(packet) else { return };
+        let (reverse, member) = (flow.reverse, flow.member);
+        let receiver = &mut connection.receiver;
+        let slow = receiver.read_by(at).is_some();
+        if slow {
+            let since = self.readers.insert(number, at).unwrap_or(Time::ZERO);
+            self.probe.read(since, at, number, &|time| receiver.read_by(time).unwrap_or_default());
+        }
+        let before = receiver.delivered();
+        let answer = receiver.on_segment(at, segment);
+        let end = receiver.delivered();
+        if let Some(time) = flow.receiver_timer.needs(receiver.next_timeout()) {
+            self.events.push(time, Event::new(Kind::Receiver, number));
+        }
+        if !slow {
+            self.probe.received(at, number, end - before);
+        }
+        if member != NOBODY && end > before {
+            self.note_delivered(at, number, end);
+        }
+        if let Some(ack) = answer {
+            let packet = self.pool.of_segment(ack, number, reverse);
+            if member != NOBODY {
+                self.label(packet, |errand| errand.hears);
+            }
+            self.travel(at, packet);
+        }
+    }
+
+    /// An acknowledgment that is due before `at` is on its way before.
+    pub(super) fn acknowledge_before(&mut self, at: Time, number: u32) {
+        loop {
+            let flow = &mut self.flows[number as usize];
+            let Source::Tcp(connection) = &mut flow.source else { return };
+            let receiver = &mut connection.receiver;
+            let Some(due) = receiver.next_timeout().filter(|due| *due < at) else { return };
+            if let Some(ack) = receiver.on_timeout(due) {
+                let packet = self.pool.of_segment(ack, number, flow.reverse);
+                if flow.member != NOBODY {
+                    self.label(packet, |errand| errand.hears);
+                }
+                self.travel(due, packet);
+            }
+        }
+    }
+
+    /// A datagram comes to the receiver, which may send it back.
+    fn receive_datagram(&mut self, at: Time, packet: Packet) {
+        let number = packet.flow_number();
+        // Its checksum gives a damaged one away.
+        let Some(sent) = self.pool.take_datagram(packet) else { return };
+        let payload = packet.size().saturating_sub(UDP_HEADER);
+        self.probe.received(at, number, u64::from(payload));
+        self.probe.datagram(at, number, at.since(sent));
+        let flow = &self.flows[number as usize];
+        let Source::Datagrams(datagrams) = &flow.source else { return };
+        if let Some(answer) = datagrams.answer(packet.size() as u16) {
+            // It carries the time of the question.
+            let packet = self.pool.datagram(sent, answer, number, flow.reverse);
+            self.travel(at, packet);
+        }
+    }
+
+    /// An acknowledgment comes to the sender, or a request, or a datagram that was sent back.
+    fn acknowledge(&mut self, at: Time, packet: Packet) {
+        let number = packet.flow_number();
+        // What is due before happens before.
+        loop {
+            let flow = &self.flows[number as usize];
+            let Source::Tcp(_) = &flow.source else {
+                let Some(sent) = self.pool.take_datagram(packet) else { return };
+                return self.probe.rtt(at, number, at.since(sent));
+            };
+            let stop = flow.stop;
+            let due = if flow.sender_timer.may_be_before(at) { flow.deadline() } else { None };
+            if let Some(due) = due.filter(|due| *due < at && *due <= stop) {
+                self.expire(due, number);
+            } else if stop < at {
+                self.stop(stop, number);
+            } else if flow.member == NOBODY {
+                return self.take_acknowledgment(at, packet);
+            } else {
+                return self.hear(at, packet);
+            }
+        }
+    }
+
+    /// An acknowledgment comes to the sender.
+    #[expect(clippy::inline_always, reason = "every packet calls it once")]
+    #[inline(always)]
+    pub(super) fn take_acknowledgment(&mut self, at: Time, packet: Packet) {
+        let number = packet.flow_number();
+        let Source::Tcp(connection) = &mut self.flows[number as usize].source else { return };
+        let Some(segment) = self.pool.take(packet) else { return };
+        let progress = connection.sender.on_segment(at, segment);
+        if let Some(rtt) = progress.rtt {
+            self.probe.rtt(at, number, rtt);
+        }
+        self.pump(at, number);
+    }
+
+    /// Sends what the sender may send.
+    pub(super) fn pump(&mut self, at: Time, number: u32) {
+        loop {
+            let flow = &mut self.flows[number as usize];
+            let Source::Tcp(connection) = &mut flow.source else { return };
+            let Some(segment) = connection.sender.poll_transmit(at) else {
+                if let Some(time) = flow.sender_timer.needs(connection.sender.next_timeout()) {
+                    self.events.push(time, Event::new(Kind::Sender, number));
+                }
+                if flow.state == State::Sending {
+                    self.probe.window(at, number, connection.window());
+                }
+                return;
+            };
+            let packet = self.pool.of_segment(segment, number, flow.forward);
+            if flow.member != NOBODY {
+                self.label(packet, |errand| errand.sends);
+            }
+            self.travel(at, packet);
+        }
+    }
+
+    /// The sender's timer expires.
+    pub(super) fn expire(&mut self, at: Time, number: u32) {
+        if let Source::Tcp(connection) = &mut self.flows[number as usize].source {
+            connection.sender.on_timeout(at);
+            self.pump(at, number);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What flows do by themselves: they start, stop, and send what is due.
+
+use super::Simulation;
+use crate::event::{Event, Kind};
+use crate::flow::{Source, State};
+use crate::member::NOBODY;
+use crate::probe::Probe;
+use sojourn_units::Time;
+
+impl<P: Probe> Simulation<P> {
+    pub(super) fn start(&mut self, number: u32) {
+        let member = self.flows[number as usize].member;
+        if member != NOBODY {
+            return self.start_member(member);
+        }
+        let flow = &mut self.flows[number as usize];
+        flow.state = State::Sending;
+        match &mut flow.source {
+            Source::Tcp(connection) => {
+                connection.sender.supply(u64::MAX);
+                connection.sender.open();
+                self.pump(self.now, number);
+            }
+            Source::Datagrams(_) => self.schedule_datagram(number),
+        }
+    }
+
+    pub(super) fn stop(&mut self, at: Time, number: u32) {
+        let flow = &mut self.flows[number as usize];
+        if flow.stop != at {
+            return;
+        }
+        flow.stop = Time::NEVER;
+        match flow.state {
+            State::Waiting if flow.member != NOBODY => flow.state = State::Idle,
+            State::Waiting | State::Sending => {
+                flow.state = State::Stopped;
+                let member = flow.member;
+                if let Source::Tcp(connection) = &mut flow.source {
+                    connection.sender.stop();
+                    self.probe.stopped(at, number);
+                }
+                if member != NOBODY {
+                    // FIN goes out also where nothing is under way.
+                    self.pump(at, number);
+                    self.note_acknowledged(at, number);
+                }
+            }
+            State::Stopped | State::Done | State::Idle => {}
+        }
+    }
+
+    pub(super) fn sender_timer(&mut self, number: u32) {
+        let now = self.now;
+        let flow = &mut self.flows[number as usize];
+        match &mut flow.source {
+            Source::Tcp(_) => {
+                if flow.sender_timer.is_due(now) {
+                    let due = flow.deadline();
+                    if due.is_some_and(|due| due <= now) {
+                        self.expire(now, number);
+                    } else if let Some(time) = flow.sender_timer.needs(due) {
+                        self.events.push(time, Event::new(Kind::Sender, number));
+                    }
+                }
+            }
+            Source::Datagrams(datagrams) => {
+                if !flow.sender_timer.is_due(now) || flow.state != State::Sending {
+                    return;
+                }
+                if datagrams.next() > now {
+                    return self.schedule_datagram(number);
+                }
+                let packet = self.pool.datagram(now, datagrams.send(), number, flow.forward);
+                self.schedule_datagram(number);
+                self.probe.sent(now, number);
+                self.travel(now, packet);
+            }
+        }
+    }
+
+    /// Asks the source of datagrams again when the next one is due.
+    pub(super) fn schedule_datagram(&mut self, number: u32) {
+        let flow = &mut self.flows[number as usize];
+        let Source::Datagrams(datagrams) = &flow.source else { return };
+        let next = Some(datagrams.next()).filter(|next| *next < Time::NEVER);
+        if let Some(time) = flow.sender_timer.needs(next) {
+            self.events.push(time, Event::new(Kind::Sender, number));
+        }
+    }
+
+    pub(super) fn receiver_timer(&mut self, number: u32) {
+        let now = self.now;
+        let flow = &mut self.flows[number as usize];
+        let Source::Tcp(connection) = &mut flow.source else { return };
+        if !flow.receiver_timer.is_due(now) {
+            return;
+        }
+        let answer = connection.receiver.on_timeout(now);
+        if let Some(time) = flow.receiver_timer.needs(connection.receiver.next_timeout()) {
+            self.events.push(time, Event::new(Kind::Receiver, number));
+        }
+        if let Some(ack) = answer {
+            let packet = self.pool.of_segment(ack, number, flow.reverse);
+            if flow.member != NOBODY {
+                self.label(packet, |errand| errand.hears);
+            }
+            self.travel(now, packet);
+        }
+    }
+}
