@@ -132,7 +132,9 @@ def scenario() -> str:
 
 def topic(name: str) -> str:
     """The forms of a thing that many keys have."""
-    return _table(["written", "meaning"], ([f"`{form}`", about] for form, about in catalogue.explain(name)["forms"]))
+    return _table(
+        ["written", "meaning"], ([f"`{form}`", about] for form, about in catalogue.explain(name)["forms"])
+    )
 
 
 def metrics() -> str:

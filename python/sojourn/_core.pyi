@@ -305,6 +305,9 @@ class Scenario:
     def guests(self) -> list[tuple[int, CongestionControl]]:
         """The congestion controls in Python with the places of their groups of flows."""
     @property
+    def notes(self) -> list[str]:
+        """What is legal and will surprise, a sentence each."""
+    @property
     def sites(self) -> list[Site]:
         """What the law of each link whose disc may be replaced may know of its place; at least one."""
 
@@ -336,7 +339,7 @@ class Run:
 
     @property
     def links(self) -> list[LinkRun]:
-        """What was seen at each link that has a disc; last of the classes that cross none, if there are any."""
+        """What was seen at each link that has a disc; last, if there are any, of classes that cross none."""
     @property
     def events(self) -> int: ...
     @property

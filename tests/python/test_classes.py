@@ -2,6 +2,7 @@
 
 import json
 import re
+import warnings
 
 import polars as pl
 import pytest
@@ -336,7 +337,10 @@ def test_pictures_and_page_have_classes_that_cross_no_disc(against, both_ways, t
     part = page.partition('id="link-2-link"')[2].partition("</section>\n</section>")[0]
     assert part.count("data-chart=") == 1
     assert "Queue over time" not in part
-    alone = both_ways.report(tmp_path / "alone.html").read_text()
+    with warnings.catch_warnings():
+        # A metric that does not apply to a class leaves the axes their room.
+        warnings.simplefilter("error")
+        alone = both_ways.report(tmp_path / "alone.html").read_text()
     assert 'class="place"' not in alone
     table = alone.partition('<table class="classes">')[2].partition("</table>")[0]
     assert re.findall(r'class="law">(.*?)<|colspan="\d+">(no .*?):<', table) == [
@@ -390,3 +394,21 @@ def test_a_damaged_row_without_a_link_is_named(against, refused, folder, key, va
     (line,) = refused("report", "out")
     assert line.startswith("out/result.json: runs["), line
     assert says in line
+
+
+def test_of_many_links_and_classes_the_first_ones_are_printed(folder):
+    chain = '[parking_lot]\nrouters = 14\nrate = "9 Mbit/s"\ndelay = "1 ms"\nbuffer = "9 packets"\n'
+    (folder / "many.toml").write_text('title = "Many"\nduration = "1 s"\n' + chain + "[[flows]]\n" * 22)
+    text = printed(sj.run(sj.load(folder / "many.toml")))
+    assert len(re.findall(r"^r\d+-r\d+$", text, flags=re.M)) == 10
+    assert text.endswith("\n\nand 3 more links: --json and --out have them")
+    assert text.count("and 2 more classes: --json and --out have them") == 10
+
+
+def test_a_link_is_headed_by_its_own_disc(folder):
+    (folder / "two.toml").write_text(CHAIN.replace('disc   = "tail_drop"', f'disc   = "{RED}"', 1))
+    scenario = sj.load(folder / "two.toml")
+    first, second = printed(sj.run(scenario)).split("\nb-c\n")
+    assert first.splitlines()[3].strip() == "red:min=5 packets,max=15 packets"
+    assert second.splitlines()[0].strip() == "tail_drop"
+    assert printed(sj.run(scenario, "pi")).count("tail_drop") == 0

@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import sojourn as sj
 from sojourn.cli import main
 from sojourn.conform import against
 
@@ -356,9 +357,9 @@ def test_explain_tells_the_keys_of_a_link_once(sojourn):
     text = sojourn("explain", "link").stdout
     for key in ("rate: ", "trace: ", "delay: ", "buffer: ", "disc: ", "framing: ", "impairments: "):
         assert text.count(f"\n  {key}") == 1
-    assert "  rate: rate, or packets/s, required, or trace\n" in text
+    assert "  rate: rate, required, or trace\n" in text
     home = sojourn("explain", "home").stdout
-    assert "impairments): `sojourn explain link`." in " ".join(home.split())
+    assert "impairments) stand in home.up, home.down: `sojourn explain link`." in " ".join(home.split())
     assert "home.up.rate" not in home
     assert "home.up.rate: " in sojourn("explain", "home.up.rate").stdout
 
@@ -385,7 +386,7 @@ def test_explain_tells_of_a_framing(sojourn):
 
 
 def test_what_is_unknown_is_answered_in_a_short_line(sojourn):
-    done = sojourn("explain", "nothing")
+    done = sojourn("explain", "qqqqqq")
     assert done.returncode == 2
     assert len(done.stderr) < 300
     assert "'sojourn list laws'" in done.stderr
@@ -710,8 +711,8 @@ down = { rate = "20 Mbit/s", delay = "5 ms", buffer = "200 packets", disc = "pie
 """
 
 
-def test_a_disc_at_one_link(sojourn, refused, tmp_path):
-    (tmp_path / "home.toml").write_text(HOME)
+def test_a_disc_at_one_link(sojourn, refused, folder):
+    (folder / "home.toml").write_text(HOME)
     done = sojourn("run", "home.toml", "--disc", "up=red", "--disc", "up=pi", "--json", "--quiet")
     assert done.returncode == 0, done.stderr
     runs = json.loads(done.stdout)["runs"]
@@ -728,6 +729,33 @@ def test_a_disc_at_one_link(sojourn, refused, tmp_path):
     (line,) = refused("check", "home.toml", "--disc", "upp=codel")
     assert line.startswith('sojourn check: --disc: "upp" is no link with a disc; did you mean "up"?')
     assert sojourn("check", "home.toml", "--disc", f"down={red}").returncode == 0
+
+
+RRUL = """
+title = "Both ways"
+duration = "2 s"
+[bottleneck]
+rate = "2 Mbit/s"
+delay = "5 ms"
+buffer = "50 packets"
+[[flows]]
+app = "rrul"
+"""
+NOTE = "rrul-down sends data over bottleneck.back, which has no limit"
+
+
+def test_what_will_surprise_is_noted(sojourn, folder):
+    (folder / "rrul.toml").write_text(RRUL)
+    assert f"\nnotes       {NOTE}" in sojourn("check", "rrul.toml").stdout
+    done = sojourn("run", "rrul.toml", "--out", "rrul", "--json")
+    assert done.stderr.count(f"note: {NOTE}") == 1
+    assert json.loads(done.stdout)["runs"]
+    assert NOTE not in sojourn("run", "rrul.toml", "--quiet").stderr
+    assert sojourn("report", "rrul").returncode == 0
+    assert f"Note: {NOTE}" in (folder / "rrul" / "report.html").read_text()
+    assert sj.load(folder / "rrul.toml").notes[0].startswith(NOTE)
+    limited = {"bottleneck.back": '{ buffer = "50 packets" }'}
+    assert sj.load(folder / "rrul.toml", limited).notes == []
 
 
 def test_a_default_that_does_not_fit_is_called_the_default(refused):

@@ -45,6 +45,49 @@ def test_a_law_of_a_file_runs_beside_built_in_ones(sojourn, folder):
     assert [run.metrics for run in result.runs] == [run["metrics"] for run in runs[4:]]
 
 
+HOME = """
+title = "A home"
+duration = "2 s"
+[home]
+up = { rate = "2 Mbit/s", delay = "5 ms", buffer = "50 packets" }
+down = { rate = "4 Mbit/s", delay = "5 ms", buffer = "50 packets", disc = "pie" }
+[[flows]]
+count = 2
+[[flows]]
+from = "isp"
+to = "lan"
+"""
+
+
+def test_a_law_stands_at_one_link(sojourn, folder):
+    in_the_users_folder(folder, MY_LAW)
+    (folder / "home.toml").write_text(HOME)
+    scenario = sj.load(folder / "home.toml")
+    discs = [{"up": TenLines()}, {"up": sj.laws.Pi(target="10 packets")}, "down=codel", "codel"]
+    result = sj.run(scenario, discs)
+    assert result.discs == ["up=TenLines", "up=pi:target=10 packets", "down=codel", "codel"]
+    assert list(result.provenance["laws"]) == ["up=TenLines"]
+
+    def queue(link, disc):
+        return result.at(link).values(disc, "queue_mean_packets")[1]
+
+    # The other link keeps its own law, and what the two hold is their own.
+    assert queue("up", "up=TenLines") != queue("up", "up=pi:target=10 packets") != queue("up", "codel")
+    assert sj.run(scenario, {"up": "codel"}).discs == ["up=codel"]
+    for discs, told in (
+        ({"upp": "codel"}, 'discs: "upp" is no link with a disc; did you mean "up"?'),
+        ({"up": "codel", "down": "pie"}, "is not one link with its disc; legal: "),
+        ({"up": 5}, "discs: up: 5 is not a disc"),
+        (["up=codel", "up=codel"], "discs: up=codel is given twice"),
+    ):
+        with pytest.raises(sj.InputError) as fault:
+            sj.run(scenario, discs)
+        assert told in str(fault.value)
+    said = sojourn("check", "home.toml", "--disc", "up=mylaw.py:MyLaw").stdout
+    assert "fifo under MyLaw, at up\n" in said
+    assert "fifo under pie, at down\n" in said
+
+
 def test_a_law_that_judges_packets_runs_from_a_file(sojourn, folder):
     in_the_users_folder(folder, LIMIT)
     discs = ("--disc", "mylaw.py:Limit", "--disc", "mylaw.py:Limit:limit_s=0.02", "--disc", "tail_drop")

@@ -709,3 +709,10 @@ def test_datagrams_are_told_with_their_rate():
     group = bulk | {"sack": False, "timestamps": True}
     said = setting.sentences({"flows": [group]})[0]
     assert "(cubic, without SACK, with timestamps, ns2 profile, without ECN)" in said
+
+
+def test_the_pictures_of_many_links_and_classes_have_room(tmp_path):
+    result = sj.run(sj.load("networks/tree", {"duration": "4 s", "warmup": "2 s", "at": "[]"}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result.report(tmp_path / "page.html")

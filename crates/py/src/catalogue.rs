@@ -116,8 +116,8 @@ fn link_page() -> Value {
         "summary": "the keys of one direction of a link, in whatever table it stands",
         "idea": "They stand in [bottleneck], [parking_lot], [two_bottlenecks], in up and down of [home], in [[links]], and in `back` of \
                  a bottleneck or of [[links]], the other direction. That one has the same rate, delay and framing where it \
-                 says nothing, and a disc or a limit only where it is given one; so have [[links]], where a buffer alone is \
-                 tail_drop, which --disc leaves alone.",
+                 says nothing, and a disc or a limit only where it is given one. In [[links]], too, a link has a disc only \
+                 where it is given one; a buffer alone is tail_drop, which --disc leaves alone.",
         "equation": "",
         "source": "",
         "fields": keys.map(row).collect::<Vec<Value>>(),
@@ -210,14 +210,14 @@ fn told_key(name: &str) -> Option<Value> {
 /// Where keys are told that many tables have, or few applications.
 fn told_once(below: &[&Key], flows_alone: bool) -> String {
     let mut said = Vec::new();
-    if below.iter().any(|key| key.is_of_a_link()) {
-        let mut names: Vec<&str> = Vec::new();
-        for key in below.iter().filter(|key| key.is_of_a_link()) {
-            if !names.contains(&key.name) {
-                names.push(key.name);
-            }
-        }
-        said.push(format!("It has the keys of a link ({}): `sojourn explain link`.", names.join(", ")));
+    let of_links: Vec<&&Key> = below.iter().filter(|key| key.is_of_a_link()).collect();
+    if let Some(first) = of_links.first() {
+        let names = of_links.iter().filter(|key| key.table == first.table).map(|key| key.name);
+        let names = names.collect::<Vec<_>>().join(", ");
+        let mut tables: Vec<&str> = of_links.iter().map(|key| key.table).collect();
+        tables.dedup();
+        let tables = tables.join(", ");
+        said.push(format!("The keys of a link ({names}) stand in {tables}: `sojourn explain link`."));
     }
     if flows_alone {
         said.push(

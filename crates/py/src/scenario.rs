@@ -130,6 +130,12 @@ impl Scenario {
         self.scenario.disc_label()
     }
 
+    /// What is legal and will surprise, a sentence each.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.scenario.notes()
+    }
+
     /// What the law of each link whose disc may be replaced may know of its place; at least one.
     #[getter]
     fn sites(&self) -> Vec<Site> {

@@ -90,8 +90,8 @@ impl App {
         let Some(row) = row(name) else { return Vec::new() };
         let is_for_it = |key: &&str| {
             let own = if is_of_an_app(key) { row.has(key) } else { row.is_tcp || !is_of_tcp(key) };
-            let is_common = ANY_APP.contains(key) && (name, *key) != ("rrul", "count");
-            own && !is_common && (name, *key) != ("rrul", "arrivals")
+            let of_rrul = |word: &str| name == sessions::RRUL.stem && *key == word;
+            own && (!ANY_APP.contains(key) || of_rrul("count")) && !of_rrul("arrivals")
         };
         let (first, rest): (Vec<&str>, Vec<&str>) = keys_of("flows")
             .map(|key| key.name)

@@ -1,6 +1,6 @@
 //! When flows of a class come.
 
-use crate::network::Arrivals;
+use sojourn_scenario::Arrivals;
 use sojourn_units::{Span, Stream, Time};
 
 /// The arrivals of a class.
@@ -19,9 +19,9 @@ impl Schedule {
     /// When the next ones come after those that came at `now`; None where there are no more.
     pub(crate) fn next(&mut self, now: Time) -> Option<Time> {
         match &self.plan {
-            Arrivals::Poisson(mean) => Some(now + Span::from_seconds(self.draws.exponential(*mean))),
+            Arrivals::Poisson(mean) => Some(now + Span::from_seconds(self.draws.exponential(mean.seconds()))),
             Arrivals::Every(step, _) => Some(now + *step),
-            Arrivals::At(times) => times.get(self.past).map(|(time, _)| *time),
+            Arrivals::Listed(list) => list.times.get(self.past).map(|(after, _)| Time::ZERO + *after),
         }
     }
 
@@ -32,9 +32,9 @@ impl Schedule {
             Arrivals::Every(_, [least, most]) => {
                 (least + (self.draws.uniform() * f64::from(most - least + 1)) as u32, None)
             }
-            Arrivals::At(times) => {
+            Arrivals::Listed(list) => {
                 self.past += 1;
-                (1, times.get(self.past - 1).and_then(|(_, bytes)| *bytes))
+                (1, list.times.get(self.past - 1).and_then(|(_, bytes)| *bytes))
             }
         }
     }
@@ -43,6 +43,7 @@ impl Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sojourn_scenario::Listed;
 
     #[test]
     fn batches_are_drawn_alike_between_their_bounds() {
@@ -57,10 +58,11 @@ mod tests {
 
     #[test]
     fn a_list_ends() {
-        let times = [(Time::from_nanos(5), None), (Time::from_nanos(5), Some(7))];
-        let mut schedule = Schedule::new(Arrivals::At(times.to_vec().into()), Stream::named(1, "list"));
-        for (time, bytes) in times {
-            assert_eq!(schedule.next(Time::ZERO), Some(time));
+        let times = [(Span::from_nanos(5), None), (Span::from_nanos(5), Some(7))];
+        let list = Listed { file: "list".into(), times: times.into() };
+        let mut schedule = Schedule::new(Arrivals::Listed(list), Stream::named(1, "list"));
+        for (after, bytes) in times {
+            assert_eq!(schedule.next(Time::ZERO), Some(Time::ZERO + after));
             assert_eq!(schedule.come(), (1, bytes));
         }
         assert_eq!(schedule.next(Time::from_nanos(5)), None);

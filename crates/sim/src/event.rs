@@ -11,7 +11,7 @@ pub(crate) struct Event(u32);
 
 /// What happens, in the order at one instant: changes, updates, what comes to endpoints, what they and their
 /// applications do by themselves, then the links. A packet takes time on every link, so all that comes to a link at an instant
-/// is known when its turn is, and comes in the order of flows.
+/// is known when its turn is, and comes in the order of legs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// An entry of the schedule is due.

@@ -1,10 +1,11 @@
 //! Members of classes: what comes, goes, and may come again over the same flows.
 
-use crate::apps::TcpApp;
+use crate::apps::{Sizes, TcpApp};
 use crate::arrivals::Schedule;
 use crate::flow::Timer;
 use crate::network::{ClassPlan, SourcePlan};
 use crate::packet::Packet;
+use sojourn_scenario::Session;
 use sojourn_units::{Span, Stream, Time};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -21,8 +22,9 @@ pub(crate) struct Class {
     /// The numbers of members that arrivals may be.
     pub(crate) free: BinaryHeap<Reverse<u32>>,
     pub(crate) schedule: Option<Schedule>,
-    /// Draws for arrivals, whichever member they become: sizes and lifetimes.
-    pub(crate) sizes: Stream,
+    /// How much arrivals have to transfer, where each is one transfer.
+    pub(crate) sizes: Option<Sizes>,
+    /// Draws of how long they stay.
     pub(crate) lifetimes: Stream,
 }
 
@@ -91,13 +93,19 @@ impl Class {
     pub(crate) fn new(plan: ClassPlan, seed: u64) -> Class {
         let stream = |what: &str| Stream::named(seed, &format!("{}/{what}", plan.name));
         let schedule = plan.arrivals.clone().map(|arrivals| Schedule::new(arrivals, stream("arrivals")));
+        let sizes = match plan.joining.as_ref().map(|joining| &joining.source) {
+            Some(SourcePlan::App(config, Session::Transfer(size))) => {
+                Some(Sizes::new(size, config.mss, stream("size")))
+            }
+            _ => None,
+        };
         Class {
             members: Vec::new(),
             most: plan.most,
             present: 0,
             free: BinaryHeap::new(),
             schedule,
-            sizes: stream("size"),
+            sizes,
             lifetimes: stream("lifetime"),
             plan,
         }

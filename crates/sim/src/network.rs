@@ -1,10 +1,10 @@
 //! A network as plain data: what a simulation is built from.
 
 use sojourn_aqm::Disc;
-use sojourn_scenario::Spread;
 use sojourn_scenario::links::Framing;
+use sojourn_scenario::{Arrivals, Session, Spread};
 use sojourn_tcp::Config;
-use sojourn_units::{Draw, Rate, Span, Time, Value};
+use sojourn_units::{Draw, Rate, Span, Time, TimeDraw, Value};
 use std::sync::Arc;
 
 use crate::deliveries::Deliveries;
@@ -58,23 +58,12 @@ pub struct ClassPlan {
     pub counts: Vec<(Time, u32)>,
     /// When they come, where that is not told of each by itself.
     pub arrivals: Option<Arrivals>,
-    /// How long one stays, s.
-    pub lifetime: Option<Draw>,
+    /// How long one stays.
+    pub lifetime: Option<TimeDraw>,
     /// When all stop that came during the run.
     pub stop: Option<Time>,
     /// What those are that come during the run.
     pub joining: Option<Joining>,
-}
-
-/// When flows come.
-#[derive(Clone, Debug)]
-pub enum Arrivals {
-    /// With independent exponential gaps of this mean, s, also before the first.
-    Poisson(f64),
-    /// In even steps, also before the first; how many is drawn alike from the one number to the other.
-    Every(Span, [u32; 2]),
-    /// At these times, in order, and with so many bytes each where that is told.
-    At(Arc<[(Time, Option<u64>)]>),
 }
 
 /// A flow that comes during the run.
@@ -122,7 +111,7 @@ pub enum SourcePlan {
     /// A TCP sender that always has data; flows of one kind share their configuration.
     Bulk(Arc<Config>),
     /// TCP under an application that has something to send now and then.
-    App(Arc<Config>, AppPlan),
+    App(Arc<Config>, Session),
     /// Datagrams that do not respond to congestion.
     Datagrams(DatagramsPlan),
 }
@@ -139,14 +128,14 @@ impl SourcePlan {
     /// How many flows it uses.
     pub(crate) fn flows(&self) -> u32 {
         match self {
-            SourcePlan::App(_, AppPlan::Web(web)) => web.connections,
+            SourcePlan::App(_, Session::Web(web)) => web.connections,
             _ => 1,
         }
     }
 
     /// Whether it is at the receivers, and asks.
     pub(crate) fn asks(&self) -> bool {
-        matches!(self, SourcePlan::App(_, AppPlan::Web(_) | AppPlan::Video(_) | AppPlan::Game(_)))
+        matches!(self, SourcePlan::App(_, Session::Web(_) | Session::Video(_) | Session::Game(_)))
     }
 
     /// The same for one member of a class.
@@ -157,71 +146,6 @@ impl SourcePlan {
         }
         source
     }
-}
-
-/// An application over TCP.
-#[derive(Clone, Debug)]
-pub enum AppPlan {
-    /// One transfer.
-    Transfer(SizePlan),
-    /// One transfer after the other, and so long a pause between them, s.
-    Mice(SizePlan, Draw),
-    /// Pages of a site.
-    Web(WebPlan),
-    /// A film whose rate follows what the player has.
-    Video(VideoPlan),
-    /// A question at each tick, and an answer.
-    Game(GamePlan),
-}
-
-/// Pages, one after the other.
-#[derive(Clone, Debug)]
-pub struct WebPlan {
-    /// Objects of a page; at least one.
-    pub objects: u32,
-    /// What each of them has.
-    pub size: SizePlan,
-    /// Over so many connections at a time, new ones for each page; at least one.
-    pub connections: u32,
-    /// From the end of one page to the start of the next, s.
-    pub idle: Draw,
-    /// Bytes of a request, as an IP packet.
-    pub request: u16,
-}
-
-/// A film in chunks, each at one of some rates.
-#[derive(Clone, Debug)]
-pub struct VideoPlan {
-    /// The rates, bit/s, in rising order; at least one.
-    pub ladder: Arc<[f64]>,
-    /// How long a chunk plays.
-    pub chunk: Span,
-    /// Up to so much in the buffer the lowest rate is asked for.
-    pub reservoir: Span,
-    /// So much above that, the highest.
-    pub cushion: Span,
-    /// Bytes of a request, as an IP packet.
-    pub request: u16,
-}
-
-/// A question at each tick, unless one is still to be answered.
-#[derive(Clone, Debug)]
-pub struct GamePlan {
-    /// From tick to tick.
-    pub every: Span,
-    /// What an answer has.
-    pub size: SizePlan,
-    /// Bytes of a question, as an IP packet.
-    pub request: u16,
-}
-
-/// How much is transferred.
-#[derive(Clone, Debug)]
-pub struct SizePlan {
-    /// Bytes of payload.
-    pub bytes: Draw,
-    /// Sizes are whole multiples of this, at least one, the nearest.
-    pub unit: u32,
 }
 
 /// A stream of UDP datagrams.

@@ -6,16 +6,13 @@
 //! ```
 
 use crate::apps;
-use crate::network::{
-    AppPlan, Arrivals, Change, ClassPlan, FlowPlan, GamePlan, Hop, Joining, LinkChange, LinkPlan, Network,
-    SizePlan, SourcePlan, VideoPlan, WebPlan,
-};
+use crate::network::{Change, ClassPlan, FlowPlan, Hop, Joining, LinkChange, LinkPlan, Network, SourcePlan};
 use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::{Disc, Law, Limit, Site};
-use sojourn_scenario::{App, Flows, Link, Scenario, Session, Setting, Start};
+use sojourn_scenario::{App, Flows, Link, Scenario, Setting, Start};
 use sojourn_tcp::{Config, HEADER};
-use sojourn_units::{Fault, Rate, SizeDraw, Span, Stream, Time, Value};
+use sojourn_units::{Fault, Span, Stream, Time, Value};
 use std::sync::Arc;
 
 use crate::deliveries::Deliveries;
@@ -60,7 +57,7 @@ pub fn network_under(scenario: &Scenario, seed: u64, laws: Vec<Built>) -> Networ
             framing: link.medium.framing,
             deliveries: deliveries(link, seed),
             impairments: impairments(link, seed),
-            ..plain(link.rate, link.delay)
+            ..LinkPlan::plain(link.rate, link.delay)
         }
     });
     let mut network = Network {
@@ -78,8 +75,8 @@ pub fn network_under(scenario: &Scenario, seed: u64, laws: Vec<Built>) -> Networ
                 .into_iter()
                 .map(|(after, count)| (Time::ZERO + after, count))
                 .collect(),
-            arrivals: flows.arrivals.as_ref().map(arrivals),
-            lifetime: flows.lifetime.as_ref().map(|stays| stays.seconds().clone()),
+            arrivals: flows.arrivals.clone(),
+            lifetime: flows.lifetime.clone(),
             stop: flows.stop.map(|stop| Time::ZERO + stop),
             joining: None,
         };
@@ -117,10 +114,6 @@ fn deliveries(link: &Link, seed: u64) -> Option<Box<Deliveries>> {
 fn impairments(link: &Link, seed: u64) -> Option<Box<Wire>> {
     let plan = &link.medium.impairments;
     (!plan.is_none()).then(|| Box::new(Wire::new(plan, seed, &link.name)))
-}
-
-fn plain(rate: Rate, delay: Span) -> LinkPlan {
-    LinkPlan::plain(rate, delay)
 }
 
 /// Adds a class with the flows that it has from the start.
@@ -161,7 +154,7 @@ fn own_links(network: &mut Network, flows: &Flows, member: u32) -> [Vec<u32>; 2]
         let first = network.links.len() as u32;
         // To the network and from it, on the sender's side and then on the receiver's.
         let delay = access.delay.at(member, flows.count);
-        network.links.extend((0..4).map(|_| plain(access.rate, delay)));
+        network.links.extend((0..4).map(|_| LinkPlan::plain(access.rate, delay)));
         forward.insert(0, first);
         forward.push(first + 3);
         reverse.insert(0, first + 2);
@@ -177,62 +170,20 @@ fn hops(flows: &Flows, route: &[usize]) -> Vec<Hop> {
     own.into_iter().chain(shared).chain(own).collect()
 }
 
-fn arrivals(plan: &sojourn_scenario::Arrivals) -> Arrivals {
-    match plan {
-        sojourn_scenario::Arrivals::Poisson(mean) => Arrivals::Poisson(mean.seconds()),
-        sojourn_scenario::Arrivals::Every(step, batch) => Arrivals::Every(*step, *batch),
-        sojourn_scenario::Arrivals::Listed(listed) => {
-            Arrivals::At(listed.times.iter().map(|(after, bytes)| (Time::ZERO + *after, *bytes)).collect())
-        }
-    }
-}
-
 fn source(flows: &Flows) -> SourcePlan {
-    let mss = flows.segment.get() as u32 - HEADER;
     let config = || {
         Arc::new(Config {
             profile: flows.profile.clone(),
             cc: flows.cc.clone(),
-            mss,
+            mss: flows.segment.get() as u32 - HEADER,
             ecn: flows.ecn,
             reads: flows.reads,
         })
     };
-    let size = |size: &SizeDraw| SizePlan {
-        bytes: size.bytes(f64::from(mss)),
-        unit: if size.is_in_packets() { mss } else { 1 },
-    };
     match &flows.app {
         App::Bulk => SourcePlan::Bulk(config()),
-        App::Session(session) => SourcePlan::App(config(), session_plan(session, size)),
+        App::Session(session) => SourcePlan::App(config(), session.clone()),
         App::Datagrams(datagrams) => SourcePlan::Datagrams(apps::datagrams::plan(datagrams, flows.ecn)),
-    }
-}
-
-/// What an application over TCP does; `size` is how much that is.
-fn session_plan(session: &Session, size: impl Fn(&SizeDraw) -> SizePlan) -> AppPlan {
-    match session {
-        Session::Transfer(volume) => AppPlan::Transfer(size(volume)),
-        Session::Mice(mice) => AppPlan::Mice(size(&mice.size), mice.idle.seconds().clone()),
-        Session::Web(web) => AppPlan::Web(WebPlan {
-            objects: web.objects,
-            size: size(&web.size),
-            connections: web.connections,
-            idle: web.idle.seconds().clone(),
-            request: web.request.get() as u16,
-        }),
-        Session::Video(video) => AppPlan::Video(VideoPlan {
-            ladder: video.ladder.0.iter().map(|rate| rate.bits_per_second()).collect(),
-            chunk: video.chunk,
-            reservoir: video.reservoir,
-            cushion: video.cushion,
-            request: video.request.get() as u16,
-        }),
-        Session::Game(game) => AppPlan::Game(GamePlan {
-            every: game.every,
-            size: size(&game.size),
-            request: game.request.get() as u16,
-        }),
     }
 }
 

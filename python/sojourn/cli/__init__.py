@@ -256,7 +256,10 @@ def explain(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", help="A name from 'sojourn list', scenario, or a key of it.", show_default=False
+            metavar="NAME",
+            help="A name from 'sojourn list', scenario, or what stands in one: link, distribution, trace, "
+            "framing, impairments, or a key such as flows or bottleneck.rate.",
+            show_default=False,
         ),
     ],
 ) -> None:
@@ -334,6 +337,8 @@ def _run(asked: options.Asked) -> None:
         command=["sojourn", *asked.command],
         cc=asked.cc,
     )
+    if not asked.quiet:
+        printing.remark(request.scenario.notes)
     with _untorn() as settled:
         _run_and_deliver(request, asked, settled)
 

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from sojourn.simulate import Watch
 
 
+# Notes on a scenario that are printed one by one.
+_MOST_NOTES = 8
+
+
 class ReaderGone(Exception):
     """Whoever read our output has closed it: nothing more is worth printing."""
 
@@ -62,6 +66,14 @@ def drop_stdout() -> None:
 def note(text: str) -> None:
     """Print on stderr."""
     print(text, file=sys.stderr, flush=True)
+
+
+def remark(notes: Sequence[str]) -> None:
+    """Print what is to be noted of a scenario on stderr; of really many the first."""
+    for told in notes[:_MOST_NOTES]:
+        note(f"note: {told}")
+    if len(notes) > _MOST_NOTES:
+        note(f"note: and {len(notes) - _MOST_NOTES} more")
 
 
 def complain(lines: Sequence[str], command: str) -> None:
@@ -117,25 +129,41 @@ def conformance(found: Mapping[Path, Sequence[str]], *, as_json: bool) -> str:
 
 
 def summary(result: Result) -> str:
-    """For each link a table of metrics by discs, and one of its classes; then the classes that cross none."""
+    """For each link a table of metrics by discs, and one of its classes; then the classes that cross none.
+
+    Nobody reads a thousand tables: of many links the first ones are printed, and of many classes.
+    """
     from sojourn.result.words import NO_DISC, most_seeds, seeds_told, views
 
     width = max(72, shutil.get_terminal_size((110, 24)).columns)
     many = f"{seeds_told(result)}; mean ± half-width of the 95 % interval"
     head = f"{result.title}\n{many if most_seeds(result) > 1 else f'seed {result.seeds[0]}'}\n"
     blocks = []
+    shown = {*result.links[:MOST_LINKS], None}
     for link, view in views(result):
+        if link not in shown:
+            continue
         if link is not None:
             name = f"{link}\n" if len(result.links) > 1 else ""
             blocks.append(name + "\n".join(_by_disc(view, width)))
         if view.classes:
             blocks.append(_by_class(view, "by class" if link is not None else NO_DISC, width))
+    blocks += _more(len(result.links) - MOST_LINKS, "links")
     return head + "\n\n".join(blocks)
+
+
+#: So many links are printed, and of each so many classes.
+MOST_LINKS, MOST_CLASSES = 10, 20
+
+
+def _more(left: int, what: str) -> list[str]:
+    """That there is more than is printed, if there is."""
+    return [f"and {left} more {what}: --json and --out have them"] if left > 0 else []
 
 
 def _by_disc(result: Result, width: int) -> Iterator[str]:
     """Tables of metrics by discs, with as many discs beside each other as there is room for."""
-    from sojourn.result.words import COLUMNS, cell, fitted
+    from sojourn.result.words import COLUMNS, cell, disc_at, fitted
 
     # Beside the metrics' names there is room for so many discs.
     room = max(1, (width - 22) // 22)
@@ -144,7 +172,8 @@ def _by_disc(result: Result, width: int) -> Iterator[str]:
     for start in range(0, len(discs), room):
         chosen = discs[start : start + room]
         rows = [[column.long, *(cell(result, disc, column) for disc in chosen)] for column in columns]
-        yield _table(["", *chosen], [row for row in rows if any(row[1:])], width)
+        heads = [disc_at(result, disc, link) for disc in chosen for link in result.links]
+        yield _table(["", *heads], [row for row in rows if any(row[1:])], width)
 
 
 def _by_class(result: Result, head: str, width: int) -> str:
@@ -156,10 +185,11 @@ def _by_class(result: Result, head: str, width: int) -> str:
     several = len(called) > 1
     rows = [
         [f"{one} ({called[disc]})" if several else one, *(cell(result, disc, c, one) for c in columns)]
-        for one in result.classes
+        for one in result.classes[:MOST_CLASSES]
         for disc in result.discs
     ]
-    return _table([head, *(column.long for column in columns)], rows, width)
+    table = _table([head, *(column.long for column in columns)], rows, width)
+    return "\n".join([table, *_more(len(result.classes) - MOST_CLASSES, "classes")])
 
 
 def listing(entries: Sequence[dict[str, Any]]) -> str:

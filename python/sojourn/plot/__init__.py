@@ -231,7 +231,7 @@ class Plots:
 
         >>> import sojourn as sj
         >>> result = sj.run(sj.load("scenarios/dumbbell.toml", {"duration": "41 s"}))
-        >>> "50 × newreno" in {text.get_text() for text in result.plot.network().texts}
+        >>> "50 × bulk (newreno)" in {text.get_text() for text in result.plot.network().texts}
         True
         """
         if ax is None:

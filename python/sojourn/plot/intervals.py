@@ -87,6 +87,9 @@ def differences(ax: Axes, result: Result, metric: str, baseline: str) -> Axes:
 
 
 def _seeds(ax: Axes, row: float, seeds: list[float]) -> None:
+    if not seeds:
+        # An empty line that is not clipped would lie in the figure's corner, and the axes shrink to nothing.
+        return
     ax.plot(
         seeds,
         [row] * len(seeds),

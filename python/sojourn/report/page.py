@@ -38,6 +38,9 @@ CLASS_MEANINGS = (
     ("by class", "queue, sojourn, drops and marks of the class's own packets, out of those that it offered"),
 )
 
+# Notes on the scenario that are shown.
+MOST_NOTES = 8
+
 # What a dark page has in place of the pictures' ink and paper.
 NIGHT = {
     "paper": "#14171b",
@@ -151,7 +154,7 @@ def _head(result: Result) -> str:
         f'<header>\n<p class="kind">Sojourn report</p>\n<h1>{escape(result.title)}</h1>\n'
         f'<p class="headline">{told(_headline(result))}</p>\n{_incomplete(result)}'
         f'<div class="scene"><p class="setting">{told(f"{ran} {_extent(result)}")}</p>\n'
-        f'<figure id="network">{network}</figure></div>\n</header>'
+        f'<figure id="network">{network}</figure></div>\n{_notes(result)}</header>'
     )
 
 
@@ -171,6 +174,12 @@ def _incomplete(result: Result) -> str:
     if not isinstance(asked, int) or asked <= result.run_count:
         return ""
     return f'<p class="warning">Not whole: {result.run_count} of {asked} runs finished.</p>\n'
+
+
+def _notes(result: Result) -> str:
+    """What is legal in the scenario and will surprise."""
+    notes = result.provenance.get("notes") or []
+    return "".join(f'<p class="note">Note: {told(note)}</p>\n' for note in notes[:MOST_NOTES])
 
 
 def _tools(result: Result) -> str:

@@ -79,7 +79,8 @@ def check_provenance(path: Path, document: dict[str, Any]) -> None:
     """Raise `InputError` where provenance.json says something that is not of its kind."""
     text, number = (_is_text, "text"), (_is_number, "a number from 0")
     for key, rule in {
-        "command": (lambda value: isinstance(value, list) and all(map(_is_text, value)), "a list of words"),
+        "command": (_is_texts, "a list of words"),
+        "notes": (_is_texts, "a list of sentences"),
         "started": text,
         "wall_s": number,
         "runs_asked": (_is_count, "a whole number from 0"),
@@ -210,6 +211,10 @@ def _run_told(place: tuple[Any, ...]) -> str:
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
 
 
 def _is_whole(value: Any) -> bool:

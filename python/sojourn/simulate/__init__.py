@@ -148,6 +148,7 @@ def carry_out(
         asked=len(tasks),
         workers=workers,
         interrupted=outcome.interrupted,
+        notes=scenario.notes,
         laws={one.label: source_of(one.law) for one in discs if one.law is not None},
         ccs=sources(scenario),
     )

@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from sojourn import _core
@@ -39,6 +41,8 @@ class Origin:
     asked: int
     workers: int
     interrupted: bool = False
+    #: What is to be noted of the scenario.
+    notes: list[str] = field(default_factory=list)
     #: The source of each law that was written in Python, by its label; None where there is none to be had.
     laws: dict[str, str | None] = field(default_factory=dict)
     #: The same of the congestion controls.
@@ -88,26 +92,31 @@ def _cost(run: _core.Run) -> dict[str, float | int | None]:
     }
 
 
+SEED = {"seed": pl.UInt64()}
+
 #: Numbers by their name, in columns.
-Parts: TypeAlias = Iterator[tuple[str, pl.DataFrame]]
+Parts: TypeAlias = Iterator[tuple[str, dict[str, npt.NDArray[np.float64]]]]
 
 
 def _series(link: _core.LinkRun) -> Parts:
     columns = link.series
     time = columns.pop("time_s")
     for name, values in columns.items():
-        yield name, pl.DataFrame({"time": time, "value": values}).with_columns(pl.col("value").fill_nan(None))
+        yield name, {"time": time, "value": values}
 
 
 def _distributions(link: _core.LinkRun) -> Parts:
     for name, (values, cumulative) in link.distributions.items():
-        yield name, pl.DataFrame({"value": values, "cumulative": cumulative})
+        yield name, {"value": values, "cumulative": cumulative}
 
 
 def _table(
     finished: Sequence[Finished], parts: Callable[[_core.LinkRun], Parts], columns: Sequence[str]
 ) -> pl.DataFrame:
-    """The numbers of all runs in one table, each with the names of where it belongs."""
+    """The numbers of all runs in one table, each with the names of where it belongs; gaps are null.
+
+    There may be many thousands of parts: they are put together at once, not one frame at a time.
+    """
     rows = [
         ({"plant": one.plant, "link": link.link, "disc": one.disc, "name": name}, one.seed, numbers)
         for one in finished
@@ -116,13 +125,11 @@ def _table(
     ]
     known = {text: dict.fromkeys(texts[text] for texts, _, _ in rows) for text in TEXTS}
     kinds = {text: pl.Enum([name for name in names if name is not None]) for text, names in known.items()}
-    return pl.concat(
-        numbers.with_columns(
-            pl.lit(seed, dtype=pl.UInt64).alias("seed"),
-            *(pl.lit(texts[text], dtype=kind).alias(text) for text, kind in kinds.items()),
-        ).select(columns)
-        for texts, seed, numbers in rows
-    )
+    places = pl.DataFrame([texts | {"seed": seed} for texts, seed, _ in rows], schema={**kinds, **SEED})
+    lengths = [len(numbers["value"]) for _, _, numbers in rows]
+    names = places[np.repeat(np.arange(len(rows)), lengths)]
+    numbers = {key: np.concatenate([one[key] for _, _, one in rows]) for key in rows[0][2]}
+    return names.with_columns(**numbers).with_columns(pl.col("value").fill_nan(None)).select(columns)
 
 
 def _provenance(origin: Origin) -> dict[str, Any]:
@@ -131,6 +138,7 @@ def _provenance(origin: Origin) -> dict[str, Any]:
         "started": datetime.fromtimestamp(origin.started, UTC).isoformat(timespec="seconds"),
         "wall_s": round(origin.wall_s, 3),
         "runs_asked": origin.asked,
+        **({"notes": origin.notes} if origin.notes else {}),
         **({"laws": origin.laws} if origin.laws else {}),
         **({"ccs": origin.ccs} if origin.ccs else {}),
         "interrupted": origin.interrupted,

@@ -19,7 +19,7 @@ use std::fmt::Write;
 type Own<'a> = Option<(&'a str, &'a str)>;
 
 impl Scenario {
-    /// What would run: the network drawn in text, the law with its parameters, the schedule.
+    /// What would run: the network drawn in text, the law with its parameters, the schedule, and what is to be noted.
     pub fn describe(&self) -> String {
         self.tell(None)
     }
@@ -79,6 +79,12 @@ impl Scenario {
         facts.extend(self.round_trip_facts());
         facts.push(("changes", self.schedule()));
         facts.push(("would run", self.run_in_words()));
+        let notes = self.notes();
+        if !notes.is_empty() {
+            let shown = shown(notes.len(), MOST_GROUPS);
+            let told = notes[..shown].join("\n") + "\n" + &more(notes.len(), shown, "note", "");
+            facts.push(("notes", told));
+        }
         facts
     }
 

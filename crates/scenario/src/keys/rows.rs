@@ -134,7 +134,8 @@ pub(super) static ROWS: &[Key] = &[
     key!("flows", "back": Names = Words("the shortest, by delay, then by links"), "nodes, each with a link to the next" if |_| true,
         "the nodes that acknowledgments pass, both ends included"),
     whole!("flows", "count" = Whole(1), 1 to 1_000_000,
-        "how many flows, a million in all groups; of rrul how many bulk flows each way, 4 where nothing is said"),
+        "how many flows, a million in all groups, where each connection of web and each source of lrd is one; of rrul how \
+         many bulk flows each way, 4 where nothing is said"),
     key!("flows", "app": AppName = Text("bulk"),
         "what they send; bulk: TCP that always has data to send; transfer, mice, web, video, game: TCP now and then; rrul: several classes; cbr, poisson, on_off, lrd, voip and ping: UDP datagrams; \
          see `sojourn list apps`"),
@@ -145,8 +146,8 @@ pub(super) static ROWS: &[Key] = &[
     key!("flows", "size": SizeDraw = Words("of transfer it must be given; of mice the preset's; of web 10 kB; of game 200 B; of datagrams as segment; of ping 84 B"),
         "of datagrams 28 B to 65535 B on average" if |_| true,
         "of transfer, mice, web (an object) and game (an answer): payload, or a distribution of it, in bytes or in full packets; of cbr, poisson, on_off, lrd \
-         and ping: the size of a datagram, headers (28 B) included, or a distribution; what is drawn below 28 B or beyond 65535 B is cut to that. \
-         `sojourn explain distribution` tells how one is written"),
+         and ping: the size of a datagram, headers (28 B) included, or a distribution; what is drawn below 28 B or beyond 65535 B \
+         is cut to that. `sojourn explain distribution` tells how one is written"),
     key!("flows", "idle": TimeDraw = Words("of mice the preset's; of web 0 s"),
         "a time, or a distribution of times, as `sojourn explain distribution` tells" if |_| true,
         "of mice and web: the pause from the end of one transfer, or page, to the start of the next"),

@@ -111,7 +111,7 @@ static NAMED: &[(Page, Framing)] = &[
         FRAME + SPACE,
         LEAST_FRAME + SPACE,
         None,
-        "header, check sequence, preamble and gap; 84 B at the least",
+        "header, check sequence, preamble and gap",
         "IEEE 802.3, clauses 3 and 4"
     ),
     named!("pppoe", PPPOE + FRAME + SPACE, LEAST_FRAME + SPACE, None, "PPPoE on Ethernet", "RFC 2516"),

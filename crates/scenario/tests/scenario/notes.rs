@@ -12,6 +12,9 @@ fn data_over_a_direction_without_a_limit_are_told() {
     let told = "rrul-down sends data over bottleneck.back, which has no limit: its queue may grow to the receive \
                 windows; give back = { buffer = ..., disc = ... }.";
     assert_eq!(notes(&format!("{LEAST}app = \"rrul\"\n")), [told]);
+    let said = parse(&format!("{LEAST}app = \"rrul\"\n")).unwrap().describe();
+    assert!(said.ends_with(&format!("\nnotes       {told}\n")), "{said}");
+    assert!(!parse(LEAST).unwrap().describe().contains("\nnotes "));
     let limited =
         LEAST.replace("[[flows]]", "back = { buffer = \"100 packets\" }\n[[flows]]\napp = \"rrul\"");
     assert_eq!(notes(&limited), [""; 0]);

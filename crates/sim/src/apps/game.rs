@@ -1,12 +1,12 @@
 //! A question at each tick, and an answer: a game that is played over TCP.
 
-use super::{Ask, TcpApp, Wish};
-use crate::network::GamePlan;
-use sojourn_units::{Stream, Time};
+use super::{Ask, Sizes, TcpApp, Wish};
+use sojourn_scenario as scenario;
+use sojourn_units::Time;
 
 pub(crate) struct Game {
-    plan: GamePlan,
-    sizes: Stream,
+    plan: scenario::Game,
+    sizes: Sizes,
     wakes_at: Time,
     /// When the question under way was asked; None: none is.
     asked: Option<Time>,
@@ -17,7 +17,7 @@ pub(crate) struct Game {
 }
 
 impl Game {
-    pub(crate) fn new(plan: GamePlan, sizes: Stream) -> Game {
+    pub(crate) fn new(plan: scenario::Game, sizes: Sizes) -> Game {
         Game { plan, sizes, wakes_at: Time::NEVER, asked: None, answered: None, ask: false, anew: false }
     }
 }
@@ -47,9 +47,9 @@ impl TcpApp for Game {
         }
         std::mem::take(&mut self.ask).then(|| {
             self.asked = Some(now);
-            let bytes = self.plan.size.draw(&mut self.sizes);
+            let bytes = self.sizes.draw();
             let anew = std::mem::take(&mut self.anew);
-            Wish::Ask(Ask { connection: 0, anew, request: self.plan.request, bytes })
+            Wish::Ask(Ask { connection: 0, anew, request: self.plan.request.get() as u16, bytes })
         })
     }
 }
@@ -57,14 +57,14 @@ impl TcpApp for Game {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::SizePlan;
-    use sojourn_units::{Draw, Span};
+    use sojourn_units::{Bytes, Draw, SizeDraw, Span, Stream};
 
     #[test]
     fn a_tick_without_an_answer_is_passed_over() {
-        let size = SizePlan { bytes: Draw::constant(100.0).unwrap(), unit: 1 };
-        let plan = GamePlan { every: Span::from_millis(50), size, request: 80 };
-        let mut game = Game::new(plan, Stream::named(1, "size"));
+        let size = SizeDraw::of_bytes(Draw::constant(100.0).unwrap());
+        let sizes = Sizes::new(&size, 1460, Stream::named(1, "size"));
+        let plan = scenario::Game { every: Span::from_millis(50), size, request: Bytes::new(80) };
+        let mut game = Game::new(plan, sizes);
         let at = |millis| Time::ZERO + Span::from_millis(millis);
         let ask = |anew| Some(Wish::Ask(Ask { connection: 0, anew, request: 80, bytes: 100 }));
         game.start(at(0), None);

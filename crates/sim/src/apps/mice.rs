@@ -1,23 +1,21 @@
 //! Short transfers, one after the other.
 
-use super::{TcpApp, Wish};
-use crate::network::SizePlan;
-use sojourn_units::{Draw, Span, Stream, Time};
+use super::{Sizes, TcpApp, Wish};
+use sojourn_units::{Stream, Time, TimeDraw};
 
 /// A transfer, a pause, the next transfer, each over a connection of its own.
 pub(crate) struct Mice {
-    size: SizePlan,
-    sizes: Stream,
-    idle: Draw,
+    sizes: Sizes,
+    idle: TimeDraw,
     pauses: Stream,
     wakes_at: Time,
     wish: Option<Wish>,
 }
 
 impl Mice {
-    /// Transfers of this size, pauses of so many seconds, and the streams of their draws.
-    pub(crate) fn new((size, sizes): (SizePlan, Stream), (idle, pauses): (Draw, Stream)) -> Mice {
-        Mice { size, sizes, idle, pauses, wakes_at: Time::NEVER, wish: None }
+    /// Transfers of these sizes, and pauses with the stream of their draws.
+    pub(crate) fn new(sizes: Sizes, (idle, pauses): (TimeDraw, Stream)) -> Mice {
+        Mice { sizes, idle, pauses, wakes_at: Time::NEVER, wish: None }
     }
 }
 
@@ -27,14 +25,14 @@ impl TcpApp for Mice {
         self.wish = bytes.map(Wish::Send).or(self.wish);
     }
     fn acknowledged(&mut self, now: Time) {
-        self.wakes_at = now + Span::from_seconds(self.idle.sample(&mut self.pauses));
+        self.wakes_at = now + self.idle.sample(&mut self.pauses);
     }
     fn wakes_at(&self) -> Time {
         self.wakes_at
     }
     fn wake(&mut self, _now: Time) {
         self.wakes_at = Time::NEVER;
-        self.wish = Some(Wish::Send(self.size.draw(&mut self.sizes)));
+        self.wish = Some(Wish::Send(self.sizes.draw()));
     }
     fn next(&mut self, _now: Time) -> Option<Wish> {
         self.wish.take()

@@ -13,10 +13,11 @@ mod transfer;
 mod video;
 mod web;
 
-use crate::network::{AppPlan, SizePlan};
+use crate::network::SourcePlan;
 use game::Game;
 use mice::Mice;
-use sojourn_units::{Span, Stream, Time};
+use sojourn_scenario::Session;
+use sojourn_units::{Draw, SizeDraw, Span, Stream, Time};
 use transfer::Transfer;
 use video::Video;
 use web::Web;
@@ -67,37 +68,41 @@ pub(crate) trait TcpApp: Send {
     fn next(&mut self, now: Time) -> Option<Wish>;
 }
 
-/// An application at work, or one that always has data; its streams are those of the run with this seed under this name.
-pub(crate) fn of_plan(plan: Option<&AppPlan>, seed: u64, name: &str) -> Box<dyn TcpApp> {
+/// The application of what sends, or one that always has data; its streams are those of the run with this seed under
+/// this name.
+pub(crate) fn of_source(source: &SourcePlan, seed: u64, name: &str) -> Box<dyn TcpApp> {
+    let SourcePlan::App(config, session) = source else { return Box::new(Always::new()) };
     let stream = |what: &str| Stream::named(seed, &format!("{name}/{what}"));
-    match plan {
-        None => Box::new(Always::new()),
-        Some(AppPlan::Transfer(size)) => Box::new(Transfer::new(size.clone(), stream("size"))),
-        Some(AppPlan::Mice(size, idle)) => {
-            Box::new(Mice::new((size.clone(), stream("size")), (idle.clone(), stream("idle"))))
-        }
-        Some(AppPlan::Web(web)) => Box::new(Web::new(web.clone(), stream("size"), stream("idle"))),
-        Some(AppPlan::Video(video)) => Box::new(Video::new(video.clone())),
-        Some(AppPlan::Game(game)) => Box::new(Game::new(game.clone(), stream("size"))),
+    let sizes = |size: &SizeDraw| Sizes::new(size, config.mss, stream("size"));
+    match session {
+        Session::Transfer(size) => Box::new(Transfer::new(sizes(size))),
+        Session::Mice(mice) => Box::new(Mice::new(sizes(&mice.size), (mice.idle.clone(), stream("idle")))),
+        Session::Web(web) => Box::new(Web::new(web.clone(), sizes(&web.size), stream("idle"))),
+        Session::Video(video) => Box::new(Video::new(video.clone())),
+        Session::Game(game) => Box::new(Game::new(game.clone(), sizes(&game.size))),
     }
 }
 
-impl AppPlan {
-    /// The size of what is one transfer.
-    pub(crate) fn transfer(&self) -> Option<&SizePlan> {
-        match self {
-            AppPlan::Transfer(size) => Some(size),
-            _ => None,
-        }
-    }
+/// How much is transferred, one time after the other.
+pub(crate) struct Sizes {
+    bytes: Draw,
+    /// Sizes are whole multiples of this, at least one, the nearest.
+    unit: f64,
+    draws: Stream,
 }
 
-impl SizePlan {
+impl Sizes {
+    /// Sizes that are drawn so, where full segments carry `mss` bytes.
+    pub(crate) fn new(size: &SizeDraw, mss: u32, draws: Stream) -> Sizes {
+        let packet = f64::from(mss);
+        let unit = if size.is_in_packets() { packet } else { 1.0 };
+        Sizes { bytes: size.bytes(packet), unit, draws }
+    }
+
     /// Bytes; at least one.
-    pub(crate) fn draw(&self, draws: &mut Stream) -> u64 {
-        let unit = f64::from(self.unit);
-        let units = (self.bytes.sample(draws) / unit).round().max(1.0);
-        (units * unit) as u64
+    pub(crate) fn draw(&mut self) -> u64 {
+        let units = (self.bytes.sample(&mut self.draws) / self.unit).round().max(1.0);
+        (units * self.unit) as u64
     }
 }
 

@@ -1,25 +1,23 @@
 //! One transfer.
 
-use super::{TcpApp, Wish};
-use crate::network::SizePlan;
-use sojourn_units::{Stream, Time};
+use super::{Sizes, TcpApp, Wish};
+use sojourn_units::Time;
 
 /// A fixed volume, once.
 pub(crate) struct Transfer {
-    size: SizePlan,
-    sizes: Stream,
+    sizes: Sizes,
     wish: Option<Wish>,
 }
 
 impl Transfer {
-    pub(crate) fn new(size: SizePlan, sizes: Stream) -> Transfer {
-        Transfer { size, sizes, wish: None }
+    pub(crate) fn new(sizes: Sizes) -> Transfer {
+        Transfer { sizes, wish: None }
     }
 }
 
 impl TcpApp for Transfer {
     fn start(&mut self, _now: Time, bytes: Option<u64>) {
-        self.wish = Some(Wish::Send(bytes.unwrap_or_else(|| self.size.draw(&mut self.sizes))));
+        self.wish = Some(Wish::Send(bytes.unwrap_or_else(|| self.sizes.draw())));
     }
     fn acknowledged(&mut self, _now: Time) {
         self.wish = Some(Wish::Leave);

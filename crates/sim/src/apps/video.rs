@@ -14,11 +14,13 @@
 //! ```
 
 use super::{Ask, TcpApp, Wish};
-use crate::network::VideoPlan;
+use sojourn_scenario as scenario;
 use sojourn_units::{Span, Time};
 
 pub(crate) struct Video {
-    plan: VideoPlan,
+    plan: scenario::Video,
+    /// The rates that there are, bit/s.
+    ladder: Vec<f64>,
     /// The rate of the last chunk, by its place on the ladder.
     rung: usize,
     /// What was in the buffer at `since`.
@@ -39,8 +41,9 @@ pub(crate) struct Video {
 }
 
 impl Video {
-    pub(crate) fn new(plan: VideoPlan) -> Video {
+    pub(crate) fn new(plan: scenario::Video) -> Video {
         Video {
+            ladder: plan.ladder.0.iter().map(|rate| rate.bits_per_second()).collect(),
             plan,
             rung: 0,
             buffer: Span::ZERO,
@@ -70,7 +73,7 @@ impl Video {
 
     /// Algorithm 1: the rate of the next chunk, by its place on the ladder.
     fn choose(&self) -> usize {
-        let VideoPlan { ladder, reservoir, cushion, .. } = &self.plan;
+        let Video { ladder, plan: scenario::Video { reservoir, cushion, .. }, .. } = self;
         let (lowest, highest) = (ladder[0], ladder[ladder.len() - 1]);
         let last = ladder.len() - 1;
         if self.buffer <= *reservoir {
@@ -132,9 +135,14 @@ impl TcpApp for Video {
             self.play(now);
             self.rung = self.choose();
             self.began = now;
-            let bytes = (self.plan.ladder[self.rung] * self.plan.chunk.seconds() / 8.0).round().max(1.0);
+            let bytes = (self.ladder[self.rung] * self.plan.chunk.seconds() / 8.0).round().max(1.0);
             let anew = std::mem::take(&mut self.anew);
-            Wish::Ask(Ask { connection: 0, anew, request: self.plan.request, bytes: bytes as u64 })
+            Wish::Ask(Ask {
+                connection: 0,
+                anew,
+                request: self.plan.request.get() as u16,
+                bytes: bytes as u64,
+            })
         })
     }
 }
@@ -145,16 +153,17 @@ const FULLNESS: f64 = 0.9;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sojourn_units::{Bytes, Rate};
 
     fn video() -> Video {
         let span = Span::from_secs;
-        let ladder = [1e6, 2e6, 3e6, 4e6, 5e6];
-        Video::new(VideoPlan {
-            ladder: ladder.to_vec().into(),
+        let ladder = [1e6, 2e6, 3e6, 4e6, 5e6].map(Rate::from_bits_per_second);
+        Video::new(scenario::Video {
+            ladder: scenario::Ladder(ladder.to_vec()),
             chunk: span(4),
             reservoir: span(10),
             cushion: span(40),
-            request: 400,
+            request: Bytes::new(400),
         })
     }
 

@@ -3,13 +3,13 @@
 //! Six connections, new ones for each page, fetch its objects: each asks for the next
 //! one when the last has come. The next page begins when the last object of all is there, or a pause after that.
 
-use super::{Ask, TcpApp, Wish};
-use crate::network::WebPlan;
-use sojourn_units::{Span, Stream, Time};
+use super::{Ask, Sizes, TcpApp, Wish};
+use sojourn_scenario as scenario;
+use sojourn_units::{Stream, Time};
 
 pub(crate) struct Web {
-    plan: WebPlan,
-    sizes: Stream,
+    plan: scenario::Web,
+    sizes: Sizes,
     pauses: Stream,
     /// When the page was begun.
     began: Time,
@@ -27,7 +27,7 @@ pub(crate) struct Web {
 
 impl Web {
     /// Browses as planned, with these draws of sizes and pauses.
-    pub(crate) fn new(plan: WebPlan, sizes: Stream, pauses: Stream) -> Web {
+    pub(crate) fn new(plan: scenario::Web, sizes: Sizes, pauses: Stream) -> Web {
         Web {
             plan,
             sizes,
@@ -44,8 +44,8 @@ impl Web {
 
     fn ask(&mut self, connection: u32, anew: bool) -> Wish {
         self.left -= 1;
-        let bytes = self.plan.size.draw(&mut self.sizes);
-        Wish::Ask(Ask { connection, anew, request: self.plan.request, bytes })
+        let bytes = self.sizes.draw();
+        Wish::Ask(Ask { connection, anew, request: self.plan.request.get() as u16, bytes })
     }
 }
 
@@ -59,7 +59,7 @@ impl TcpApp for Web {
         self.free = Some(connection);
         if self.missing == 0 {
             self.complete = true;
-            self.wakes_at = now + Span::from_seconds(self.plan.idle.sample(&mut self.pauses));
+            self.wakes_at = now + self.plan.idle.sample(&mut self.pauses);
         }
     }
 
@@ -93,16 +93,16 @@ impl TcpApp for Web {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::SizePlan;
-    use sojourn_units::Draw;
+    use sojourn_units::{Bytes, Draw, SizeDraw, Span, TimeDraw};
 
     /// Eight objects over three connections: three at first, one more for each that comes, the page when all have come.
     #[test]
     fn a_page_is_its_last_object() {
-        let size = SizePlan { bytes: Draw::constant(1000.0).unwrap(), unit: 1 };
-        let idle = Draw::constant(2.0).unwrap();
-        let plan = WebPlan { objects: 8, size, connections: 3, idle, request: 400 };
-        let mut web = Web::new(plan, Stream::named(1, "size"), Stream::named(1, "idle"));
+        let size = SizeDraw::of_bytes(Draw::constant(1000.0).unwrap());
+        let sizes = Sizes::new(&size, 1460, Stream::named(1, "size"));
+        let idle = TimeDraw::of_seconds(Draw::constant(2.0).unwrap());
+        let plan = scenario::Web { objects: 8, size, connections: 3, idle, request: Bytes::new(400) };
+        let mut web = Web::new(plan, sizes, Stream::named(1, "idle"));
         let wishes = |web: &mut Web| std::iter::from_fn(|| web.next(Time::ZERO)).collect::<Vec<Wish>>();
         let ask = |connection, anew| Wish::Ask(Ask { connection, anew, request: 400, bytes: 1000 });
         let at = |seconds| Time::ZERO + Span::from_secs(seconds);

@@ -34,8 +34,8 @@ impl<P: Probe> Simulation<P> {
         for _ in 0..count {
             let class = &mut self.classes[number as usize];
             // Drawn also for those that are turned away: the others' are the same whatever the network does.
-            let bytes = bytes.or_else(|| class.draw_size());
-            let stays = class.draw_lifetime();
+            let bytes = bytes.or_else(|| Some(class.sizes.as_mut()?.draw()));
+            let stays = class.plan.lifetime.as_ref().map(|stays| stays.sample(&mut class.lifetimes));
             if class.present >= class.most {
                 self.probe.turned_away(self.now, number);
                 continue;
@@ -118,11 +118,9 @@ impl<P: Probe> Simulation<P> {
     /// A new flow belongs to a member, the last one or one more; gives that one's number.
     pub(super) fn add_member(&mut self, plan: &FlowPlan, flow: u32) -> u32 {
         let class = &mut self.classes[plan.class as usize];
-        let app = match &plan.source {
-            SourcePlan::App(_, app) => Some(app),
-            _ if class.comes_and_goes() => None,
-            _ => return NOBODY,
-        };
+        if !matches!(plan.source, SourcePlan::App(..)) && !class.comes_and_goes() {
+            return NOBODY;
+        }
         if (plan.member as usize) < class.members.len() {
             let member = class.members[plan.member as usize];
             self.members[member as usize].errands.push(Errand::none());
@@ -135,7 +133,7 @@ impl<P: Probe> Simulation<P> {
             number: plan.member,
             first: flow,
             errands: vec![Errand::none()],
-            app: crate::apps::of_plan(app, self.seed, &name),
+            app: crate::apps::of_source(&plan.source, self.seed, &name),
             asks: plan.source.asks(),
             source: plan.source.clone(),
             streams: 0,
@@ -166,7 +164,7 @@ impl<P: Probe> Simulation<P> {
         let member = &mut self.members[number as usize];
         let class = &mut self.classes[member.class as usize];
         let own = class.plan.lifetime.as_ref().filter(|_| class.schedule.is_none());
-        let own = own.map(|draw| Span::from_seconds(draw.sample(&mut member.lifetimes)));
+        let own = own.map(|draw| draw.sample(&mut member.lifetimes));
         let stays = stays.or(own).map_or(Time::NEVER, |stays| now + stays);
         // Where they arrive, the number only says who is let in.
         let fewer = if class.schedule.is_some() { Time::NEVER } else { class.fewer_from(now, member.number) };
@@ -233,19 +231,6 @@ impl<P: Probe> Simulation<P> {
         } else if std::mem::take(&mut member.recalled) {
             self.begin(number, None, None);
         }
-    }
-}
-
-impl Class {
-    /// How much an arrival has to transfer, where it is one transfer.
-    fn draw_size(&mut self) -> Option<u64> {
-        let SourcePlan::App(_, app) = &self.plan.joining.as_ref()?.source else { return None };
-        app.transfer().map(|size| size.draw(&mut self.sizes))
-    }
-
-    /// How long an arrival stays.
-    fn draw_lifetime(&mut self) -> Option<Span> {
-        Some(Span::from_seconds(self.plan.lifetime.as_ref()?.sample(&mut self.lifetimes)))
     }
 }
 

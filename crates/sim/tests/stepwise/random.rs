@@ -8,15 +8,15 @@ use sojourn_aqm::catalogue::Entry;
 use sojourn_aqm::discs::Fifo;
 use sojourn_aqm::laws::tail_drop::TailDrop;
 use sojourn_aqm::{Law, Limit, Site, catalogue};
-use sojourn_scenario::Spread;
 use sojourn_scenario::links::{self, Coding, Framing, Impairments, Lte, Recording, Satellite};
+use sojourn_scenario::{Arrivals, Game, Ladder, Listed, Mice, Session, Spread, Video, Web};
 use sojourn_sim::network::{
-    AppPlan, Arrivals, Change, ClassPlan, DatagramsPlan, FlowPlan, GamePlan, Hop, Joining, LinkChange,
-    LinkPlan, Network, OnOffSum, SizePlan, SourcePlan, Spacing, VideoPlan, WebPlan,
+    Change, ClassPlan, DatagramsPlan, FlowPlan, Hop, Joining, LinkChange, LinkPlan, Network, OnOffSum,
+    SourcePlan, Spacing,
 };
 use sojourn_sim::{Deliveries, Packet, Simulation, Wire};
 use sojourn_tcp::{Config, LimitedTransmit, Pipe, Profile};
-use sojourn_units::{Draw, Prob, Rate, Span, Stream, Time, TimeDraw, Value};
+use sojourn_units::{Bytes, Draw, Prob, Rate, SizeDraw, Span, Stream, Time, TimeDraw, Value};
 
 /// What kind of networks are drawn.
 #[derive(Clone, Copy, Debug)]
@@ -203,26 +203,28 @@ fn app(draws: &mut Draws, kind: Kind) -> SourcePlan {
     let config = config(draws, kind);
     let mean = draws.pick(&[1.0, 5000.0, 20_000.0, 100_000.0]);
     let bytes = if kind.round { Draw::constant(mean) } else { Draw::exponential(mean) }.unwrap();
-    let size = SizePlan { bytes, unit: draws.pick(&[1, config.mss]) };
+    let in_packets = draws.chance(0.5);
+    let size = if in_packets { SizeDraw::of_packets(bytes.scaled(0.001)) } else { SizeDraw::of_bytes(bytes) };
     let pause = draws.pick(&[0.0, 0.1, 0.5]);
     let idle =
         if kind.round || pause == 0.0 { Draw::constant(pause) } else { Draw::exponential(pause) }.unwrap();
-    let request = draws.below(500) as u16 + 40;
+    let idle = TimeDraw::of_seconds(idle);
+    let request = Bytes::new(draws.below(500) + 40);
     let app = match draws.below(6) {
-        0 => AppPlan::Transfer(size),
-        1 | 2 => AppPlan::Mice(size, idle),
+        0 => Session::Transfer(size),
+        1 | 2 => Session::Mice(Mice { size, idle }),
         3 => {
             let (objects, connections) = (draws.below(12) as u32 + 1, draws.below(6) as u32 + 1);
-            AppPlan::Web(WebPlan { objects, size, connections, idle, request })
+            Session::Web(Web { objects, size, connections, idle, request })
         }
-        4 => AppPlan::Video(VideoPlan {
-            ladder: [1e5, 3e5, 1e6, 4e6].to_vec().into(),
+        4 => Session::Video(Video {
+            ladder: Ladder([1e5, 3e5, 1e6, 4e6].map(Rate::from_bits_per_second).to_vec()),
             chunk: Span::from_millis(100),
             reservoir: Span::from_millis(200),
             cushion: Span::from_millis(500),
             request,
         }),
-        _ => AppPlan::Game(GamePlan { every: Span::from_millis(draws.pick(&[20, 50])), size, request }),
+        _ => Session::Game(Game { every: Span::from_millis(draws.pick(&[20, 50])), size, request }),
     };
     SourcePlan::App(config.into(), app)
 }
@@ -325,7 +327,7 @@ fn traffic(draws: &mut Draws, kind: Kind, network: &mut Network, shared: u64) {
     let source =
         if draws.chance(0.3) { SourcePlan::Bulk(config(draws, kind).into()) } else { app(draws, kind) };
     let flows = match &source {
-        SourcePlan::App(_, AppPlan::Web(web)) => web.connections,
+        SourcePlan::App(_, Session::Web(web)) => web.connections,
         _ => 1,
     };
     let ways = ways(draws, kind, shared, &mut network.links);
@@ -337,16 +339,21 @@ fn traffic(draws: &mut Draws, kind: Kind, network: &mut Network, shared: u64) {
         };
         way.into_iter().map(hop).collect::<Vec<Hop>>()
     });
-    let gap = draws.pick(&[0.02, 0.1, 0.5]);
+    let gap = Span::from_millis(draws.pick(&[20, 100, 500]));
     let arrivals = match draws.below(4) {
         0 => Some(Arrivals::Poisson(gap)),
-        1 => Some(Arrivals::Every(Span::from_seconds(gap), [0, 3])),
+        1 => Some(Arrivals::Every(gap, [0, 3])),
         2 => {
             let mut times: Vec<_> = (0..20)
-                .map(|_| (instant(draws, kind, 1.0), draws.chance(0.5).then(|| draws.below(30_000) + 1)))
+                .map(|_| {
+                    (
+                        instant(draws, kind, 1.0).since(Time::ZERO),
+                        draws.chance(0.5).then(|| draws.below(30_000) + 1),
+                    )
+                })
                 .collect();
             times.sort();
-            Some(Arrivals::At(times.into()))
+            Some(Arrivals::Listed(Listed { file: "list".into(), times: times.into() }))
         }
         _ => None,
     };
@@ -383,7 +390,7 @@ fn traffic(draws: &mut Draws, kind: Kind, network: &mut Network, shared: u64) {
         most,
         counts,
         arrivals,
-        lifetime: draws.chance(0.5).then(|| Draw::exponential(stay).unwrap()),
+        lifetime: draws.chance(0.5).then(|| TimeDraw::of_seconds(Draw::exponential(stay).unwrap())),
         stop,
         joining: Some(Joining { source, forward, reverse }),
     });
