@@ -65,3 +65,13 @@ fn a_link_that_loses_all_is_told() {
     let text = LEAST.replace("[[flows]]", "impairments = { loss = 1 }\n[[flows]]");
     assert_eq!(notes(&text), ["bottleneck loses every packet, so that nothing of bulk gets through."]);
 }
+
+#[test]
+fn a_note_of_many_is_short() {
+    let lot = LEAST
+        .replace("bottleneck]", "parking_lot]\nrouters = 1000")
+        .replace("[[flows]]", "[[flows]]\nto = \"r2\"");
+    let told =
+        "r2-r3, r3-r4, r4-r5, r5-r6, r6-r7, r7-r8 and 992 more have discs and no traffic: no class crosses.";
+    assert_eq!(notes(&lot), [told]);
+}
