@@ -1,7 +1,7 @@
 //! What is legal in a scenario and will surprise most who run it.
 
 use crate::app::App;
-use crate::read::listed;
+use crate::describe::listed;
 use crate::scenario::{Flows, Scenario};
 use crate::udp::Source;
 use std::collections::BTreeSet;
