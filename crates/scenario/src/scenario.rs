@@ -144,14 +144,9 @@ impl Scenario {
         let Some(meant) = self.topology.managed().find(|number| self.topology.links[*number].name == name)
         else {
             let managed = self.topology.managed();
-            let mut names: Vec<&str> =
-                managed.map(|number| self.topology.links[number].name.as_str()).collect();
+            let names: Vec<&str> = managed.map(|number| self.topology.links[number].name.as_str()).collect();
             let hint = did_you_mean(name, names.iter().copied());
-            if names.len() > MOST_SHOWN {
-                names.truncate(MOST_SHOWN);
-                names.push("...");
-            }
-            let what = format!("\"{name}\" is no link with a disc{hint} (legal: {})", names.join(", "));
+            let what = format!("\"{name}\" is no link with a disc{hint} (legal: {})", read::listed(&names));
             return Err(Faults::of_spec(&[Fault::new("", what)]));
         };
         let mut scenario = self.clone();
@@ -298,6 +293,3 @@ impl Flows {
         clashes.into_iter().map(|(key, what)| Fault::new(path(key), what)).collect()
     }
 }
-
-/// Links that a fault lists.
-const MOST_SHOWN: usize = 20;

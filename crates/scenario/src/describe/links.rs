@@ -232,7 +232,7 @@ fn lines_of(groups: &[(String, Vec<&str>)]) -> String {
 }
 
 /// Names, of many the first.
-fn listed(names: &[&str]) -> String {
+pub(crate) fn listed(names: &[&str]) -> String {
     let shown = names.len().min(MOST_NAMES);
     let rest = names.len() - shown;
     let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };

@@ -321,7 +321,7 @@ fn mean_segment(groups: &[Section<'_>]) -> Option<f64> {
 }
 
 /// Names as a fault lists them: the first ones of many.
-fn listed<T: AsRef<str>>(names: &[T]) -> String {
+pub(crate) fn listed<T: AsRef<str>>(names: &[T]) -> String {
     let shown: Vec<&str> = names.iter().take(MOST_SHOWN).map(AsRef::as_ref).collect();
     format!("{}{}", shown.join(", "), if names.len() > MOST_SHOWN { ", ..." } else { "" })
 }
