@@ -1,6 +1,7 @@
 //! What is legal in a scenario and will surprise most who run it.
 
 use crate::app::App;
+use crate::describe::listed;
 use crate::scenario::{Flows, Scenario};
 use std::collections::BTreeSet;
 
@@ -10,7 +11,7 @@ impl Scenario {
         let unlimited = self.unlimited().map(|(link, classes)| self.told_unlimited(link, &classes));
         let lossy = self.lossy().map(|(link, classes)| {
             let name = &self.topology.links[link].name;
-            format!("{name} loses every packet, so that nothing of {} gets through.", some_of(&classes))
+            format!("{name} loses every packet, so that nothing of {} gets through.", listed(&classes))
         });
         unlimited.chain(lossy).chain(self.idle_discs()).collect()
     }
@@ -56,7 +57,7 @@ impl Scenario {
         let give =
             if link.is_back { "back = { buffer = ..., disc = ... }" } else { "it a buffer and a disc" };
         let sends = if classes.len() == 1 { "sends" } else { "send" };
-        let (classes, name) = (some_of(classes), &link.name);
+        let (classes, name) = (listed(classes), &link.name);
         format!(
             "{classes} {sends} data over {name}, which has no limit: its queue may grow {until}; give {give}."
         )
@@ -77,7 +78,7 @@ impl Scenario {
         let idle = self.topology.managed().filter(|link| !crossed.contains(link));
         let idle: Vec<&str> = idle.map(|link| self.topology.links[link].name.as_str()).collect();
         let have = if idle.len() == 1 { "has a disc" } else { "have discs" };
-        (!idle.is_empty()).then(|| format!("{} {have} and no traffic: no class crosses.", some_of(&idle)))
+        (!idle.is_empty()).then(|| format!("{} {have} that no traffic crosses.", listed(&idle)))
     }
 
     /// The links that `of` gives for one class or more, in order, each with the names of those classes.
@@ -109,13 +110,3 @@ fn fills(class: &Flows, rate: f64) -> bool {
         App::Datagrams(datagrams) => f64::from(class.count) * datagrams.rate().bits_per_second() > rate,
     }
 }
-
-/// Names in a sentence: of many the first ones.
-fn some_of(names: &[&str]) -> String {
-    let shown = names[..names.len().min(MOST_NAMES)].join(", ");
-    let rest = names.len().saturating_sub(MOST_NAMES);
-    if rest == 0 { shown } else { format!("{shown} and {rest} more") }
-}
-
-/// Names that a note has.
-const MOST_NAMES: usize = 6;

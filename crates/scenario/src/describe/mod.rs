@@ -7,6 +7,8 @@ mod lanes;
 mod links;
 mod sketch;
 
+pub(crate) use links::listed;
+
 use crate::app::App;
 use crate::keys::SHORT;
 use crate::scenario::{Flows, Scenario};

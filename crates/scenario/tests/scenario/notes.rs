@@ -55,9 +55,9 @@ fn a_disc_that_nothing_passes_is_told() {
         LEAST.replace("[[flows]]", "back = { disc = \"codel\" }\n[[flows]]\nfrom = \"right\"\nto = \"left\"");
     assert_eq!(notes(&text), [""; 0]);
     let datagrams = format!("{text}app = \"cbr\"\nrate = \"1 Mbit/s\"\n");
-    assert_eq!(notes(&datagrams), ["bottleneck has a disc and no traffic: no class crosses."]);
+    assert_eq!(notes(&datagrams), ["bottleneck has a disc that no traffic crosses."]);
     let lot = LEAST.replace("bottleneck", "parking_lot").replace("[[flows]]", "[[flows]]\nto = \"r2\"");
-    assert_eq!(notes(&lot), ["r2-r3, r3-r4, r4-r5 have discs and no traffic: no class crosses."]);
+    assert_eq!(notes(&lot), ["r2-r3, r3-r4, r4-r5 have discs that no traffic crosses."]);
 }
 
 #[test]
@@ -71,7 +71,6 @@ fn a_note_of_many_is_short() {
     let lot = LEAST
         .replace("bottleneck]", "parking_lot]\nrouters = 1000")
         .replace("[[flows]]", "[[flows]]\nto = \"r2\"");
-    let told =
-        "r2-r3, r3-r4, r4-r5, r5-r6, r6-r7, r7-r8 and 992 more have discs and no traffic: no class crosses.";
+    let told = "r2-r3, r3-r4, r4-r5, r5-r6, r6-r7, r7-r8 and 992 more have discs that no traffic crosses.";
     assert_eq!(notes(&lot), [told]);
 }
