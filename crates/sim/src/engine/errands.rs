@@ -6,7 +6,7 @@
 //! does when the first packet of it comes. Older packets are thrown away. What concerns
 //! a member as a whole waits for its time: events tell it that a sender has ended, or that an answer is there.
 
-use super::Simulation;
+use super::{Simulation, just_after};
 use crate::apps::datagrams::Datagrams;
 use crate::apps::{Ask, Wish};
 use crate::event::{Event, Kind};
@@ -148,6 +148,8 @@ impl<P: Probe> Simulation<P> {
                 return;
             }
             errand.put_off();
+            // Over the same links, where what goes first comes first; at one instant timers of receivers do.
+            self.acknowledge_before(just_after(at), number);
             self.request(at, number);
         }
     }

@@ -75,3 +75,37 @@ fn the_outcome_is_that_of_an_event_for_every_arrival() {
         assert_eq!(direct.first_difference(&stepwise), None, "{overrides:?}");
     }
 }
+
+/// An answer that takes longer than the patience of who asked: the request is repeated, and the delayed
+/// acknowledgment of what came before it goes first.
+#[test]
+fn acknowledgments_go_before_requests_that_are_repeated_later() {
+    let far = r#"
+title = "Pages by satellite"
+duration = "8 s"
+[[links]]
+from = "server"
+to = "gateway"
+rate = "1 Mbit/s"
+delay = "10 ms"
+buffer = "60 packets"
+disc = "tail_drop"
+[[links]]
+from = "gateway"
+to = "home"
+rate = "1 Mbit/s"
+delay = "1300 ms"
+back = { delay = "1 ms" }
+[[flows]]
+app = "web"
+from = "server"
+to = "home"
+connections = 1
+objects = 5
+size = "1000 B"
+"#;
+    let scenario = Scenario::parse(far.as_bytes(), "test", &[]).unwrap_or_else(|faults| panic!("{faults}"));
+    let ((direct, _), (stepwise, _)) = (log(&scenario, false), log(&scenario, true));
+    assert!(direct.received.values().flatten().count() > 3, "too little happened");
+    assert_eq!(direct.first_difference(&stepwise), None);
+}
