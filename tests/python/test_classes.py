@@ -218,6 +218,21 @@ def test_plots_of_classes(chain, made):
         made.plot.classes()
 
 
+def test_plots_have_the_classes_of_every_link(folder):
+    late = '[[flows]]\nname = "late"\nfrom = "b"\nto = "c"\n'
+    (folder / "late.toml").write_text(CHAIN + late + AGAINST)
+    result = sj.run(sj.load(folder / "late.toml"))
+    ends, queues = (result.plot.classes(metric) for metric in ("goodput_bps", "sojourn_p95_s"))
+    assert [label.get_text() for label in ends.get_yticklabels()] == [FAR, VOICE, "late", "against"]
+    told = [label.get_text() for label in queues.get_yticklabels()]
+    assert told == ["far, at a-b", "voice, at a-b", "late, at b-c", "against, no disc"]
+    # Each by its mean and one seed; no queue has the data of the last.
+    shown = {line.get_ydata()[0] for line in queues.lines if len(line.get_ydata())}
+    assert shown == {0, 1, 2}
+    drawn, there = result.plot.goodput("late"), result.at("b-c").plot.goodput("late")
+    assert drawn.lines[0].get_ydata() == pytest.approx(there.lines[0].get_ydata(), nan_ok=True)
+
+
 def test_goodput_over_time_is_what_the_class_got(chain):
     chosen = (
         (pl.col("name") == f"goodput_bps.{VOICE}") & (pl.col("disc") == "tail_drop") & (pl.col("seed") == 1)

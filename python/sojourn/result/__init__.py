@@ -419,8 +419,8 @@ class Result:
     def plot(self) -> Plots:
         """Pictures of this result: ``result.plot.queue()`` gives a Matplotlib axes.
 
-        Of several links they show the first, and the classes that cross none with a disc;
-        ``result.at("r2-r3").plot.queue()`` another one.
+        Of several links they show the first, ``result.at("r2-r3").plot.queue()`` another one. Classes of
+        traffic are shown wherever their data go.
 
         >>> import sojourn as sj
         >>> sc = sj.load("dumbbell", {"duration": "41 s"})
@@ -429,7 +429,9 @@ class Result:
         """
         from sojourn.plot import Plots
 
-        return Plots(self._among([self.links[0], None]) if len(self.links) > 1 else self)
+        if len(self.links) < 2:
+            return Plots(self)
+        return Plots(self._among([self.links[0], None]), everywhere=self)
 
     def report(self, path: str | Path, *, baseline: str | None = None) -> Path:
         """Write the report: one HTML page that needs nothing else. Returns its path.

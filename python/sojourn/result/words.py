@@ -60,6 +60,20 @@ COMPLETION_P95 = Column("fct_p95_s", "completion p95", "s")
 ROUND_TRIP = Column("rtt_p95_s", "round trip p95", "ms", 1e3)
 ONE_WAY = Column("one_way_p95_s", "one way p95", "ms", 1e3)
 
+#: What the metrics begin with that are about the flows of a class from end to end, not about a link.
+WHOLE_WAY = (
+    "goodput_",
+    "jain_",
+    "fct_",
+    "rtt_",
+    "one_way_",
+    "datagram_",
+    "voice_",
+    "stall_",
+    "completed_",
+    "turned_away_",
+)
+
 #: What a summary shows, in this order.
 COLUMNS = (
     UTILIZATION,
