@@ -73,6 +73,7 @@ from = "right"
 to   = "left"
 """
 RED = "red:min=5packets,max=15packets"
+RED_TOLD = "red:min=5 packets,max=15 packets"
 FAR, VOICE = "far", "voice"
 JAIN = "jain_index"
 #: Metrics that the first results did not have.
@@ -424,6 +425,21 @@ def test_a_link_is_headed_by_its_own_disc(folder):
     (folder / "two.toml").write_text(CHAIN.replace('disc   = "tail_drop"', f'disc   = "{RED}"', 1))
     scenario = sj.load(folder / "two.toml")
     first, second = printed(sj.run(scenario)).split("\nb-c\n")
-    assert first.splitlines()[3].strip() == "red:min=5 packets,max=15 packets"
+    assert first.splitlines()[3].strip() == RED_TOLD
     assert second.splitlines()[0].strip() == "tail_drop"
     assert printed(sj.run(scenario, "pi")).count("tail_drop") == 0
+
+
+def test_a_plain_buffer_is_headed_as_one(folder):
+    last = '[[links]]\nfrom = "c"\nto = "d"\nrate = "2 Mbit/s"\ndelay = "5 ms"\nbuffer = "40 packets"\n'
+    flow = '[[flows]]\nname = "last"\nfrom = "c"\nto = "d"\n'
+    text = CHAIN.replace('disc   = "tail_drop"', f'disc   = "{RED}"', 1)
+    (folder / "plain.toml").write_text(text.replace("[[flows]]", last + "[[flows]]", 1) + flow)
+    scenario = sj.load(folder / "plain.toml")
+    for disc, heads in ((None, [RED_TOLD, "tail_drop", "tail_drop"]), ("pi", ["pi", "pi", "tail_drop"])):
+        result = sj.run(scenario, disc)
+        blocks = re.split(r"\n(?:a-b|b-c|c-d)\n", printed(result))[1:]
+        assert [block.splitlines()[0].strip() for block in blocks] == heads
+        told = [line.partition(": util")[0] for line in str(result).splitlines()[1:]]
+        assert told == [f"  {link}, {head}" for link, head in zip(result.links, heads, strict=True)]
+    assert "c-d, c-d=pi: " in str(sj.run(scenario, "c-d=pi"))

@@ -156,7 +156,8 @@ class Plots:
     def goodput(self, traffic_class: str, *, ax: Axes | None = None) -> Axes:
         """What the applications of one class of traffic got over time, in the unit that fits it.
 
-        It may be any class of the result, whatever link its data cross. Raises `InputError` where the result has no such class: it has classes where the scenario has several.
+        It may be any class of the result, whatever link its data cross. Raises `InputError` where the
+        result has no such class: it has classes where the scenario has several.
 
         >>> import sojourn as sj
         >>> result = sj.run(sj.load("transports/cubic_newreno", {"duration": "2 s", "warmup": "1 s"}))
@@ -178,7 +179,8 @@ class Plots:
         """One metric of every class of traffic under every law: the mean over the seeds, its 95 % interval.
 
         Each class is shown as `Result.values` has it: at the first link with a disc that its data cross,
-        which is named where there are several and the metric is about a link. Raises `InputError` where the scenario has only one class: `summary` shows that.
+        which is named where there are several and the metric is about a link. Raises `InputError` where
+        the scenario has only one class: `summary` shows that.
 
         >>> import sojourn as sj
         >>> result = sj.run(sj.load("transports/cubic_newreno", {"duration": "2 s", "warmup": "1 s"}))

@@ -52,6 +52,7 @@ QUEUE_STD = Column("queue_std_packets", "queue sd", "packets")
 SOJOURN = Column("sojourn_mean_s", "sojourn mean", "ms", 1e3)
 SOJOURN_P95 = Column("sojourn_p95_s", "sojourn p95", "ms", 1e3)
 DROPS = Column("drop_ratio", "drops", "%", 100)
+LOST = Column("wire_loss_ratio", "lost on the wire", "%", 100, most=100)
 MARKS = Column("mark_ratio", "marks", "%", 100, most=100)
 GOODPUT = Column("goodput_bps", "goodput", "Mbit/s", 1e-6)
 JAIN = Column("jain_index", "Jain index", "", most=1)
@@ -82,6 +83,7 @@ COLUMNS = (
     SOJOURN,
     SOJOURN_P95,
     DROPS,
+    LOST,
     MARKS,
     GOODPUT,
     JAIN,
@@ -100,6 +102,7 @@ CLASS_COLUMNS = (
     SOJOURN,
     SOJOURN_P95,
     DROPS,
+    LOST,
     MARKS,
 )
 #: All that is told of links or of classes.
@@ -137,8 +140,15 @@ def disc_at(result: Result, disc: str, link: str) -> str:
     'pi:target=100 packets'
     """
     several = disc.split(" + ")
-    own = _own_disc(result.scenario, link)
-    if len(several) == 1 or own is None:
+    discs = _own_discs(result.scenario)
+    if link not in discs:
+        return disc
+    own = discs[link]
+    if own is None:
+        # A plain buffer keeps to itself whatever the others run; beside other runs the run's name tells more.
+        is_plain = len(result.discs) == 1 and any(discs.values()) and f"{link}=" not in disc
+        return "tail_drop" if is_plain else disc
+    if len(several) == 1:
         return disc
     settings = {f"{key}={value}" for key, value in own.items() if key != "law"}
     told = (one for one in several if one.partition(":")[0] == own.get("law"))
@@ -146,15 +156,15 @@ def disc_at(result: Result, disc: str, link: str) -> str:
     return likes[0] if len(likes) == 1 else disc
 
 
-def _own_disc(scenario: dict[str, Any], link: str) -> dict[str, Any] | None:
-    """The disc that the scenario has at a link, which may be the other direction of one."""
+def _own_discs(scenario: dict[str, Any]) -> dict[str, dict[str, Any] | None]:
+    """The disc that each direction of a link has in the scenario; None: none."""
     lines = [{"name": "bottleneck", **(scenario.get("bottleneck") or {})}, *(scenario.get("links") or [])]
+    found: dict[str, dict[str, Any] | None] = {}
     for line in lines:
         for name, direction in ((line["name"], line), (f"{line['name']}.back", line.get("back") or {})):
             disc = direction.get("disc")
-            if name == link and isinstance(disc, dict):
-                return disc
-    return None
+            found[name] = disc if isinstance(disc, dict) else None
+    return found
 
 
 def fitted(result: Result, column: Column, classes: Sequence[str | None] = (None,)) -> Column:
