@@ -238,3 +238,12 @@ fn a_probe_changes_no_design() {
     let mean = (125.0 * 1000.0 + 20.0 * 84.0) / 145.0;
     assert!((packet(&format!("{sends}; [[flows]]; {pings}")) - mean).abs() < 1e-9);
 }
+
+#[test]
+fn arrivals_without_end_are_refused() {
+    for arrivals in ["{ poisson = \"1 ns\" }", "{ every = \"1 ns\", batch = [1000, 1000] }"] {
+        let told =
+            with(&format!("app = \"transfer\"; size = \"3 kB\"; arrivals = {arrivals}")).expect_err(arrivals);
+        assert!(told.to_string().contains("legal: at most 1e8 in a run"), "{told}");
+    }
+}
