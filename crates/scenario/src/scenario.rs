@@ -145,7 +145,10 @@ impl Scenario {
         else {
             let managed = self.topology.managed();
             let names: Vec<&str> = managed.map(|number| self.topology.links[number].name.as_str()).collect();
-            let hint = did_you_mean(name, names.iter().copied());
+            // `back` alone is what the key of the other direction is called in the file.
+            let back = names.iter().filter(|known| known.ends_with(&format!(".{name}")));
+            let whole = if back.clone().count() == 1 { back.copied().next() } else { None };
+            let hint = did_you_mean(whole.unwrap_or(name), names.iter().copied());
             let what = format!("\"{name}\" is no link with a disc{hint} (legal: {})", read::listed(&names));
             return Err(Faults::of_spec(&[Fault::new("", what)]));
         };
