@@ -201,3 +201,7 @@ def test_the_setting_tells_what_it_has_no_words_for():
         "without ECN) from a to b.",
         "At 1 s and every 2 s from then on until 9 s, pages.count becomes 4.",
     ]
+
+
+def test_a_scenario_says_which_it_is():
+    assert repr(sj.load("dumbbell")) == f'<Scenario "{sj.load("dumbbell").title}">'

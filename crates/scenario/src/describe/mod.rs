@@ -111,7 +111,7 @@ impl Scenario {
         let product = site.capacity() * mean.seconds();
         vec![
             ("base RTT", range((shortest, longest)) + &mean_too),
-            ("rate x RTT", format!("{product:.1} packets of {} B", site.packet)),
+            ("rate x RTT", format!("{product:.1} packets of {:.0} B", site.packet)),
         ]
     }
 
