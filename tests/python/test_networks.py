@@ -178,6 +178,14 @@ back = {{ trace = {{ model = "lte", mean = "12 Mbit/s" }} }}
     assert {"→ cell.trace, 9 ms", "← lte 12 Mbit/s, 9 ms"} <= texts
 
 
+def test_who_sends_against_the_stream_stands_at_its_end(scenario):
+    pairs = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"), ("x", "c")]
+    links = "".join(link(*pair, 'disc = "pi"' if pair == ("b", "c") else "") for pair in pairs)
+    flows = "".join(f'[[flows]]\nfrom = "{start}"\nto = "{end}"\n' for start, end in ("ae", "xa"))
+    columns = {node: column for node, (column, _) in layers.places(graph.of(scenario(links + flows))).items()}
+    assert columns == {"a": 0, "b": 1, "c": 2, "d": 3, "x": 3, "e": 4}
+
+
 def test_a_large_network_is_drawn_where_its_queues_are(scenario):
     links = "".join(link(f"n{n}", f"n{n + 1}", 'disc = "red"' if n == 500 else "") for n in range(1000))
     flows = "".join(f'[[flows]]\nfrom = "n{n}"\nto = "n{n + 900}"\n' for n in range(100))

@@ -101,10 +101,17 @@ fn told_topic(topic: &Topic) -> Value {
     })
 }
 
-/// What every direction of a link may have.
+/// What every direction of a link may have, and in which tables.
 fn link_page() -> Value {
     let keys =
         sojourn_scenario::explain().iter().filter(|key| key.table == "bottleneck" && key.is_of_a_link());
+    let (mut forward, mut with_back) = (Vec::new(), Vec::new());
+    for key in sojourn_scenario::explain().iter().filter(|key| key.is_of_a_link() && key.name == "rate") {
+        match key.table.strip_suffix(".back") {
+            None => forward.push(header(key.table)),
+            Some(table) => with_back.push(header(table)),
+        }
+    }
     let row = |key: &Key| {
         let mut row = key_row(key);
         row["key"] = key.name.into();
@@ -114,14 +121,27 @@ fn link_page() -> Value {
         "kind": "link",
         "name": "link",
         "summary": "the keys of one direction of a link, in whatever table it stands",
-        "idea": "They stand in [bottleneck], [parking_lot], [two_bottlenecks], in up and down of [home], in [[links]], and in `back` of \
-                 a bottleneck or of [[links]], the other direction. That one has the same rate, delay and framing where it \
-                 says nothing, and a disc or a limit only where it is given one. In [[links]], too, a link has a disc only \
-                 where it is given one; a buffer alone is tail_drop, which --disc leaves alone.",
+        "idea": format!(
+            "They stand in {}, and in `back` of {}, the other direction. That one has the same rate, delay and framing where \
+             it says nothing, and a disc or a limit only where it is given one. In [[links]], too, a link has a disc only \
+             where it is given one; a buffer alone is tail_drop, which --disc leaves alone.",
+            forward.join(", "),
+            with_back.join(", "),
+        ),
         "equation": "",
         "source": "",
         "fields": keys.map(row).collect::<Vec<Value>>(),
     })
+}
+
+/// What a table begins with in a file, `[home.up]` or `[[links]]`.
+fn header(table: &str) -> String {
+    let is_one_of_several = |key: &Key| key.path() == table && matches!(key.kind(), Kind::Tables);
+    if sojourn_scenario::explain().iter().any(is_one_of_several) {
+        format!("[[{table}]]")
+    } else {
+        format!("[{table}]")
+    }
 }
 
 /// A profile is what its knobs stand at.

@@ -30,13 +30,13 @@ struct Row {
 
 /// All applications, in the order in which they are told.
 static ROWS: [Row; 13] = [
-    tcp(BULK, &[], &["segment"]),
+    tcp(BULK, &[], &["reads", "segment"]),
     tcp(sessions::TRANSFER, &["size"], &["segment"]),
     tcp(sessions::MICE, &[], &["size", "idle", "preset", "segment"]),
     tcp(sessions::WEB, &[], &["size", "idle", "objects", "connections", "request", "segment"]),
     tcp(sessions::VIDEO, &[], &["ladder", "chunk", "reservoir", "cushion", "request", "segment"]),
     tcp(sessions::GAME, &[], &["size", "request", "every", "segment"]),
-    tcp(sessions::RRUL, &[], &["segment"]),
+    tcp(sessions::RRUL, &[], &["reads", "segment"]),
     udp(udp::CBR, &["rate"], &["size", "segment"]),
     udp(udp::POISSON, &["rate"], &["size", "segment"]),
     udp(udp::ON_OFF, &["rate"], &["size", "on", "off", "segment"]),
@@ -211,5 +211,11 @@ mod tests {
         assert_eq!(App::keys("ping").join(", "), "size, every, ecn, start, arrivals, lifetime, stop");
         let bulk = App::keys("bulk");
         assert!(bulk.contains(&"cc".to_string()) && !bulk.iter().any(|key| key.starts_with("rate")));
+    }
+
+    #[test]
+    fn who_waits_for_all_that_it_asked_for_does_not_read_slowly() {
+        let with_it = App::NAMES.iter().filter(|name| App::keys(name).contains(&"reads".to_string()));
+        assert_eq!(with_it.collect::<Vec<_>>(), [&"bulk", &"rrul"]);
     }
 }

@@ -126,8 +126,11 @@ fn flows(flows: &Flows) -> Json {
     for knob in SHORT.iter().filter_map(|name| knob(name)) {
         group[knob.name] = tcp(of_value(&(knob.get)(&flows.profile)));
     }
-    for key in keys_of("flows").map(|key| key.name).filter(|key| is_of_an_app(key) && *key != "segment") {
-        group[key] = Json::Null;
+    for key in keys_of("flows").map(|key| key.name).filter(|key| is_of_an_app(key)) {
+        // What stands there already is not only the application's.
+        if group.get(key).is_none() {
+            group[key] = Json::Null;
+        }
     }
     let own = match &flows.app {
         App::Bulk => Vec::new(),

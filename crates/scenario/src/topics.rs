@@ -18,9 +18,24 @@ pub struct Topic {
     pub forms: fn() -> Vec<(String, String)>,
 }
 
-/// The topic of this name.
+/// The topic of this name, or the first that has it as a word in one of its forms: `lte` is told under trace.
 pub fn topic(name: &str) -> Option<&'static Topic> {
-    TOPICS.iter().find(|topic| topic.name == name)
+    let called = TOPICS.iter().find(|topic| topic.name == name);
+    called.or_else(|| TOPICS.iter().find(|topic| topic.has_word(name)))
+}
+
+impl Topic {
+    fn has_word(&self, name: &str) -> bool {
+        (self.forms)().iter().any(|(form, _)| words(form).any(|word| word == name))
+    }
+}
+
+/// The words of a form: its keys and the names of its models; what is in capitals, a number or a unit is none of them.
+fn words(form: &str) -> impl Iterator<Item = &str> {
+    let is_of_a_word = |letter: char| letter.is_ascii_lowercase() || letter == '_';
+    form.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')
+        .filter(move |word| word.len() > 2 && word.chars().all(is_of_a_word))
+        .filter(|word| *word != "true")
 }
 
 /// All of them.
@@ -130,6 +145,22 @@ mod tests {
     fn all_impairments_are_told() {
         let told: Vec<&str> = IMPAIRMENTS.iter().filter_map(|(form, _)| form.split(' ').next()).collect();
         assert_eq!(told, IMPAIRMENT_KEYS);
+    }
+
+    #[test]
+    fn a_topic_is_found_by_the_words_of_its_forms() {
+        let found = |name| topic(name).map(|topic| topic.name);
+        for name in ["lte", "satellite", "volatility"] {
+            assert_eq!(found(name), Some("trace"), "{name}");
+        }
+        for name in IMPAIRMENT_KEYS.iter().chain(&["enter", "late"]) {
+            assert_eq!(found(name), Some("impairments"), "{name}");
+        }
+        assert_eq!(found("exponential"), Some("distribution"));
+        assert_eq!(found("overhead"), Some("framing"));
+        for name in ["TIME", "PROBABILITY", "15", "ms", "true", "nonsense", ""] {
+            assert_eq!(found(name), None, "{name}");
+        }
     }
 
     /// What stands in a form beside its keys is what stands there where they are left out.

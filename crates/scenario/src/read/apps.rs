@@ -37,12 +37,6 @@ impl Reader {
         if App::is_greedy_named(name) {
             return Some(App::Bulk);
         }
-        if group.given("reads") {
-            let what = format!(
-                "is not for app = \"{name}\", which reads what comes at once; legal: with app = \"bulk\""
-            );
-            self.refuse(group, "reads", &what);
-        }
         let size = if group.given("size") { Some(self.volume(group)?) } else { None };
         let usual = |bytes: f64| Draw::constant(bytes).ok().map(SizeDraw::of_bytes);
         let request =
@@ -150,4 +144,4 @@ const BOTH_WAYS: u32 = 4;
 /// Bytes of a transfer.
 const MOST_VOLUME: f64 = 1e15;
 /// Keys of a group of flows that speak of TCP; those of [`SHORT`] do too.
-pub(crate) const TCP_KEYS: &[&str] = &["cc", "profile", "tcp", "reads"];
+pub(crate) const TCP_KEYS: &[&str] = &["cc", "profile", "tcp"];

@@ -87,3 +87,22 @@ fn a_note_of_many_is_short() {
     let told = "r2-r3, r3-r4, r4-r5, r5-r6, r6-r7, r7-r8 and 992 more have discs that no traffic crosses.";
     assert_eq!(notes(&lot), [told]);
 }
+
+/// More comes to b-c than it carries, but for each class only as much as its own disc lets through.
+#[test]
+fn a_class_waits_at_the_narrowest_link_of_its_way() {
+    let link = |from, to, rate, disc| {
+        format!(
+            "[[links]]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{rate} Mbit/s\"\ndelay = \"1 ms\"\n{disc}\n"
+        )
+    };
+    let flows = |from| format!("[[flows]]\nname = \"of-{from}\"\nfrom = \"{from}\"\nto = \"c\"\n");
+    let text = |rate| {
+        let disc = "disc = \"pie\"";
+        let links = link("a", "b", 10, disc) + &link("d", "b", 30, disc) + &link("b", "c", rate, "");
+        format!("title = \"T\"\nduration = \"1 s\"\n{links}{}{}", flows("a"), flows("d"))
+    };
+    assert!(notes(&text(20))[0].starts_with("of-d sends data over b-c, which has no limit"));
+    assert!(notes(&text(9))[0].starts_with("of-a, of-d send data over b-c, which has no limit"));
+    assert_eq!(notes(&text(40)), [""; 0]);
+}

@@ -96,7 +96,7 @@ fn what_cannot_be_is_told_in_one_line() {
         ("idle = \"1 s\"", "idle: is not for app = \"bulk\"; legal: with app = \"mice\", \"web\""),
         (
             "app = \"mice\"; reads = \"1 Mbit/s\"",
-            "reads: is not for app = \"mice\", which reads what comes at once; legal: with app = \"bulk\"",
+            "reads: is not for app = \"mice\"; legal: with app = \"bulk\", \"rrul\"",
         ),
         ("app = \"web\"; objects = 0", "objects: 0 is out of range; legal: 1 to 10000"),
         ("app = \"web\"; request = \"20 B\"", "request: \"20 B\" is out of range; legal: 28 B to 1500 B"),
