@@ -72,6 +72,23 @@ name = "down"
 from = "right"
 to   = "left"
 """
+#: More transfers than there may be at a time.
+FLASH = """\
+title    = "A flash crowd"
+duration = "4 s"
+warmup   = "1 s"
+
+[bottleneck]
+rate   = "2 Mbit/s"
+delay  = "5 ms"
+buffer = "40 packets"
+
+[[flows]]
+app      = "transfer"
+size     = "20 kB"
+count    = 2
+arrivals = { poisson = "50 ms" }
+"""
 RED = "red:min=5packets,max=15packets"
 FAR, VOICE = "far", "voice"
 JAIN = "jain_index"
@@ -168,6 +185,9 @@ def test_an_older_result_without_classes_is_read(made, tmp_path):
             "one_way_p95_s",
             "completed_flows",
             "turned_away_flows",
+            "datagram_loss_ratio",
+            "voice_rating",
+            "stall_ratio",
         ):
             del run["metrics"][name]
     (place / "result.json").write_text(json.dumps(document))
@@ -198,10 +218,35 @@ def test_a_block_a_link_is_printed_and_a_short_table_of_classes(chain, made):
     first, second = printed(chain).split("\nb-c\n")
     assert first.startswith("Two queues in a row\n2 seeds; mean ± half-width of the 95 % interval\na-b\n")
     for text, classes in ((first, 2), (second, 1)):
-        assert text.count("utilisation, %") == text.count("by class") == 1
-        assert len(re.findall(r"^(?:far|voice) \((?:tail_drop|red)\)", text, flags=re.M)) == 2 * classes
+        # All columns find room in two tables.
+        assert text.count("utilisation, %") == 1
+        tables = text.split("by class")[1:]
+        assert len(tables) <= 2
+        for table in tables:
+            assert len(re.findall(r"^(?:far|voice) \((?:tail_drop|red)\)", table, flags=re.M)) == 2 * classes
     assert "by class" not in printed(made)
     assert "bottleneck" not in printed(made)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "columns"),
+    [
+        ("home/call", ["voice rating", "datagrams lost, %"]),
+        ("home/film", ["stalls, %", "completed, flows"]),
+        ("flash", ["turned away, flows", "completed, flows"]),
+    ],
+)
+def test_what_an_application_makes_of_it_is_printed_and_on_the_page(folder, tmp_path, scenario, columns):
+    (folder / "flash.toml").write_text(FLASH)
+    lasts = {"duration": "12 s", "warmup": "1 s"}
+    result = sj.run(sj.load(folder / "flash.toml") if scenario == "flash" else sj.load(scenario, lasts))
+    page = result.report(tmp_path / "page.html").read_text()
+    text = " ".join(printed(result).split())
+    for column in columns:
+        short, _, unit = column.partition(", ")
+        assert column in text
+        assert f'<th scope="col">{short}<span class="unit">{unit}</span>' in page
+        assert f"<dt>{short}</dt>" in page
 
 
 def test_plots_of_classes(chain, made):

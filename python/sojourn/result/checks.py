@@ -12,7 +12,7 @@ import polars as pl
 
 from sojourn.errors import InputError
 from sojourn.result import SCHEMA, Run
-from sojourn.result.words import COLUMNS, seconds
+from sojourn.result.words import COLUMNS, LATER, seconds
 
 AS_WRITTEN = "legal: as 'sojourn run' wrote it"
 
@@ -68,7 +68,8 @@ def check_result(path: Path, document: dict[str, Any]) -> None:
             told = f"{run['disc']}, seed {run['seed']}, class {run['class']}"
             raise InputError(f"{path}: runs[{place}]: {told}: its link has no row; {AS_WRITTEN}")
     names = list(dict.fromkeys(name for run in document["runs"] for name in run["metrics"]))
-    needed = dict.fromkeys([*(column.metric for column in COLUMNS), *names])
+    always = (column.metric for column in COLUMNS if column not in LATER)
+    needed = dict.fromkeys([*always, *names])
     for place, run in enumerate(document["runs"]):
         for name in needed:
             if name not in run["metrics"]:

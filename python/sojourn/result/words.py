@@ -57,8 +57,13 @@ GOODPUT = Column("goodput_bps", "goodput", "Mbit/s", 1e-6)
 JAIN = Column("jain_index", "Jain index", "", most=1)
 COMPLETION = Column("fct_mean_s", "completion mean", "s")
 COMPLETION_P95 = Column("fct_p95_s", "completion p95", "s")
+COMPLETED = Column("completed_flows", "completed", "flows")
+TURNED_AWAY = Column("turned_away_flows", "turned away", "flows")
 ROUND_TRIP = Column("rtt_p95_s", "round trip p95", "ms", 1e3)
 ONE_WAY = Column("one_way_p95_s", "one way p95", "ms", 1e3)
+DATAGRAMS_LOST = Column("datagram_loss_ratio", "datagrams lost", "%", 100, most=100)
+RATING = Column("voice_rating", "voice rating", "", least=None, most=100)
+STALLS = Column("stall_ratio", "stalls", "%", 100, most=100)
 
 #: What a summary shows, in this order.
 COLUMNS = (
@@ -73,6 +78,11 @@ COLUMNS = (
     JAIN,
     COMPLETION,
     COMPLETION_P95,
+    COMPLETED,
+    TURNED_AWAY,
+    DATAGRAMS_LOST,
+    RATING,
+    STALLS,
 )
 #: What is told of classes of traffic; the shares of the packets are of those that the class offered.
 CLASS_COLUMNS = (
@@ -80,14 +90,21 @@ CLASS_COLUMNS = (
     JAIN,
     COMPLETION,
     COMPLETION_P95,
+    COMPLETED,
+    TURNED_AWAY,
     ROUND_TRIP,
     ONE_WAY,
+    DATAGRAMS_LOST,
+    RATING,
+    STALLS,
     QUEUE,
     SOJOURN,
     SOJOURN_P95,
     DROPS,
     MARKS,
 )
+#: What was not always measured: older results lack it.
+LATER = (COMPLETED, TURNED_AWAY, DATAGRAMS_LOST, RATING, STALLS)
 #: All that is told of links or of classes.
 ALL_COLUMNS = tuple(dict.fromkeys((*COLUMNS, *CLASS_COLUMNS)))
 #: The metrics of a short table of classes.
@@ -95,10 +112,16 @@ CLASS_BRIEF = (
     "goodput_bps",
     "fct_mean_s",
     "fct_p95_s",
+    "completed_flows",
+    "turned_away_flows",
     "rtt_p95_s",
     "one_way_p95_s",
+    "datagram_loss_ratio",
+    "voice_rating",
+    "stall_ratio",
     "sojourn_p95_s",
     "drop_ratio",
+    "wire_loss_ratio",
 )
 
 
@@ -264,7 +287,10 @@ def shown(found: Estimate | None) -> bool:
 def cell(result: Result, disc: str, column: Column, traffic_class: str | None = None) -> str:
     """Such as ``285.8 ± 1.3``; empty where the metric does not apply."""
     found = scaled(result, disc, column, traffic_class)
-    return "" if found is None else with_half(found)
+    if found is None:
+        return ""
+    # A count of one run has no decimals.
+    return f"{found.mean:.0f}" if column.unit == "flows" and found.half is None else with_half(found)
 
 
 def with_half(found: Estimate) -> str:
