@@ -457,3 +457,24 @@ def test_a_link_is_headed_by_its_own_disc(folder):
     assert first.splitlines()[3].strip() == "red:min=5 packets,max=15 packets"
     assert second.splitlines()[0].strip() == "tail_drop"
     assert printed(sj.run(scenario, "pi")).count("tail_drop") == 0
+
+
+def test_a_disc_with_a_flag_heads_its_link_too(folder):
+    (folder / "two.toml").write_text(
+        CHAIN.replace('disc   = "tail_drop"', f'disc   = "{RED},gentle=false"', 1)
+    )
+    result = sj.run(sj.load(folder / "two.toml"))
+    again = sj.Result.read(result.write(folder / "out"))
+    for one in (result, again):
+        first, second = printed(one).split("\nb-c\n")
+        assert first.splitlines()[3].strip() == "red:min=5 packets,max=15 packets,gentle=false"
+        assert second.splitlines()[0].strip() == "tail_drop"
+
+
+def test_the_first_link_is_one_that_data_cross():
+    result = sj.run(sj.load("home/film", {"duration": "2 s", "warmup": "1 s"}))
+    assert result.links == ["down", "up"]
+    assert printed(result).splitlines()[2] == "down"
+    assert result.plot.queue().lines[0].get_ydata() == pytest.approx(
+        result.at("down").plot.queue().lines[0].get_ydata(), nan_ok=True
+    )

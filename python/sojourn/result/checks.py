@@ -171,6 +171,8 @@ def _check_run(path: Path, run: Any, at: str) -> None:
     of_class = run.get("class") is not None
     if of_class:
         _need(path, run, "class", _NAME, at=f"{at}.")
+    if "disc_here" in run:
+        _need(path, run, "disc_here", _NAME, at=f"{at}.")
     for key, rule in (_PLACES | {"link": _NAME_OR_NULL} if of_class else _PLACES).items():
         _need(path, run, key, rule, at=f"{at}.")
     _need(path, run, "metrics", _AN_OBJECT, at=f"{at}.")

@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from sojourn.result import Result, Run
 from sojourn.result.statistics import Estimate, difference, estimate
@@ -141,29 +140,14 @@ def views(result: Result) -> Iterator[tuple[str | None, Result]]:
 def disc_at(result: Result, disc: str, link: str) -> str:
     """What the disc of a run is called at one link: a run of the scenario's own discs has all of them.
 
+    Where several runs are called alike there, each keeps its own name.
+
     >>> import sojourn as sj
     >>> disc_at(sj.run(sj.load("dumbbell", {"duration": "41 s"})), "pi:target=100 packets", "bottleneck")
     'pi:target=100 packets'
     """
-    several = disc.split(" + ")
-    own = _own_disc(result.scenario, link)
-    if len(several) == 1 or own is None:
-        return disc
-    settings = {f"{key}={value}" for key, value in own.items() if key != "law"}
-    told = (one for one in several if one.partition(":")[0] == own.get("law"))
-    likes = [one for one in told if settings == set(filter(None, _settings(one.partition(":")[2])))]
-    return likes[0] if len(likes) == 1 else disc
-
-
-def _own_disc(scenario: dict[str, Any], link: str) -> dict[str, Any] | None:
-    """The disc that the scenario has at a link, which may be the other direction of one."""
-    lines = [{"name": "bottleneck", **(scenario.get("bottleneck") or {})}, *(scenario.get("links") or [])]
-    for line in lines:
-        for name, direction in ((line["name"], line), (f"{line['name']}.back", line.get("back") or {})):
-            disc = direction.get("disc")
-            if name == link and isinstance(disc, dict):
-                return disc
-    return None
+    here = {run.disc: run.disc_here or run.disc for run in result.seen(link)}
+    return disc if list(here.values()).count(here[disc]) > 1 else here[disc]
 
 
 def fitted(result: Result, column: Column, classes: Sequence[str | None] = (None,)) -> Column:
