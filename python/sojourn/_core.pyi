@@ -352,6 +352,9 @@ class LinkRun:
     @property
     def link(self) -> str | None: ...
     @property
+    def disc(self) -> str | None:
+        """The label of the link's disc; None without a link, and where a law in Python stood in its place."""
+    @property
     def rows_json(self) -> str:
         """Objects with class, metrics and conservation: packets offered, delivered, dropped and still held.
 

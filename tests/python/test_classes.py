@@ -72,6 +72,23 @@ name = "down"
 from = "right"
 to   = "left"
 """
+#: More transfers than there may be at a time.
+FLASH = """\
+title    = "A flash crowd"
+duration = "4 s"
+warmup   = "1 s"
+
+[bottleneck]
+rate   = "2 Mbit/s"
+delay  = "5 ms"
+buffer = "40 packets"
+
+[[flows]]
+app      = "transfer"
+size     = "20 kB"
+count    = 2
+arrivals = { poisson = "50 ms" }
+"""
 RED = "red:min=5packets,max=15packets"
 RED_TOLD = "red:min=5 packets,max=15 packets"
 FAR, VOICE = "far", "voice"
@@ -169,6 +186,9 @@ def test_an_older_result_without_classes_is_read(made, tmp_path):
             "one_way_p95_s",
             "completed_flows",
             "turned_away_flows",
+            "datagram_loss_ratio",
+            "voice_rating",
+            "stall_ratio",
         ):
             del run["metrics"][name]
     (place / "result.json").write_text(json.dumps(document))
@@ -199,10 +219,35 @@ def test_a_block_a_link_is_printed_and_a_short_table_of_classes(chain, made):
     first, second = printed(chain).split("\nb-c\n")
     assert first.startswith("Two queues in a row\n2 seeds; mean ± half-width of the 95 % interval\na-b\n")
     for text, classes in ((first, 2), (second, 1)):
-        assert text.count("utilisation, %") == text.count("by class") == 1
-        assert len(re.findall(r"^(?:far|voice) \((?:tail_drop|red)\)", text, flags=re.M)) == 2 * classes
+        # All columns find room in two tables.
+        assert text.count("utilisation, %") == 1
+        tables = text.split("by class")[1:]
+        assert len(tables) <= 2
+        for table in tables:
+            assert len(re.findall(r"^(?:far|voice) \((?:tail_drop|red)\)", table, flags=re.M)) == 2 * classes
     assert "by class" not in printed(made)
     assert "bottleneck" not in printed(made)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "columns"),
+    [
+        ("home/call", ["voice rating", "datagrams lost, %"]),
+        ("home/film", ["stalls, %", "completed, flows"]),
+        ("flash", ["turned away, flows", "completed, flows"]),
+    ],
+)
+def test_what_an_application_makes_of_it_is_printed_and_on_the_page(folder, tmp_path, scenario, columns):
+    (folder / "flash.toml").write_text(FLASH)
+    lasts = {"duration": "12 s", "warmup": "1 s"}
+    result = sj.run(sj.load(folder / "flash.toml") if scenario == "flash" else sj.load(scenario, lasts))
+    page = result.report(tmp_path / "page.html").read_text()
+    text = " ".join(printed(result).split())
+    for column in columns:
+        short, _, unit = column.partition(", ")
+        assert column in text
+        assert f'<th scope="col">{short}<span class="unit">{unit}</span>' in page
+        assert f"<dt>{short}</dt>" in page
 
 
 def test_plots_of_classes(chain, made):
@@ -443,3 +488,24 @@ def test_a_plain_buffer_is_headed_as_one(folder):
         told = [line.partition(": util")[0] for line in str(result).splitlines()[1:]]
         assert told == [f"  {link}, {head}" for link, head in zip(result.links, heads, strict=True)]
     assert "c-d, c-d=pi: " in str(sj.run(scenario, "c-d=pi"))
+
+
+def test_a_disc_with_a_flag_heads_its_link_too(folder):
+    (folder / "two.toml").write_text(
+        CHAIN.replace('disc   = "tail_drop"', f'disc   = "{RED},gentle=false"', 1)
+    )
+    result = sj.run(sj.load(folder / "two.toml"))
+    again = sj.Result.read(result.write(folder / "out"))
+    for one in (result, again):
+        first, second = printed(one).split("\nb-c\n")
+        assert first.splitlines()[3].strip() == "red:min=5 packets,max=15 packets,gentle=false"
+        assert second.splitlines()[0].strip() == "tail_drop"
+
+
+def test_the_first_link_is_one_that_data_cross():
+    result = sj.run(sj.load("home/film", {"duration": "2 s", "warmup": "1 s"}))
+    assert result.links == ["down", "up"]
+    assert printed(result).splitlines()[2] == "down"
+    assert result.plot.queue().lines[0].get_ydata() == pytest.approx(
+        result.at("down").plot.queue().lines[0].get_ydata(), nan_ok=True
+    )

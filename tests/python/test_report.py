@@ -1,5 +1,6 @@
 """Pictures and the report: they show the result's numbers, and nothing from elsewhere."""
 
+import json
 import os
 import re
 import sys
@@ -709,6 +710,15 @@ def test_datagrams_are_told_with_their_rate():
     group = bulk | {"sack": False, "timestamps": True}
     said = setting.sentences({"flows": [group]})[0]
     assert "(cubic, without SACK, with timestamps, ns2 profile, without ECN)" in said
+
+
+def test_a_class_without_a_name_is_told_without_its_stream(folder):
+    groups = '[[flows]]\n\n[[flows]]\nfrom = "right"\nto = "left"\n'
+    link = '[bottleneck]\nrate = "9 Mbit/s"\ndelay = "5 ms"\nbuffer = "40 packets"\n'
+    (folder / "right.toml").write_text(f'title = "Right"\nduration = "2 s"\n{link}{groups}')
+    scenario = json.loads(sj.load(folder / "right.toml").to_json())
+    assert any(group.get("stream") for group in scenario["flows"])
+    assert "stream" not in " ".join(setting.sentences(scenario))
 
 
 def test_the_pictures_of_many_links_and_classes_have_room(tmp_path):

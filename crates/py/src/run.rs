@@ -157,6 +157,15 @@ impl LinkRun {
         }
     }
 
+    /// The label of the link's disc; None where there is no link, and where a law of the caller's own stood in its place.
+    #[getter]
+    fn disc(&self) -> Option<&str> {
+        match &self.0 {
+            Sight::Link(link) => link.disc.as_deref(),
+            Sight::Elsewhere(_) => None,
+        }
+    }
+
     /// JSON objects with the keys metrics and conservation, these packets of the whole run: first of all packets, then,
     /// with the key class, of those of each class, where classes are told apart. Where there is no link, only those of
     /// classes, and no packets.

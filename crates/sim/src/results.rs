@@ -24,6 +24,8 @@ pub struct Outcome {
 pub struct LinkOutcome {
     /// The link's name.
     pub link: String,
+    /// The label of its disc; None where a law of the caller's own stood in its place.
+    pub disc: Option<String>,
     /// What the contract names, of all packets of the link.
     pub all: Row,
     /// The same of each class whose data cross it, where the run has several classes; by name.

@@ -29,6 +29,8 @@ pub struct Run {
 struct LinkView {
     number: u32,
     name: String,
+    /// The label of its disc; None where a law of the caller's own stands in its place.
+    disc: Option<String>,
     /// The classes whose data cross it.
     classes: Vec<u32>,
     series: Series,
@@ -54,6 +56,7 @@ impl Run {
 
     /// The run under laws of the caller's own, such as those written in Python, one for each replaceable link in order.
     pub fn with_laws(scenario: &Scenario, seed: u64, own: Vec<Box<dyn Law>>) -> Result<Run, Fault> {
+        let given = !own.is_empty();
         let network = topology::network_under(scenario, seed, topology::laws(scenario, own)?);
         let step = scenario.step();
         let watch = watch(scenario, &network, step);
@@ -61,9 +64,12 @@ impl Run {
         let sampled: Vec<u32> = recorder.windows.sampled().collect();
         let links = watch.links.into_iter().map(|Watched { link, classes, .. }| {
             let crosses = |flow: &u32| classes.contains(&watch.flows[*flow as usize]);
+            let told = &scenario.topology.links[link as usize];
+            let replaced = given && !told.is_fixed;
             LinkView {
                 number: link,
-                name: scenario.topology.links[link as usize].name.clone(),
+                name: told.name.clone(),
+                disc: told.disc.as_ref().filter(|_| !replaced).map(ToString::to_string),
                 series: Series::new(sampled.iter().copied().filter(crosses)),
                 classes,
                 last: (0.0, 0.0),
@@ -213,7 +219,7 @@ fn at_link(
     link: LinkView,
     end: LinkEnd,
 ) -> LinkOutcome {
-    let LinkView { number, name, classes, mut series, stretches, .. } = link;
+    let LinkView { number, name, disc: label, classes, mut series, stretches, .. } = link;
     let LinkEnd { utilization, balance } = end;
     let disc = recorder.disc(number);
     debug_assert_eq!(
@@ -237,7 +243,7 @@ fn at_link(
     }
     let sojourn_distribution = disc.all.sojourns.cumulative().map(|(nanos, share)| (nanos * 1e-9, share));
     let sojourn_distribution = sojourn_distribution.collect();
-    LinkOutcome { link: name, all, classes: rows, series, sojourn_distribution }
+    LinkOutcome { link: name, disc: label, all, classes: rows, series, sojourn_distribution }
 }
 
 /// What the classes got that none of the links has seen; the steps of the series are those of any link.
@@ -263,7 +269,8 @@ fn add_goodputs(series: &mut Series, scenario: &Scenario, recorder: &Recorder, c
     }
 }
 
-/// What is watched: the links that have a disc, those first whose disc another one may take the place of.
+/// What is watched: the links that have a disc, those first that data cross, and of them those first whose disc another
+/// one may take the place of.
 fn watch(scenario: &Scenario, network: &Network, step: Span) -> Watchlist {
     let topology = &scenario.topology;
     let fixed = topology.managed().filter(|link| topology.links[*link].is_fixed);
@@ -273,8 +280,10 @@ fn watch(scenario: &Scenario, network: &Network, step: Span) -> Watchlist {
         classes: std::mem::take(&mut crossing[link]),
         loses: network.links[link].impairments.is_some(),
     });
+    let (mut links, idle): (Vec<_>, Vec<_>) = links.partition(|link| !link.classes.is_empty());
+    links.extend(idle);
     Watchlist {
-        links: links.collect(),
+        links,
         classes: scenario.flows.len() as u32,
         tells_classes_apart: scenario.flows.len() > 1 || !elsewhere(scenario).is_empty(),
         flows: network.flows.iter().map(|flow| flow.class).collect(),

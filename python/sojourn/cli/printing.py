@@ -152,6 +152,8 @@ def summary(result: Result) -> str:
     return head + "\n\n".join(blocks)
 
 
+#: What a table has between two columns.
+GAP = 3
 #: So many links are printed, and of each so many classes.
 MOST_LINKS, MOST_CLASSES = 10, 20
 
@@ -183,13 +185,34 @@ def _by_class(result: Result, head: str, width: int) -> str:
     columns = [column for column in class_columns(result) if column.metric in CLASS_BRIEF]
     called = short_names(result.discs)
     several = len(called) > 1
-    rows = [
-        [f"{one} ({called[disc]})" if several else one, *(cell(result, disc, c, one) for c in columns)]
-        for one in result.classes[:MOST_CLASSES]
-        for disc in result.discs
-    ]
-    table = _table([head, *(column.long for column in columns)], rows, width)
-    return "\n".join([table, *_more(len(result.classes) - MOST_CLASSES, "classes")])
+    pairs = [(one, disc) for one in result.classes[:MOST_CLASSES] for disc in result.discs]
+    names = [head, *(f"{one} ({called[disc]})" if several else one for one, disc in pairs)]
+    cells = [[column.long, *(cell(result, disc, column, one) for one, disc in pairs)] for column in columns]
+    tables = [_by_rows(part, width) for part in _beside(names, cells, width)]
+    return "\n".join([*tables, *_more(len(result.classes) - MOST_CLASSES, "classes")])
+
+
+def _by_rows(columns: list[list[str]], width: int) -> str:
+    head, *rows = zip(*columns, strict=True)
+    return _table(head, rows, width)
+
+
+def _beside(names: list[str], columns: list[list[str]], width: int) -> Iterator[list[list[str]]]:
+    """The columns in as many tables as it takes for none to be too wide, each with the names before it."""
+
+    def room(column: list[str]) -> int:
+        # A head goes into several lines.
+        return max(map(len, [*column[0].split(), *column[1:]])) + GAP
+
+    free = width - max(map(len, names))
+    part, left = [names], free
+    for column in columns:
+        if room(column) > left and len(part) > 1:
+            yield part
+            part, left = [names], free
+        part.append(column)
+        left -= room(column)
+    yield part
 
 
 def listing(entries: Sequence[dict[str, Any]]) -> str:
@@ -275,7 +298,7 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for place, name in enumerate(header):
-        table.add_column(name, justify="left" if place == 0 else "right", overflow="fold")
+        table.add_column(name, justify="left" if place == 0 else "right", overflow="fold", no_wrap=place == 0)
     for row in rows:
         table.add_row(*row)
     # A label is text: brackets and colons in it are nothing else.

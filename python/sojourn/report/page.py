@@ -30,6 +30,14 @@ MEANINGS = (
     ("goodput", "application bytes delivered, of all flows together"),
     ("Jain index", "1 when all long flows get the same goodput, 1/n when one of n gets all"),
 )
+#: The same of columns that the page has where they apply.
+SOME_MEANINGS = (
+    (words.COMPLETED, "transfers that ended by themselves"),
+    (words.TURNED_AWAY, "flows that could not begin, as there were as many as there may be"),
+    (words.DATAGRAMS_LOST, "datagrams that did not arrive within a second, of those that were sent"),
+    (words.RATING, "how calls sound (R of ITU-T G.107): very good above 90, bad below 60"),
+    (words.STALLS, "how much of the time players of video stood still for want of data"),
+)
 
 CLASS_MEANINGS = (
     ("completion", "from the start of a transfer until the receiving application has all of it"),
@@ -293,7 +301,9 @@ def _shell(command: list[object]) -> str:
 
 
 def _meanings(result: Result) -> str:
-    meanings = MEANINGS + CLASS_MEANINGS * bool(result.classes)
+    found = {name for run in result.runs for name, value in run.metrics.items() if value is not None}
+    some = tuple((column.short, said) for column, said in SOME_MEANINGS if column.metric in found)
+    meanings = MEANINGS + some + CLASS_MEANINGS * bool(result.classes)
     rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(meaning)}</dd>" for name, meaning in meanings)
     return f'<section id="meanings">\n<h2>What the columns mean</h2>\n<dl>{rows}</dl>\n</section>'
 

@@ -13,7 +13,7 @@ TOLD = 6
 #: What is told of a link, or of a class, in words of its own.
 LINK_KEYS = ("name", "from", "to", "rate", "delay", "buffer", "disc", "back", "one_way")
 USUAL = (("framing", "ip"),)
-WAY_KEYS = ("name", "from", "to", "route", "back")
+WAY_KEYS = ("name", "stream", "from", "to", "route", "back")
 TCP_KEYS = ("cc", "profile", "tcp", "sack", "timestamps", "reads", "initial_window", "delayed_ack", "min_rto")
 CLASS_KEYS = (
     *WAY_KEYS,

@@ -46,6 +46,8 @@ class Run:
     cost: dict[str, float | int | None] = field(default_factory=dict, compare=False)
     #: The class whose packets and flows it is about; None: all traffic of the link.
     traffic_class: str | None = None
+    #: The link's own disc, where `disc` names those of several links.
+    disc_here: str | None = None
 
     def document(self, *, cost: bool) -> dict[str, Any]:
         """The run as it stands in result.json, with its cost where asked for."""
@@ -55,6 +57,7 @@ class Run:
             "seed": self.seed,
             "link": self.link,
             **({} if self.traffic_class is None else {"class": self.traffic_class}),
+            **({} if self.disc_here is None else {"disc_here": self.disc_here}),
             "metrics": self.metrics,
             "conservation": self.conservation,
         }
@@ -122,7 +125,9 @@ class Result:
 
     @property
     def links(self) -> list[str]:
-        """The links that were watched: those that have a disc, in the order of the scenario.
+        """The links that were watched: those that have a disc, first those that data cross.
+
+        Otherwise they stand in the order of the scenario.
 
         >>> import sojourn as sj
         >>> sc = sj.load("dumbbell", {"duration": "41 s"})

@@ -12,7 +12,7 @@ import polars as pl
 
 from sojourn.errors import InputError
 from sojourn.result import SCHEMA, Run
-from sojourn.result.words import COLUMNS, LOST, seconds
+from sojourn.result.words import COLUMNS, LATER, seconds
 
 AS_WRITTEN = "legal: as 'sojourn run' wrote it"
 
@@ -68,8 +68,7 @@ def check_result(path: Path, document: dict[str, Any]) -> None:
             told = f"{run['disc']}, seed {run['seed']}, class {run['class']}"
             raise InputError(f"{path}: runs[{place}]: {told}: its link has no row; {AS_WRITTEN}")
     names = list(dict.fromkeys(name for run in document["runs"] for name in run["metrics"]))
-    # What wires lose was not always counted.
-    always = (column.metric for column in COLUMNS if column != LOST)
+    always = (column.metric for column in COLUMNS if column not in LATER)
     needed = dict.fromkeys([*always, *names])
     for place, run in enumerate(document["runs"]):
         for name in needed:
@@ -172,6 +171,8 @@ def _check_run(path: Path, run: Any, at: str) -> None:
     of_class = run.get("class") is not None
     if of_class:
         _need(path, run, "class", _NAME, at=f"{at}.")
+    if "disc_here" in run:
+        _need(path, run, "disc_here", _NAME, at=f"{at}.")
     for key, rule in (_PLACES | {"link": _NAME_OR_NULL} if of_class else _PLACES).items():
         _need(path, run, key, rule, at=f"{at}.")
     _need(path, run, "metrics", _AN_OBJECT, at=f"{at}.")

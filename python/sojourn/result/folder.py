@@ -170,6 +170,7 @@ def _runs(document: dict[str, Any], provenance: dict[str, Any]) -> tuple[Run, ..
                 metrics=row["metrics"],
                 conservation=row.get("conservation", {}),
                 traffic_class=row.get("class"),
+                disc_here=row.get("disc_here"),
                 cost=costs.get(key, {}) if row.get("class") is None else {},
             )
         )

@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from sojourn.result import Result, Run
 from sojourn.result.statistics import Estimate, difference, estimate
@@ -58,8 +57,13 @@ GOODPUT = Column("goodput_bps", "goodput", "Mbit/s", 1e-6)
 JAIN = Column("jain_index", "Jain index", "", most=1)
 COMPLETION = Column("fct_mean_s", "completion mean", "s")
 COMPLETION_P95 = Column("fct_p95_s", "completion p95", "s")
+COMPLETED = Column("completed_flows", "completed", "flows")
+TURNED_AWAY = Column("turned_away_flows", "turned away", "flows")
 ROUND_TRIP = Column("rtt_p95_s", "round trip p95", "ms", 1e3)
 ONE_WAY = Column("one_way_p95_s", "one way p95", "ms", 1e3)
+DATAGRAMS_LOST = Column("datagram_loss_ratio", "datagrams lost", "%", 100, most=100)
+RATING = Column("voice_rating", "voice rating", "", least=None, most=100)
+STALLS = Column("stall_ratio", "stalls", "%", 100, most=100)
 
 #: What the metrics begin with that are about the flows of a class from end to end, not about a link.
 WHOLE_WAY = (
@@ -89,6 +93,11 @@ COLUMNS = (
     JAIN,
     COMPLETION,
     COMPLETION_P95,
+    COMPLETED,
+    TURNED_AWAY,
+    DATAGRAMS_LOST,
+    RATING,
+    STALLS,
 )
 #: What is told of classes of traffic; the shares of the packets are of those that the class offered.
 CLASS_COLUMNS = (
@@ -96,8 +105,13 @@ CLASS_COLUMNS = (
     JAIN,
     COMPLETION,
     COMPLETION_P95,
+    COMPLETED,
+    TURNED_AWAY,
     ROUND_TRIP,
     ONE_WAY,
+    DATAGRAMS_LOST,
+    RATING,
+    STALLS,
     QUEUE,
     SOJOURN,
     SOJOURN_P95,
@@ -105,6 +119,8 @@ CLASS_COLUMNS = (
     LOST,
     MARKS,
 )
+#: What was not always measured: older results lack it.
+LATER = (LOST, COMPLETED, TURNED_AWAY, DATAGRAMS_LOST, RATING, STALLS)
 #: All that is told of links or of classes.
 ALL_COLUMNS = tuple(dict.fromkeys((*COLUMNS, *CLASS_COLUMNS)))
 #: The metrics of a short table of classes.
@@ -112,10 +128,16 @@ CLASS_BRIEF = (
     "goodput_bps",
     "fct_mean_s",
     "fct_p95_s",
+    "completed_flows",
+    "turned_away_flows",
     "rtt_p95_s",
     "one_way_p95_s",
+    "datagram_loss_ratio",
+    "voice_rating",
+    "stall_ratio",
     "sojourn_p95_s",
     "drop_ratio",
+    "wire_loss_ratio",
 )
 
 
@@ -135,36 +157,14 @@ def views(result: Result) -> Iterator[tuple[str | None, Result]]:
 def disc_at(result: Result, disc: str, link: str) -> str:
     """What the disc of a run is called at one link: a run of the scenario's own discs has all of them.
 
+    Where several runs are called alike there, each keeps its own name.
+
     >>> import sojourn as sj
     >>> disc_at(sj.run(sj.load("dumbbell", {"duration": "41 s"})), "pi:target=100 packets", "bottleneck")
     'pi:target=100 packets'
     """
-    several = disc.split(" + ")
-    discs = _own_discs(result.scenario)
-    if link not in discs:
-        return disc
-    own = discs[link]
-    if own is None:
-        # A plain buffer keeps to itself whatever the others run; beside other runs the run's name tells more.
-        is_plain = len(result.discs) == 1 and any(discs.values()) and f"{link}=" not in disc
-        return "tail_drop" if is_plain else disc
-    if len(several) == 1:
-        return disc
-    settings = {f"{key}={value}" for key, value in own.items() if key != "law"}
-    told = (one for one in several if one.partition(":")[0] == own.get("law"))
-    likes = [one for one in told if settings == set(filter(None, _settings(one.partition(":")[2])))]
-    return likes[0] if len(likes) == 1 else disc
-
-
-def _own_discs(scenario: dict[str, Any]) -> dict[str, dict[str, Any] | None]:
-    """The disc that each direction of a link has in the scenario; None: none."""
-    lines = [{"name": "bottleneck", **(scenario.get("bottleneck") or {})}, *(scenario.get("links") or [])]
-    found: dict[str, dict[str, Any] | None] = {}
-    for line in lines:
-        for name, direction in ((line["name"], line), (f"{line['name']}.back", line.get("back") or {})):
-            disc = direction.get("disc")
-            found[name] = disc if isinstance(disc, dict) else None
-    return found
+    here = {run.disc: run.disc_here or run.disc for run in result.seen(link)}
+    return disc if list(here.values()).count(here[disc]) > 1 else here[disc]
 
 
 def fitted(result: Result, column: Column, classes: Sequence[str | None] = (None,)) -> Column:
@@ -288,7 +288,10 @@ def shown(found: Estimate | None) -> bool:
 def cell(result: Result, disc: str, column: Column, traffic_class: str | None = None) -> str:
     """Such as ``285.8 ± 1.3``; empty where the metric does not apply."""
     found = scaled(result, disc, column, traffic_class)
-    return "" if found is None else with_half(found)
+    if found is None:
+        return ""
+    # A count of one run has no decimals.
+    return f"{found.mean:.0f}" if column.unit == "flows" and found.half is None else with_half(found)
 
 
 def with_half(found: Estimate) -> str:

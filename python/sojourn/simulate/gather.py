@@ -64,6 +64,8 @@ def _records(one: Finished) -> Iterator[Run]:
     """The run as seen at each link: all traffic together, then class by class where there are several."""
     cost = _cost(one.run)
     for link in one.run.links:
+        # Under a law in Python it is the one that the run is called by.
+        here = link.disc or one.disc.removeprefix(f"{link.link}=")
         for row in json.loads(link.rows_json):
             count = row["conservation"]
             if count and count["offered"] != count["delivered"] + count["dropped"] + count["held"]:
@@ -74,6 +76,7 @@ def _records(one: Finished) -> Iterator[Run]:
                 seed=one.seed,
                 link=link.link,
                 traffic_class=row["class"],
+                disc_here=None if link.link is None or here == one.disc else here,
                 metrics=row["metrics"],
                 conservation=count,
                 cost=cost,
