@@ -9,6 +9,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.cli.printing import summary as printed
+from sojourn.report import live
 from sojourn.result import words
 
 CHAIN = """\
@@ -478,3 +479,15 @@ def test_the_first_link_is_one_that_data_cross():
     assert result.plot.queue().lines[0].get_ydata() == pytest.approx(
         result.at("down").plot.queue().lines[0].get_ydata(), nan_ok=True
     )
+
+
+def test_a_page_of_many_links_has_the_busiest(folder, monkeypatch):
+    monkeypatch.setattr(live, "MOST_LINKS", 2)
+    chain = '[parking_lot]\nrouters = 4\nrate = "9 Mbit/s"\ndelay = "1 ms"\nbuffer = "9 packets"\n'
+    busy = '[[flows]]\nfrom = "r2"\nto = "r4"\n'
+    (folder / "many.toml").write_text(f'title = "Many"\nduration = "1 s"\n{chain}{busy}')
+    result = sj.run(sj.load(folder / "many.toml"))
+    page = result.report(folder / "page.html").read_text()
+    assert re.findall(r'class="place">At ([^<]+)</h2>', page) == ["r2-r3", "r3-r4"]
+    assert re.findall(r'data-link="\d" aria-selected="\w+">([^<]+)<', page) == ["r2-r3", "r3-r4"]
+    assert "The 2 busiest links are shown; the result has 1 more." in page
