@@ -91,6 +91,7 @@ count    = 2
 arrivals = { poisson = "50 ms" }
 """
 RED = "red:min=5packets,max=15packets"
+RED_TOLD = "red:min=5 packets,max=15 packets"
 FAR, VOICE = "far", "voice"
 JAIN = "jain_index"
 #: Metrics that the first results did not have.
@@ -262,6 +263,21 @@ def test_plots_of_classes(chain, made):
         made.plot.goodput("bulk")
     with pytest.raises(sj.InputError, match=r"plot\.summary"):
         made.plot.classes()
+
+
+def test_plots_have_the_classes_of_every_link(folder):
+    late = '[[flows]]\nname = "late"\nfrom = "b"\nto = "c"\n'
+    (folder / "late.toml").write_text(CHAIN + late + AGAINST)
+    result = sj.run(sj.load(folder / "late.toml"))
+    ends, queues = (result.plot.classes(metric) for metric in ("goodput_bps", "sojourn_p95_s"))
+    assert [label.get_text() for label in ends.get_yticklabels()] == [FAR, VOICE, "late", "against"]
+    told = [label.get_text() for label in queues.get_yticklabels()]
+    assert told == ["far, at a-b", "voice, at a-b", "late, at b-c", "against, no disc"]
+    # Each by its mean and one seed; no queue has the data of the last.
+    shown = {line.get_ydata()[0] for line in queues.lines if len(line.get_ydata())}
+    assert shown == {0, 1, 2}
+    drawn, there = result.plot.goodput("late"), result.at("b-c").plot.goodput("late")
+    assert drawn.lines[0].get_ydata() == pytest.approx(there.lines[0].get_ydata(), nan_ok=True)
 
 
 def test_goodput_over_time_is_what_the_class_got(chain):
@@ -455,7 +471,7 @@ def test_a_link_is_headed_by_its_own_disc(folder):
     (folder / "two.toml").write_text(CHAIN.replace('disc   = "tail_drop"', f'disc   = "{RED}"', 1))
     scenario = sj.load(folder / "two.toml")
     first, second = printed(sj.run(scenario)).split("\nb-c\n")
-    assert first.splitlines()[3].strip() == "red:min=5 packets,max=15 packets"
+    assert first.splitlines()[3].strip() == RED_TOLD
     assert second.splitlines()[0].strip() == "tail_drop"
     assert printed(sj.run(scenario, "pi")).count("tail_drop") == 0
 
@@ -491,3 +507,18 @@ def test_a_page_of_many_links_has_the_busiest(folder, monkeypatch):
     assert re.findall(r'class="place">At ([^<]+)</h2>', page) == ["r2-r3", "r3-r4"]
     assert re.findall(r'data-link="\d" aria-selected="\w+">([^<]+)<', page) == ["r2-r3", "r3-r4"]
     assert "The 2 busiest links are shown; the result has 1 more." in page
+
+
+def test_a_plain_buffer_is_headed_as_one(folder):
+    last = '[[links]]\nfrom = "c"\nto = "d"\nrate = "2 Mbit/s"\ndelay = "5 ms"\nbuffer = "40 packets"\n'
+    flow = '[[flows]]\nname = "last"\nfrom = "c"\nto = "d"\n'
+    text = CHAIN.replace('disc   = "tail_drop"', f'disc   = "{RED}"', 1)
+    (folder / "plain.toml").write_text(text.replace("[[flows]]", last + "[[flows]]", 1) + flow)
+    scenario = sj.load(folder / "plain.toml")
+    for disc, heads in ((None, [RED_TOLD, "tail_drop", "tail_drop"]), ("pi", ["pi", "pi", "tail_drop"])):
+        result = sj.run(scenario, disc)
+        blocks = re.split(r"\n(?:a-b|b-c|c-d)\n", printed(result))[1:]
+        assert [block.splitlines()[0].strip() for block in blocks] == heads
+        told = [line.partition(": util")[0] for line in str(result).splitlines()[1:]]
+        assert told == [f"  {link}, {head}" for link, head in zip(result.links, heads, strict=True)]
+    assert "c-d, pi: " in str(sj.run(scenario, "c-d=pi"))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import sojourn as sj
+from sojourn.cli.printing import summary as printed
 
 SCENARIO = """
 title = "A recorded link"
@@ -79,3 +80,20 @@ def test_a_trace_that_is_not_there_is_one_line(tmp_path: Path) -> None:
         sj.load(file)
     (line,) = str(refused.value).splitlines()
     assert 'bottleneck.trace: "links/x.trace" cannot be read: No such file or directory' in line
+
+
+def test_what_a_wire_loses_is_shown_where_it_may_lose(tmp_path: Path) -> None:
+    lossy = SCENARIO.replace('trace = { file = "links/x.trace" }', 'rate = "4 Mbit/s"')
+    lossless = tmp_path / "lossless.toml"
+    lossless.write_text(lossy.replace("20 s", "6 s"), encoding="utf-8")
+    changes = {"bottleneck.impairments.loss": "0.02"}
+    for overrides, shown in (({}, False), (changes, True)):
+        result = sj.run(sj.load(lossless, overrides), seeds=[1, 2])
+        page = result.report(tmp_path / "page.html").read_text(encoding="utf-8")
+        table = page.partition("<h2>Summary</h2>")[2].partition("</table>")[0]
+        assert ("lost on the wire, %" in printed(result)) is shown
+        assert ("lost on the wire" in table) is shown
+        if shown:
+            line = next(line for line in printed(result).splitlines() if line.startswith("lost"))
+            # A few thousand packets, each lost with 2 %.
+            assert 1.5 < float(line.split()[5]) < 2.5

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import sojourn as sj
-from sojourn.plot import graph, layers, network
+from sojourn.plot import graph, layers, mesh, network
 from sojourn.report import setting
 
 HEAD = 'title = "A network"\nduration = "2 s"\n'
@@ -61,7 +61,7 @@ def said(ax):
 
 
 def test_a_chain_is_a_line(scenario):
-    places = layers.places(graph.of(scenario(LOT)))
+    places, _ = layers.places(graph.of(scenario(LOT)))
     assert places == {f"r{number + 1}": (number, 0.0) for number in range(5)}
     told = said(drawn(scenario(LOT)))
     assert {"r1", "r5", "10 Mbit/s", "5 ms", "3 × long (newreno)", "1 × back (newreno)"} <= told
@@ -69,7 +69,7 @@ def test_a_chain_is_a_line(scenario):
 
 def test_senders_stand_before_those_who_hear_them(scenario):
     text = f'[two_bottlenecks]\n{LINE}[[flows]]\n[[flows]]\nfrom = "r5"\nto = "r6"\n'
-    places = layers.places(graph.of(scenario(text)))
+    places, _ = layers.places(graph.of(scenario(text)))
     columns = {node: column for node, (column, _) in places.items()}
     assert columns == {"r1": 0, "r5": 0, "r2": 1, "r3": 2, "r4": 3, "r6": 3}
     heights = {node: height for node, (_, height) in places.items()}
@@ -112,7 +112,70 @@ def test_a_ring_has_both_of_its_ways(scenario):
     pairs = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")]
     links = "".join(link(*pair, 'disc = "pi"' if pair == ("a", "b") else "") for pair in pairs)
     ring = graph.of(scenario(f'{links}[[flows]]\nfrom = "a"\nto = "c"\n'))
-    assert layers.places(ring) == {"a": (0, 0.5), "b": (1, 0.5), "c": (2, 0.5), "d": (1, -0.5)}
+    places, bends = layers.places(ring)
+    assert places == {"a": (0, 0.5), "b": (1, 0.5), "c": (2, 0.5), "d": (1, -0.5)}
+    assert bends == {}
+
+
+TRIANGLES = f"""
+[[links]]
+from = "core"
+to = "a"
+{LINE}back = {{ rate = "8 Mbit/s", delay = "9 ms", disc = "red" }}
+[[links]]
+from = "core"
+to = "b"
+{LINE}
+[[links]]
+from = "a"
+to = "b"
+{LINE}back = {{ rate = "5 Mbit/s", buffer = "50 packets", disc = "pi" }}
+{link("a", "leaf", "one_way = true")}
+{link("leaf", "core", "one_way = true")}
+[[flows]]
+name = "down"
+from = "core"
+to = "leaf"
+[[flows]]
+name = "detour"
+from = "core"
+to = "b"
+route = ["core", "a", "b"]
+back = ["b", "core"]
+[[flows]]
+name = "up"
+from = "a"
+to = "core"
+"""
+
+
+def test_nothing_covers_another_in_a_graph_with_triangles(scenario):
+    triangles = scenario(TRIANGLES)
+    _, bends = layers.places(graph.of(triangles))
+    assert set(bends) == {("core", "b"), ("leaf", "core")}, "those that pass the column of a"
+    ax = drawn(triangles, 9.0)
+    ax.figure.draw_without_rendering()
+    queues = [patch for patch in ax.patches if patch.get_zorder() == 3 and patch.get_width() == mesh.QUEUE]
+    assert len(queues) == 5
+    # A box may touch the next.
+    boxes = [one.get_window_extent().padded(-1) for one in (*ax.texts, *queues)]
+    assert len(boxes) > 12
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+
+
+def test_a_link_with_a_trace_tells_what_it_is(scenario, tmp_path):
+    (tmp_path / "cell.trace").write_text("1\n2\n")
+    ends = 'from = "a"\nto = "b"\n'
+    cell = f"""
+[[links]]
+{ends}delay = "9 ms"
+disc = "red"
+buffer = "9 packets"
+trace = {{ file = "cell.trace" }}
+back = {{ trace = {{ model = "lte", mean = "12 Mbit/s" }} }}
+"""
+    texts = said(drawn(scenario(f"{cell}[[flows]]\n{ends}")))
+    assert {"→ cell.trace, 9 ms", "← lte 12 Mbit/s, 9 ms"} <= texts
 
 
 def test_a_large_network_is_drawn_where_its_queues_are(scenario):
@@ -201,3 +264,7 @@ def test_the_setting_tells_what_it_has_no_words_for():
         "without ECN) from a to b.",
         "At 1 s and every 2 s from then on until 9 s, pages.count becomes 4.",
     ]
+
+
+def test_a_scenario_says_which_it_is():
+    assert repr(sj.load("dumbbell")) == f'<Scenario "{sj.load("dumbbell").title}">'

@@ -85,6 +85,13 @@ def test_the_summary_has_student_t_intervals(made):
     assert row["ci95_high"] == pytest.approx(mean + half, rel=1e-9)
 
 
+def test_a_printed_summary_names_its_metrics(made):
+    """Of many columns Polars hides the middle ones."""
+    printed = str(made.summary())
+    assert re.search(r"\bmetric\b.* n .* mean .* ci95_low .* ci95_high", printed)
+    assert "drop_ratio" in printed
+
+
 def test_one_seed_has_no_interval(scenario):
     row = sj.run(scenario).summary().row(0, named=True)
     assert row["n"] == 1

@@ -62,6 +62,10 @@ impl Scenario {
         Ok(Scenario { scenario: scenario.map_err(refused)?, guests: Vec::new() })
     }
 
+    fn __repr__(&self) -> String {
+        format!("<Scenario {:?}>", self.scenario.title)
+    }
+
     /// The same scenario, in which only the disc of this link gives way to another one.
     fn at_link(&self, py: Python<'_>, link: &str) -> PyResult<Scenario> {
         let scenario = self.scenario.at_link(link).map_err(refused)?;

@@ -106,6 +106,11 @@ impl App {
         row(name).is_some_and(|row| row.is_tcp)
     }
 
+    /// Whether the application called so is, or is made of, flows that always have data.
+    pub(crate) fn is_greedy_named(name: &str) -> bool {
+        [BULK.stem, sessions::RRUL.stem].contains(&name)
+    }
+
     /// Whether nothing is sent back where the application is called so.
     pub(crate) fn is_one_way(name: &str) -> bool {
         !App::is_tcp_named(name) && name != udp::PING.stem

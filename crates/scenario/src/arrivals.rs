@@ -38,6 +38,19 @@ impl Arrivals {
     }
 }
 
+impl Arrivals {
+    /// How many come until `end`, on average.
+    pub(crate) fn by(&self, end: Span) -> f64 {
+        match self {
+            Arrivals::Poisson(gap) => end.seconds() / gap.seconds(),
+            Arrivals::Every(step, [least, most]) => {
+                end.seconds() / step.seconds() * (f64::from(*least) + f64::from(*most)) / 2.0
+            }
+            Arrivals::Listed(listed) => listed.times.len() as f64,
+        }
+    }
+}
+
 /// One arrival a line: seconds, and the bytes that it transfers where they are told.
 fn listed(text: &[u8]) -> Result<Vec<(Span, Option<u64>)>, String> {
     let text = std::str::from_utf8(text)

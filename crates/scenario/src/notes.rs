@@ -1,6 +1,7 @@
 //! What is legal in a scenario and will surprise most who run it.
 
 use crate::app::App;
+use crate::changes::Setting;
 use crate::describe::listed;
 use crate::scenario::{Flows, Scenario};
 use std::collections::BTreeSet;
@@ -18,7 +19,7 @@ impl Scenario {
 
     /// Links without a limit where data may pile up, with the classes that they are of.
     fn unlimited(&self) -> impl Iterator<Item = (usize, Vec<&str>)> {
-        let inflow = self.inflow();
+        let (inflow, offered) = (self.inflow(), self.offered());
         self.by_link(move |scenario, class| {
             let links = &scenario.topology.links;
             let limited = class.route.iter().filter(|link| links[**link].disc.is_some());
@@ -27,7 +28,10 @@ impl Scenario {
                 limited.map(|link| links[*link].rate.bits_per_second()).fold(f64::INFINITY, f64::min);
             let piles_up = |link: &usize| {
                 let rate = links[*link].rate.bits_per_second();
-                links[*link].disc.is_none() && rate <= narrowest && inflow[*link] > rate && fills(class, rate)
+                links[*link].disc.is_none()
+                    && rate <= narrowest
+                    && inflow[*link] > rate
+                    && self.fills(class, rate, offered[*link])
             };
             class.route.iter().copied().filter(piles_up).collect()
         })
@@ -48,6 +52,38 @@ impl Scenario {
             inflow[link] += self.topology.links[before].rate.bits_per_second();
         }
         inflow
+    }
+
+    /// The rate of the datagrams that are sent over each link, bit/s.
+    fn offered(&self) -> Vec<f64> {
+        let mut offered = vec![0.0; self.topology.links.len()];
+        for class in &self.flows {
+            let Some(datagrams) = class.app.datagrams() else { continue };
+            let rate = self.most_of(class) * datagrams.rate().bits_per_second();
+            class.route.iter().for_each(|link| offered[*link] += rate);
+        }
+        offered
+    }
+
+    /// Whether a class makes a queue at a link of this rate, over which datagrams are `offered`, bit/s.
+    fn fills(&self, class: &Flows, rate: f64, offered: f64) -> bool {
+        match &class.app {
+            App::Bulk => true,
+            App::Session(session) => {
+                8.0 * self.most_of(class) * session.burst(class.segment.get() as f64) > LONG * rate
+            }
+            App::Datagrams(_) => offered > rate,
+        }
+    }
+
+    /// How many flows a class has when it has most.
+    fn most_of(&self, class: &Flows) -> f64 {
+        let later = self.at.iter().filter(|change| change.name == class.name);
+        let counts = later.filter_map(|change| match change.set {
+            Setting::Count(_, count) => Some(count),
+            _ => None,
+        });
+        f64::from(counts.fold(class.count, u32::max))
     }
 
     fn told_unlimited(&self, link: usize, classes: &[&str]) -> String {
@@ -103,10 +139,5 @@ fn ways(class: &Flows) -> impl Iterator<Item = usize> + '_ {
     class.route.iter().chain(back).copied()
 }
 
-/// Whether a class alone can take this rate, bit/s.
-fn fills(class: &Flows, rate: f64) -> bool {
-    match &class.app {
-        App::Bulk | App::Session(_) => true,
-        App::Datagrams(datagrams) => f64::from(class.count) * datagrams.rate().bits_per_second() > rate,
-    }
-}
+/// Sessions have a queue where what they send at a time takes a link longer than this, s.
+const LONG: f64 = 0.1;

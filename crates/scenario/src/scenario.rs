@@ -145,7 +145,10 @@ impl Scenario {
         else {
             let managed = self.topology.managed();
             let names: Vec<&str> = managed.map(|number| self.topology.links[number].name.as_str()).collect();
-            let hint = did_you_mean(name, names.iter().copied());
+            // `back` alone is what the key of the other direction is called in the file.
+            let back = names.iter().filter(|known| known.ends_with(&format!(".{name}")));
+            let whole = if back.clone().count() == 1 { back.copied().next() } else { None };
+            let hint = did_you_mean(whole.unwrap_or(name), names.iter().copied());
             let what = format!("\"{name}\" is no link with a disc{hint} (legal: {})", read::listed(&names));
             return Err(Faults::of_spec(&[Fault::new("", what)]));
         };
@@ -207,9 +210,9 @@ impl Scenario {
     fn site_crossed_by(&self, link: usize, classes: &[(&Flows, f64)]) -> Site {
         let at = &self.topology.links[link];
         let packet = if classes.is_empty() {
-            mean_segment(self.flows.iter())
+            mean_packet(self.flows.iter())
         } else {
-            mean_segment(classes.iter().map(|(group, _)| *group))
+            mean_packet(classes.iter().map(|(group, _)| *group))
         };
         let long = || classes.iter().filter(|(group, _)| group.is_long_lived());
         let flows: f64 = long().map(|(group, _)| f64::from(group.count)).sum();
@@ -262,16 +265,25 @@ impl Scenario {
     }
 }
 
-/// Mean size of these flows' segments, bytes.
-fn mean_segment<'a>(groups: impl Iterator<Item = &'a Flows>) -> f64 {
-    let (mut flows, mut bytes) = (0.0, 0.0);
-    for group in groups {
+/// Mean size of the packets that a law at a link of these classes is designed for, bytes: of the flows that always
+/// have data, since they make the queue; where there are none of those over TCP; else of datagrams, by how many of
+/// each are sent.
+fn mean_packet<'a>(classes: impl Iterator<Item = &'a Flows> + Clone) -> f64 {
+    let greed = |class: &Flows| (class.app.is_tcp(), class.is_long_lived());
+    let greediest = classes.clone().map(greed).max();
+    let (mut packets, mut bytes) = (0.0, 0.0);
+    for class in classes.filter(|class| Some(greed(class)) == greediest) {
+        let size = class.segment.get() as f64;
+        let often = match &class.app {
+            App::Datagrams(datagrams) => datagrams.rate().bits_per_second() / size,
+            App::Bulk | App::Session(_) => 1.0,
+        };
         // How many come during the run is not known.
-        let count = if group.arrivals.is_some() { 1.0 } else { f64::from(group.count) };
-        flows += count;
-        bytes += count * group.segment.get() as f64;
+        let count = if class.arrivals.is_some() { 1.0 } else { f64::from(class.count) };
+        packets += count * often;
+        bytes += count * often * size;
     }
-    bytes / flows
+    bytes / packets
 }
 
 impl Flows {

@@ -97,6 +97,21 @@ impl Quantity for Ladder {
 }
 
 impl Session {
+    /// Payload that it has to send at a time, the mean, with segments of so many bytes; of a film a chunk at the highest
+    /// rate. Bytes.
+    pub(crate) fn burst(&self, segment: f64) -> f64 {
+        let mean = |size: &SizeDraw| size.bytes(segment).mean();
+        match self {
+            Session::Transfer(size) => mean(size),
+            Session::Mice(mice) => mean(&mice.size),
+            Session::Web(web) => f64::from(web.objects) * mean(&web.size),
+            Session::Video(video) => {
+                video.ladder.0.last().map_or(0.0, |rate| rate.bits_per_second() / 8.0 * video.chunk.seconds())
+            }
+            Session::Game(game) => mean(&game.size),
+        }
+    }
+
     /// Its name in files.
     pub fn name(&self) -> &'static str {
         match self {

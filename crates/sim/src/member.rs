@@ -46,8 +46,6 @@ pub(crate) struct Member {
     pub(crate) streams: u64,
     /// From its start until its senders have everything acknowledged.
     pub(crate) present: bool,
-    /// Whether it ever was.
-    pub(crate) has_come: bool,
     /// Whether it is to come again as soon as it has gone.
     pub(crate) recalled: bool,
     /// When its class stops.

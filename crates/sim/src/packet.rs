@@ -26,9 +26,21 @@ pub(crate) struct Pool {
     lives: Vec<u32>,
     /// Places that hold nothing.
     free: Vec<u32>,
-    sent: Vec<Time>,
     /// The same for datagrams.
+    sent: Vec<Sent>,
     free_sent: Vec<u32>,
+    /// How many packets there are of those.
+    datagrams: usize,
+}
+
+/// What there is of a datagram: it, and its copies.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    at: Time,
+    /// How many packets carry it.
+    packets: u32,
+    /// Whether one of them has come.
+    has_come: bool,
 }
 
 impl Packet {
@@ -101,22 +113,22 @@ impl Pool {
     /// A datagram that counts as sent at `sent`, on the leg where its route begins.
     pub(crate) fn datagram(&mut self, sent: Time, datagram: Datagram, flow: u32, leg: u32) -> Packet {
         let place = self.free_sent.pop().unwrap_or(self.sent.len() as u32);
+        let sent = Sent { at: sent, packets: 1, has_come: false };
         if let Some(at) = self.sent.get_mut(place as usize) {
             *at = sent;
         } else {
             self.sent.push(sent);
         }
+        self.datagrams += 1;
         let Datagram { len, ecn } = datagram;
         Packet { flow: FlowId(flow), leg, place: place | DATAGRAM, len, ecn }
     }
 
-    /// Ends the way of a datagram; gives when it was sent. None where it was damaged, or is a copy of one that came.
+    /// Ends the way of a datagram; gives when it was sent. None where it was damaged, or one like it came before.
     pub(crate) fn take_datagram(&mut self, packet: Packet) -> Option<Time> {
         self.free(packet);
-        if packet.is_damaged() {
-            return None;
-        }
-        Some(self.sent[(packet.place & !DATAGRAM) as usize]).filter(|sent| *sent != COPY)
+        let sent = self.sent.get_mut((packet.place & !DATAGRAM) as usize).filter(|_| !packet.is_damaged())?;
+        (!std::mem::replace(&mut sent.has_come, true)).then_some(sent.at)
     }
 
     /// Ends the way of a packet with a segment; gives that, with the ECN bits that the packet has now. None where it
@@ -141,26 +153,32 @@ impl Pool {
         if packet.place & DATAGRAM == 0 {
             self.free.push(packet.place);
         } else {
-            self.free_sent.push(packet.place & !DATAGRAM);
+            let place = packet.place & !DATAGRAM;
+            let sent = &mut self.sent[place as usize];
+            sent.packets -= 1;
+            if sent.packets == 0 {
+                self.free_sent.push(place);
+            }
+            self.datagrams -= 1;
         }
     }
 
-    /// The packet once more, with a place of its own.
+    /// The packet once more; of a datagram the first one that comes counts.
     #[cold]
     #[inline(never)]
     pub(crate) fn copy(&mut self, packet: Packet) -> Packet {
-        let copy = if let Some(segment) = self.segments.get(packet.place as usize) {
+        if let Some(segment) = self.segments.get(packet.place as usize) {
             let copy = self.of_segment(*segment, packet.flow.0, packet.leg);
             if let Some(life) = self.life(packet) {
                 self.set_life(copy, life);
             }
-            copy
-        } else if ((packet.place & !DATAGRAM) as usize) < self.sent.len() {
-            self.datagram(COPY, Datagram { len: packet.len, ecn: packet.ecn }, packet.flow.0, packet.leg)
-        } else {
-            return packet;
-        };
-        Packet { place: copy.place, ..packet }
+            return Packet { place: copy.place, ..packet };
+        }
+        if !packet.is_damaged() {
+            self.sent[(packet.place & !DATAGRAM) as usize].packets += 1;
+            self.datagrams += 1;
+        }
+        packet
     }
 
     /// The packet with a bit wrong; nobody will ask what it carries.
@@ -171,7 +189,7 @@ impl Pool {
 
     /// How many segments and datagrams are on their way.
     pub(crate) fn held(&self) -> usize {
-        self.segments.len() - self.free.len() + self.sent.len() - self.free_sent.len()
+        self.segments.len() - self.free.len() + self.datagrams
     }
 }
 
@@ -192,7 +210,5 @@ impl aqm::Packet for Packet {
 
 /// Tells the places of datagrams from those of segments.
 const DATAGRAM: u32 = 1 << 31;
-/// When a copy of a datagram was sent: nobody is told of it.
-const COPY: Time = Time::NEVER;
 /// The place of a packet that was damaged.
 const DAMAGED: u32 = u32::MAX;

@@ -13,6 +13,7 @@ use sojourn_aqm::{Disc, Law, Limit, Site};
 use sojourn_scenario::{App, Flows, Link, Scenario, Setting, Start};
 use sojourn_tcp::{Config, HEADER};
 use sojourn_units::{Fault, Span, Stream, Time, Value};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::deliveries::Deliveries;
@@ -47,10 +48,11 @@ pub fn laws(scenario: &Scenario, own: Vec<Box<dyn Law>>) -> Result<Vec<Built>, F
 /// The network with these laws in front of its managed links, in order.
 pub fn network_under(scenario: &Scenario, seed: u64, laws: Vec<Built>) -> Network {
     let (mut laws, sites) = (laws.into_iter(), scenario.sites());
+    let with_other_rates = with_other_rates(scenario);
     let links = scenario.topology.links.iter().enumerate().map(|(number, link)| {
         let law = link.disc.as_ref().and_then(|_| laws.next());
         // A plain queue computes a packet's departure as it comes; where the rate changes it has to wait and see.
-        let plain_queue = || changes_rate(scenario, number).then(|| (unlimited(), Vec::new()));
+        let plain_queue = || with_other_rates.contains(&number).then(|| (unlimited(), Vec::new()));
         let law = law.or_else(plain_queue);
         LinkPlan {
             disc: law.map(|law| managed(scenario, seed, (number, &sites[number]), law)),
@@ -90,9 +92,13 @@ fn unlimited() -> Box<dyn Law> {
     Box::new(TailDrop)
 }
 
-/// Whether the schedule has another rate for a link.
-fn changes_rate(scenario: &Scenario, link: usize) -> bool {
-    scenario.at.iter().any(|change| matches!(&change.set, Setting::Rate(links, _) if links.contains(&link)))
+/// Links for which the schedule has another rate.
+fn with_other_rates(scenario: &Scenario) -> BTreeSet<usize> {
+    let rates = scenario.at.iter().filter_map(|change| match &change.set {
+        Setting::Rate(links, _) => Some(links),
+        _ => None,
+    });
+    rates.flatten().copied().collect()
 }
 
 fn managed(

@@ -88,24 +88,6 @@ fn what_has_not_begun_is_of_its_own_class() {
     assert!(alone > 1000.0 && (beside / alone - 1.0).abs() < 0.2, "{beside} for {alone}");
 }
 
-/// Those that left by themselves are called again; those that are still to start do so at their own times.
-#[test]
-fn the_schedule_says_how_many_there_are_whoever_has_left() {
-    let flow = "app = 'cbr'\nrate = '100 kbit/s'\n";
-    let sent = |keys: &str, at: &str| {
-        let link = run(&format!(
-            "[[flows]]\nname = 'a'\n{flow}{keys}[[flows]]\napp = 'ping'\n[[at]]\ntime = '{at}'\nset = {{ 'a.count' = 6 }}\n"
-        ));
-        number(row(&link, "a"), "bottleneck_packets")
-    };
-    // 2 s of 100 kbit/s in packets of 1500 B, a first one at the start and one more each 0.12 s: 17 of each flow.
-    let (four_then_six, keys) = (17.0 * 10.0, "count = 4\nstart = '0 s'\nlifetime = '2 s'\n");
-    assert_eq!(sent(keys, "10 s"), four_then_six);
-    // Four from 5 s on, and two from 1 s on, to the end at 20 s.
-    let (late, early) = (sent("count = 4\nstart = '5 s'\n", "1 s"), 4.0 * 125.0 + 2.0 * 159.0);
-    assert!((late - early).abs() <= 6.0, "{late} of {early}");
-}
-
 /// A packet that was held back for longer than a hundred connections take is late, and no more: it is thrown away.
 #[test]
 fn what_is_very_late_does_no_harm() {
@@ -120,4 +102,17 @@ fn what_is_very_late_does_no_harm() {
     // Each one that is held back makes its flow wait for the timeout, a second, which ends that connection.
     let [soon, later, last] = ["1500 ms", "3 s", "6 s"].map(done);
     assert!(soon > 10_000.0 && [later, last] == [soon; 2], "{soon}, {later}, {last}");
+}
+
+/// Four transfers are done long before 5 s. Who has ended is still counted: only a fifth one comes.
+#[test]
+fn what_has_ended_does_not_come_again() {
+    let done = |count: u32| {
+        let link = run(&format!(
+            "[[flows]]\nname = 'a'\napp = 'transfer'\nsize = '100 kB'\ncount = 4\n[[flows]]\nname = 'b'\napp = 'ping'\n\
+             [[at]]\ntime = '5 s'\nset = {{ 'a.count' = {count} }}\n"
+        ));
+        number(row(&link, "a"), "completed_flows")
+    };
+    assert_eq!([3, 4, 5].map(done), [4.0, 4.0, 5.0]);
 }

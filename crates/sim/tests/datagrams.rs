@@ -199,10 +199,14 @@ fn a_call_is_as_g_711_and_p_59_have_it() {
 
 /// What came of a scenario at its bottleneck of 10 Mbit/s and 20 ms, with 30 packets of buffer.
 fn outcome(flows: &str) -> LinkOutcome {
-    let text = format!(
-        "title = \"Datagrams\"\nduration = \"60 s\"\nwarmup = \"5 s\"\n[bottleneck]\nrate = \"10 Mbit/s\"\n\
-         delay = \"20 ms\"\nbuffer = \"30 packets\"\n{flows}"
-    );
+    at_first(&format!(
+        "[bottleneck]\nrate = \"10 Mbit/s\"\ndelay = \"20 ms\"\nbuffer = \"30 packets\"\n{flows}"
+    ))
+}
+
+/// What came of a network at its first link with a disc.
+fn at_first(network: &str) -> LinkOutcome {
+    let text = format!("title = \"Datagrams\"\nduration = \"60 s\"\nwarmup = \"5 s\"\n{network}");
     let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap_or_else(|faults| panic!("{faults}"));
     let mut run = Run::new(&scenario, 1).unwrap();
     while run.advance() {}
@@ -230,6 +234,24 @@ fn a_call_over_an_idle_link_is_rated_by_its_delay() {
         (number(&ping, "all", "voice_rating"), number(&ping, "all", "datagram_loss_ratio")),
         (None, Some(0.0))
     );
+}
+
+/// A datagram is lost that comes in no copy (RFC 7680, section 2.5): one in a hundred, where each is sent twice and
+/// one in ten is lost behind.
+#[test]
+fn of_a_datagram_and_its_copy_the_first_counts() {
+    let link = |from: &str, to: &str, wire: &str| {
+        format!(
+            "[[links]]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n\
+             buffer = \"50 packets\"\ndisc = \"tail_drop\"\nimpairments = {{ {wire} }}\n"
+        )
+    };
+    let calls = "[[flows]]\napp = \"voip\"\ncount = 10\nfrom = \"a\"\nto = \"c\"\n";
+    let seen =
+        at_first(&format!("{}{}{calls}", link("a", "b", "duplicate = 1.0"), link("b", "c", "loss = 0.1")));
+    let lost = number(&seen, "all", "datagram_loss_ratio").unwrap();
+    let sent = 10.0 * 50.0 * 54.0;
+    assert!((lost - 0.01).abs() < 4.0 * (0.01_f64 / sent).sqrt(), "{lost}");
 }
 
 /// Twice what the link carries: half of all is dropped, of every class about alike, and nothing else is lost.

@@ -52,6 +52,8 @@ class Plots:
 
     result: Result
     canvas: Canvas = Canvas()
+    #: What was seen at all links, where `result` is what was seen at one of them: classes are found in it.
+    everywhere: Result | None = None
 
     def queue(self, *, ax: Axes | None = None) -> Axes:
         """The backlog of the disc over time, packets.
@@ -154,44 +156,51 @@ class Plots:
     def goodput(self, traffic_class: str, *, ax: Axes | None = None) -> Axes:
         """What the applications of one class of traffic got over time, in the unit that fits it.
 
-        Raises `InputError` where the result has no such class: it has classes where the scenario has several.
+        It may be any class of the result, whatever link its data cross. Raises `InputError` where the
+        result has no such class: it has classes where the scenario has several.
 
         >>> import sojourn as sj
         >>> result = sj.run(sj.load("transports/cubic_newreno", {"duration": "2 s", "warmup": "1 s"}))
         >>> result.plot.goodput("bulk2").get_ylabel()
         'goodput, Mbit/s'
         """
-        self.result.check_class(traffic_class)
-        unit, scale = self.goodput_unit(traffic_class)
+        everywhere = self.everywhere or self.result
+        everywhere.check_class(traffic_class)
+        link = everywhere.seen(traffic_class=traffic_class)[0].link
+        there = Plots(everywhere.at(link), self.canvas)
+        unit, scale = there.goodput_unit(traffic_class)
         name = f"{GOODPUT}{traffic_class}"
-        drawn = self._over_time(name, f"goodput, {unit}", ax, scale=scale, coarse=COARSE)
-        top = scale * self._measured(name)[1]
+        drawn = there._over_time(name, f"goodput, {unit}", ax, scale=scale, coarse=COARSE)
+        top = scale * there._measured(name)[1]
         drawn.set_ylim(0, HEADROOM * top if top > 0 else 1.0)
         return drawn
 
     def classes(self, metric: str = "goodput_bps", *, ax: Axes | None = None) -> Axes:
         """One metric of every class of traffic under every law: the mean over the seeds, its 95 % interval.
 
-        Raises `InputError` where the scenario has only one class: `summary` shows that.
+        Each class is shown as `Result.values` has it: at the first link with a disc that its data cross,
+        which is named where there are several and the metric is about a link. Raises `InputError` where
+        the scenario has only one class: `summary` shows that.
 
         >>> import sojourn as sj
         >>> result = sj.run(sj.load("transports/cubic_newreno", {"duration": "2 s", "warmup": "1 s"}))
         >>> [label.get_text() for label in result.plot.classes("sojourn_p95_s").get_yticklabels()]
         ['bulk', 'bulk2']
         """
-        if not self.result.classes:
+        result = self.everywhere or self.result
+        if not result.classes:
             raise InputError("classes: the scenario has one class of traffic; legal: plot.summary")
         if ax is None:
-            height = intervals.classes_height_in(self.result)
+            height = intervals.classes_height_in(result)
             if self.canvas.legend:
-                called = words.short_names(self.result.discs)
+                called = words.short_names(result.discs)
                 height += style.legend_in(self.canvas.size[0], list(called.values()))
             _, (drawn,) = style.figure((self.canvas.size[0], height))
         else:
             drawn = ax
         style.quieten(drawn, "x")
-        intervals.by_class(drawn, self.result, metric)
-        return self._finish(drawn, ax) if len(self.result.discs) > 1 else drawn
+        intervals.by_class(drawn, result, metric)
+        return self._finish(drawn, ax) if len(result.discs) > 1 else drawn
 
     def summary(self, metric: str = "sojourn_mean_s", *, ax: Axes | None = None) -> Axes:
         """One metric of every law: the mean over the seeds, its 95 % interval, and each seed as a dot.

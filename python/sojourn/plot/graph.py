@@ -142,10 +142,17 @@ def _edges(links: Iterable[dict[str, Any]]) -> list[Edge]:
 
 def _arc(name: str, line: dict[str, Any], other: dict[str, Any]) -> Arc:
     """One direction; what it leaves open is as in the other."""
-    rate = line.get("rate") or ("trace" if line.get("trace") else other.get("rate"))
+    rate = line.get("rate") or _trace(line.get("trace") or {}) or other.get("rate")
     delay = line.get("delay") or other.get("delay")
     queue = bool(line.get("disc") or line.get("buffer"))
     return Arc(name, str(rate or ""), str(delay or "").replace("us", "µs"), queue)
+
+
+def _trace(trace: dict[str, Any]) -> str:
+    """What stands for the rate of a link that has none: its model and the mean, or the name of its file."""
+    if trace.get("model"):
+        return f"{trace['model']} {trace.get('mean') or 'trace'}"
+    return str(trace.get("file") or ("trace" if trace else "")).rpartition("/")[2]
 
 
 def _around_queues(edges: list[Edge]) -> list[str]:
@@ -165,12 +172,12 @@ def _class(flows: dict[str, Any], place: int, edges: list[Edge]) -> Class:
 
 
 def bits_per_second(rate: str) -> float | None:
-    """A rate such as ``"10 Mbit/s"`` as a number; None where the text is not one.
+    """A rate such as ``"10 Mbit/s"`` or ``"lte 10 Mbit/s"`` as a number; None where the text is not one.
 
     >>> bits_per_second("10 Mbit/s")
     10000000.0
     """
-    found = re.fullmatch(r"([0-9.]+(?:e[-+]?[0-9]+)?) ([kMG]?)bit/s", rate)
+    found = re.fullmatch(r"(?:\S+ )?([0-9.]+(?:e[-+]?[0-9]+)?) ([kMG]?)bit/s", rate)
     if not found:
         return None
     try:

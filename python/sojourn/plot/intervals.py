@@ -60,12 +60,20 @@ def by_class(ax: Axes, result: Result, metric: str) -> Axes:
     ax.margins(x=0.08)
     ax.autoscale(axis="x")
     ax.xaxis.set_major_locator(MaxNLocator(4))
-    labels = [style.plain(one) for one in result.classes]
+    labels = [style.plain(f"{one}{_where(result, one, metric)}") for one in result.classes]
     ax.set_yticks(range(len(labels)), labels, color=style.INK, fontsize=style.FONT_PT)
     ax.set_ylim(len(labels) - 0.4, -0.6)
     ax.set_xlim(left=max(0.0, ax.get_xlim()[0]))
     style.label(ax, column.long, "")
     return ax
+
+
+def _where(result: Result, traffic_class: str, metric: str) -> str:
+    """The link at which a class is seen, where there are several and the metric is not one of whole ways."""
+    if len(result.links) < 2 or metric.startswith(words.WHOLE_WAY):
+        return ""
+    link = result.seen(traffic_class=traffic_class)[0].link
+    return ", no disc" if link is None else f", at {link}"
 
 
 def differences(ax: Axes, result: Result, metric: str, baseline: str) -> Axes:

@@ -2,22 +2,57 @@
 
 from __future__ import annotations
 
-from sojourn.plot.graph import Graph
+from dataclasses import replace
+from itertools import pairwise
+
+from sojourn.plot.graph import Edge, Graph
 
 #: How often nodes are moved next to their neighbours; it settles sooner.
 ROUNDS = 24
 #: How much more than others a node weighs for each class that passes it.
 STRAIGHT = 1e6
 
+#: Links get no more bends than this together, else none: they would leave the nodes no room.
+MOST_BENDS = 12
+
 #: Column, and height in steps, up.
-Places = dict[str, tuple[int, float]]
+Place = tuple[int, float]
+Places = dict[str, Place]
+#: Where a link between two nodes has its bends, from the first node on.
+Bends = dict[tuple[str, str], list[Place]]
 
 
-def places(graph: Graph) -> Places:
-    """A column and a height for each node; both directions of time give the same picture."""
+def places(graph: Graph) -> tuple[Places, Bends]:
+    """A column and a height for each node; both directions of time give the same picture.
+
+    A link that passes columns has a bend in each of them, which has its room as a node has.
+    """
     columns = _columns(graph)
-    heights = _heights(graph, columns)
-    return {node: (columns[node], heights[node]) for node in graph.nodes}
+    bends = _bends(graph, columns)
+    parts = [Edge(part) for edge in graph.edges for part in pairwise(_chain(edge, bends))]
+    among = {node: column for chain in bends.values() for node, column in chain.items()}
+    at = columns | among
+    heights = _heights(replace(graph, nodes=[*graph.nodes, *among], edges=parts), at)
+    return (
+        {node: (columns[node], heights[node]) for node in graph.nodes},
+        {ends: [(at[node], heights[node]) for node in chain] for ends, chain in bends.items()},
+    )
+
+
+def _bends(graph: Graph, columns: dict[str, int]) -> dict[tuple[str, str], dict[str, int]]:
+    """For each link that passes columns a name and a column for each of its bends, from its first node on."""
+    found: dict[tuple[str, str], dict[str, int]] = {}
+    for edge in graph.edges:
+        first, last = (columns[end] for end in edge.ends)
+        passed = range(first + 1, last) if first < last else range(first - 1, last, -1)
+        if passed:
+            found[edge.ends] = {"\0".join((*edge.ends, str(column))): column for column in passed}
+    return found if sum(map(len, found.values())) <= MOST_BENDS else {}
+
+
+def _chain(edge: Edge, bends: dict[tuple[str, str], dict[str, int]]) -> list[str]:
+    """The ends of a link and its bends between them."""
+    return [edge.ends[0], *bends.get(edge.ends, {}), edge.ends[1]]
 
 
 def _columns(graph: Graph) -> dict[str, int]:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch, Rectangle
+from matplotlib.path import Path
 
 from sojourn.plot import graph, layers, style
 from sojourn.plot.graph import Arc, Class, Edge, Graph
+from sojourn.plot.room import Point, Room
 
 #: Points between two columns at least, else the picture goes on in the next row; between heights at most.
 HOP, STEP = 62.0, 46.0
@@ -33,8 +35,12 @@ ROOM_UPRIGHT = 36.0
 MANY = 5
 #: The width of a letter, of its height.
 LETTER = 0.54
-
-Point = tuple[float, float]
+#: How high a line of what is written at links is, points.
+LINE = 10.0
+#: Where along its link something is written, first choice first.
+SHARES = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82)
+#: How much further along its link a queue stands where one is in the way, first choice first, points.
+FURTHER = (0.0, QUEUE + 4, 2 * QUEUE + 8)
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,8 @@ class Sheet:
     graph: Graph
     size: tuple[float, float]
     at: dict[str, Point]
+    #: The bends of links that pass columns.
+    bends: dict[tuple[str, str], list[Point]]
     #: Half the width and half the height of each node.
     half: dict[str, Point]
     #: The track of each class: those that share a direction of a link stand apart.
@@ -54,6 +62,8 @@ class Sheet:
     common: set[tuple[str, ...]]
     #: Points from a column to the next.
     hop: float
+    #: What the picture has already.
+    room: Room = field(default_factory=Room)
 
     @property
     def beside(self) -> float:
@@ -73,6 +83,10 @@ def draw(ax: Axes, scenario: dict[str, Any], width: float) -> Axes:
     ax.set_ylim(0, sheet.size[1])
     ax.set_aspect("equal")
     rates = _rates(sheet.graph)
+    sheet.room.lines |= {edge.ends: Path(_path(sheet, edge.ends)) for edge in sheet.graph.edges}
+    for node, middle in sheet.at.items():
+        wide, tall = sheet.half[node]
+        sheet.room.take(middle, (2 * wide, 2 * tall))
     for edge in sheet.graph.edges:
         path = np.array(_path(sheet, edge.ends))
         ax.plot(
@@ -90,6 +104,7 @@ def draw(ax: Axes, scenario: dict[str, Any], width: float) -> Axes:
         for ends, arc in ((edge.ends, edge.there), (edge.ends[::-1], edge.back)):
             if arc is not None and arc.queue:
                 _queue(ax, sheet, ends)
+    for edge in sheet.graph.edges:
         if edge.capacity not in sheet.common:
             _labels(ax, sheet, edge)
     for node in sheet.graph.nodes:
@@ -106,12 +121,14 @@ def draw(ax: Axes, scenario: dict[str, Any], width: float) -> Axes:
 
 def _sheet(scenario: dict[str, Any], width: float) -> Sheet:
     drawn = graph.of(scenario)
-    places = layers.places(drawn)
+    places, bends = layers.places(drawn)
     columns = 1 + max((column for column, _ in places.values()), default=0)
     most = max(2, 1 + int((width - 60) / HOP))
     rows = math.ceil(columns / most)
     across = math.ceil(columns / rows)
-    spread = max((height for _, height in places.values()), default=0.0)
+    spread = max(
+        (abs(height) for _, height in itertools.chain(places.values(), *bends.values())), default=0.0
+    )
     step = max(LEAST_STEP, min(STEP, TALLEST / rows / max(1.0, 2 * spread)))
     tracks = _tracks(drawn.classes)
     reach = max(10.0, FIRST + TRACK * max(tracks, default=0) + 4)
@@ -131,15 +148,19 @@ def _sheet(scenario: dict[str, Any], width: float) -> Sheet:
     legend = _legend(drawn, common, width)
     below = MARGIN + LEGEND * len(legend) + (6 if legend else 0)
     row = 2 * spread * step + ROW
-    at = {}
-    for node, (column, height) in places.items():
+
+    def point(place: layers.Place) -> Point:
+        column, height = place
         line, along = divmod(column, across)
         # Every other row goes back, so that a chain goes on where it is.
         along = across - 1 - along if line % 2 else along
         x = margin + along * hop if across > 1 else width / 2
-        at[node] = (x, below + reach + spread * step + height * step + (rows - 1 - line) * row)
+        return (x, below + reach + spread * step + height * step + (rows - 1 - line) * row)
+
+    at = {node: point(place) for node, place in places.items()}
+    bent = {ends: [point(place) for place in chain] for ends, chain in bends.items()}
     size = (width, below + MARGIN + 2 * reach + 2 * spread * step + (rows - 1) * row)
-    return Sheet(drawn, size, at, half, tracks, legend, common, hop)
+    return Sheet(drawn, size, at, bent, half, tracks, legend, common, hop)
 
 
 def _tracks(classes: list[Class]) -> list[int]:
@@ -203,6 +224,9 @@ def _width(edge: Edge, rates: dict[str, float]) -> float:
 def _path(sheet: Sheet, ends: tuple[str, str]) -> list[Point]:
     """From one node to the other, in a bend where another node is in the way."""
     start, end = sheet.at[ends[0]], sheet.at[ends[1]]
+    bends = sheet.bends.get(ends) or sheet.bends.get(ends[::-1], [])[::-1]
+    if bends:
+        return [start, *bends, end]
     along, across = _axes(start, end)
     length = math.dist(start, end)
     # Between two columns, what stands in them is beside the ends, not in the way.
@@ -213,7 +237,7 @@ def _path(sheet: Sheet, ends: tuple[str, str]) -> list[Point]:
 
     def is_free(points: list[Point]) -> bool:
         return not any(
-            _distance(point, one, other) < 14 for point in others for one, other in pairwise(points)
+            _distance(point, one, other) < 14 for point in others for one, other in itertools.pairwise(points)
         )
 
     if is_free([start, end]):
@@ -258,7 +282,7 @@ def _way(ax: Axes, sheet: Sheet, one: Class, track: int) -> None:
     for number, ends in enumerate(one.steps):
         path = _path(sheet, ends)
         points = []
-        for start, end in pairwise(path):
+        for start, end in itertools.pairwise(path):
             _, left = _axes(start, end)
             points += [_moved(start, left, offset), _moved(end, left, offset)]
         if number == 0 or one.steps[number - 1][1] != ends[0]:
@@ -284,8 +308,12 @@ def _queue(ax: Axes, sheet: Sheet, ends: tuple[str, str]) -> None:
     path = _path(sheet, ends)
     along, left = _axes(path[0], path[1])
     height = sheet.beside + 3
-    room = _border(sheet, ends[0], along) + 8 + QUEUE / 2
-    x, y = _moved(_moved(path[0], along, room), left, height / 2)
+    first = _border(sheet, ends[0], along) + 8 + QUEUE / 2
+    beside = _moved(path[0], left, height / 2)
+    places = [_moved(beside, along, first + more) for more in FURTHER]
+    own = ends if ends in sheet.room.lines else ends[::-1]
+    x, y = sheet.room.best(places, (QUEUE, height), own)
+    sheet.room.take((x, y), (QUEUE, height))
     box = Rectangle(
         (x - QUEUE / 2, y - height / 2),
         QUEUE,
@@ -308,27 +336,54 @@ def _queue(ax: Axes, sheet: Sheet, ends: tuple[str, str]) -> None:
 def _labels(ax: Axes, sheet: Sheet, edge: Edge) -> None:
     """Rate and delay, of each direction where they differ; nothing where there is no room."""
     path = _path(sheet, edge.ends)
-    start, end = path[len(path) // 2 - 1], path[len(path) // 2]
+    middle = len(path) // 2
+    start, end = path[middle - 1], path[middle]
     along, _ = _axes(start, end)
     level = abs(along[1]) < 0.04
     arcs = [arc for arc in (edge.there, edge.back) if arc is not None]
     differ = len({arc.capacity for arc in arcs}) > 1
-    first = 0.0 if len(path) > 2 else _border(sheet, edge.ends[0], along)
-    room = [first, math.dist(start, end) - (_border(sheet, edge.ends[1], along) if len(path) == 2 else 0.0)]
-    x, y = _moved(start, along, sum(room) / 2)
-    size = style.FONT_PT - 2
-    letters = (room[1] - room[0]) / (LETTER * size)
+    first = _border(sheet, edge.ends[0], along) if middle == 1 else 0.0
+    last = math.dist(start, end) - (_border(sheet, edge.ends[1], along) if len(path) == 2 else 0.0)
     if not level:
-        _label_aslant(ax, sheet, edge, (start, along, room[0], room[1]))
+        _label_aslant(ax, sheet, edge, (start, along, first, last))
         return
+    letters = (last - first) / (LETTER * (style.FONT_PT - 2))
     above, below = _beside(arcs, edge, along, letters) if differ else _one(arcs[0], letters)
     high = sheet.beside + 3
-    if above:
-        _write(ax, x, y + high + 5 * above.count("\n") + 5, above)
-    if below:
-        is_used = any(_goes_back(one, along, edge) for one in sheet.graph.classes)
-        low = high if is_used or differ else 5.0
-        _write(ax, x, y - low - 5 * below.count("\n") - 5, below)
+    is_used = any(_goes_back(one, along, edge) for one in sheet.graph.classes)
+    for text, off, side in ((above, high, 1), (below, high if is_used or differ else 5.0, -1)):
+        if text:
+            size = _size(text)
+            middles = _middles(sheet, (start, along, first, last), size[0])
+            moved = [(x, y + side * (off + size[1] / 2)) for x, y in middles]
+            _write_best(ax, sheet, edge, text, middles=moved)
+
+
+def _middles(sheet: Sheet, place: tuple[Point, Point, float, float], wide: float) -> list[Point]:
+    """Places along a link for something so wide; links at the sides leave the picture no room."""
+    start, along, first, last = place
+    # At a level link it stays between the ends.
+    inside = max(0.0, (last - first - wide * abs(along[0])) / (last - first)) if last > first else 0.0
+    shares = [0.5 + (share - 0.5) * inside for share in SHARES]
+    found = [_moved(start, along, first + share * (last - first)) for share in shares]
+    return [(min(max(x, wide / 2 + 1), sheet.size[0] - wide / 2 - 1), y) for x, y in found]
+
+
+def _size(text: str) -> Point:
+    """How wide and how high something written is, about."""
+    lines = text.split("\n")
+    return LETTER * (style.FONT_PT - 2) * max(map(len, lines)), LINE * len(lines)
+
+
+def _write_best(
+    ax: Axes, sheet: Sheet, edge: Edge, text: str, *, middles: list[Point], boxed: bool = False
+) -> None:
+    """Write where it covers least."""
+    wide, high = _size(text)
+    size = (wide + 4, high + 3)
+    x, y = sheet.room.best(middles, size, edge.ends)
+    sheet.room.take((x, y), size)
+    _write(ax, x, y, text, boxed=boxed)
 
 
 def _label_aslant(ax: Axes, sheet: Sheet, edge: Edge, place: tuple[Point, Point, float, float]) -> None:
@@ -338,21 +393,18 @@ def _label_aslant(ax: Axes, sheet: Sheet, edge: Edge, place: tuple[Point, Point,
     last -= QUEUE + 10 if edge.back is not None and edge.back.queue else 0.0
     if abs(along[0]) < 0.2 and last - first < ROOM_UPRIGHT:
         return
-    x, y = _moved(start, along, (first + last) / 2)
     arcs = [arc for arc in (edge.there, edge.back) if arc is not None]
-    size = LETTER * (style.FONT_PT - 2)
     for rate_alone in (False, True):
         told = [_told(arc, rate_alone) for arc in arcs]
         if len(set(told)) > 1:
             told = [f"{_sign(arc, edge, along)} {text}" for arc, text in zip(arcs, told, strict=True)]
-        lines = list(dict.fromkeys(told))
-        wide, high = size * max(map(len, lines)), 10.0 * len(lines)
+        text = "\n".join(dict.fromkeys(told))
+        wide, high = _size(text)
         # A line is as long as its box lets be seen of it.
         hidden = min(wide / max(abs(along[0]), 1e-9), high / max(abs(along[1]), 1e-9))
         if hidden < last - first + 4 and wide < 1.6 * sheet.hop:
-            # Upright links at the sides leave the picture no room.
-            x = min(max(x, wide / 2 + 1), sheet.size[0] - wide / 2 - 1)
-            _write(ax, x, y, "\n".join(lines), boxed=True)
+            middles = _middles(sheet, (start, along, first, last), wide)
+            _write_best(ax, sheet, edge, text, middles=middles, boxed=True)
             return
 
 

@@ -32,6 +32,7 @@ MEANINGS = (
 )
 #: The same of columns that the page has where they apply.
 SOME_MEANINGS = (
+    (words.LOST, "packets that the wire lost, of all that the link delivered to it"),
     (words.COMPLETED, "transfers that ended by themselves"),
     (words.TURNED_AWAY, "flows that could not begin, as there were as many as there may be"),
     (words.DATAGRAMS_LOST, "datagrams that did not arrive within a second, of those that were sent"),

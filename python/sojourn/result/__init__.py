@@ -85,7 +85,7 @@ class Result:
 
     def __repr__(self) -> str:
         """The title and a line for each disc."""
-        from sojourn.result.words import QUEUE, SOJOURN, UTILIZATION, cell, fitted, views
+        from sojourn.result.words import QUEUE, SOJOURN, UTILIZATION, cell, disc_at, fitted, views
 
         count = self.run_count
         lines = [f"Result: {self.title}; {count} run{'' if count == 1 else 's'}"]
@@ -97,7 +97,8 @@ class Result:
             for disc in view.discs:
                 told = [(column, cell(view, disc, column)) for column in columns]
                 facts = (f"{column.short} {text} {column.unit}" for column, text in told if text)
-                lines.append(f"  {place}{disc}: {', '.join(facts) or 'nothing was measured'}")
+                name = f"{place}{disc_at(view, disc, link)}"
+                lines.append(f"  {name}: {', '.join(facts) or 'nothing was measured'}")
         return "\n".join(lines)
 
     @property
@@ -331,7 +332,7 @@ class Result:
     def summary(self) -> pl.DataFrame:
         """Mean and 95 % interval (Student's t) of every metric over the seeds.
 
-        One row for each plant, disc, link, class and metric: `n` seeds, `mean`, `ci95_low`, `ci95_high` in
+        One row for each disc, link, class, metric and plant: `n` seeds, `mean`, `ci95_low`, `ci95_high` in
         the metric's own unit; the interval is null for one seed, the class for all traffic together, and the
         link for a class whose data cross no link with a disc. An
         entry of a list is named ``settling_s[0]``, and is left out unless every seed has it: the mean of
@@ -345,11 +346,12 @@ class Result:
         """
         kinds = pl.Schema(
             {
-                "plant": pl.String,
+                # Of nine columns Polars prints the first four and the last four.
                 "disc": pl.String,
                 "link": pl.String,
                 "class": pl.String,
                 "metric": pl.String,
+                "plant": pl.String,
                 "n": pl.Int64,
                 "mean": pl.Float64,
                 "ci95_low": pl.Float64,
@@ -424,8 +426,8 @@ class Result:
     def plot(self) -> Plots:
         """Pictures of this result: ``result.plot.queue()`` gives a Matplotlib axes.
 
-        Of several links they show the first, and the classes that cross none with a disc;
-        ``result.at("r2-r3").plot.queue()`` another one.
+        Of several links they show the first, ``result.at("r2-r3").plot.queue()`` another one. Classes of
+        traffic are shown wherever their data go.
 
         >>> import sojourn as sj
         >>> sc = sj.load("dumbbell", {"duration": "41 s"})
@@ -434,7 +436,9 @@ class Result:
         """
         from sojourn.plot import Plots
 
-        return Plots(self._among([self.links[0], None]) if len(self.links) > 1 else self)
+        if len(self.links) < 2:
+            return Plots(self)
+        return Plots(self._among([self.links[0], None]), everywhere=self)
 
     def report(self, path: str | Path, *, baseline: str | None = None) -> Path:
         """Write the report: one HTML page that needs nothing else. Returns its path.

@@ -51,6 +51,7 @@ QUEUE_STD = Column("queue_std_packets", "queue sd", "packets")
 SOJOURN = Column("sojourn_mean_s", "sojourn mean", "ms", 1e3)
 SOJOURN_P95 = Column("sojourn_p95_s", "sojourn p95", "ms", 1e3)
 DROPS = Column("drop_ratio", "drops", "%", 100)
+LOST = Column("wire_loss_ratio", "lost on the wire", "%", 100, most=100)
 MARKS = Column("mark_ratio", "marks", "%", 100, most=100)
 GOODPUT = Column("goodput_bps", "goodput", "Mbit/s", 1e-6)
 JAIN = Column("jain_index", "Jain index", "", most=1)
@@ -64,6 +65,20 @@ DATAGRAMS_LOST = Column("datagram_loss_ratio", "datagrams lost", "%", 100, most=
 RATING = Column("voice_rating", "voice rating", "", least=None, most=100)
 STALLS = Column("stall_ratio", "stalls", "%", 100, most=100)
 
+#: What the metrics begin with that are about the flows of a class from end to end, not about a link.
+WHOLE_WAY = (
+    "goodput_",
+    "jain_",
+    "fct_",
+    "rtt_",
+    "one_way_",
+    "datagram_",
+    "voice_",
+    "stall_",
+    "completed_",
+    "turned_away_",
+)
+
 #: What a summary shows, in this order.
 COLUMNS = (
     UTILIZATION,
@@ -72,6 +87,7 @@ COLUMNS = (
     SOJOURN,
     SOJOURN_P95,
     DROPS,
+    LOST,
     MARKS,
     GOODPUT,
     JAIN,
@@ -100,10 +116,11 @@ CLASS_COLUMNS = (
     SOJOURN,
     SOJOURN_P95,
     DROPS,
+    LOST,
     MARKS,
 )
 #: What was not always measured: older results lack it.
-LATER = (COMPLETED, TURNED_AWAY, DATAGRAMS_LOST, RATING, STALLS)
+LATER = (LOST, COMPLETED, TURNED_AWAY, DATAGRAMS_LOST, RATING, STALLS)
 #: All that is told of links or of classes.
 ALL_COLUMNS = tuple(dict.fromkeys((*COLUMNS, *CLASS_COLUMNS)))
 #: The metrics of a short table of classes.

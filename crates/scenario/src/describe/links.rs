@@ -6,8 +6,8 @@ use crate::scenario::Scenario;
 use crate::topology::Link;
 use serde_json::{Map, Value as Json};
 use sojourn_aqm::{Gauges, Site, catalogue};
-use sojourn_units::Value;
 use sojourn_units::spec::plain;
+use sojourn_units::{Rate, Value};
 use std::fmt::Write;
 
 impl Scenario {
@@ -65,7 +65,7 @@ impl Scenario {
         let extras = self.extras();
         let line = |number: usize| {
             let link = &self.topology.links[number];
-            format!("{}, {} one way{}", link.rate, link.delay, extras[number])
+            format!("{}, {} one way{}", rate_in_words(link), link.delay, extras[number])
         };
         let mut facts = vec![("bottleneck", line(0))];
         if self.topology.links.len() > 1 && line(1) != line(0) {
@@ -195,7 +195,21 @@ fn brief(value: &Json) -> String {
 
 /// What a link can carry: rate and delay, where there is one.
 pub(super) fn capacity_in_words(link: &Link) -> String {
-    if link.delay.nanos() == 0 { link.rate.to_string() } else { format!("{}, {}", link.rate, link.delay) }
+    let rate = rate_in_words(link);
+    if link.delay.nanos() == 0 { rate } else { format!("{rate}, {}", link.delay) }
+}
+
+/// The rate; of a trace its mean, which nobody wrote, in a few digits.
+pub(super) fn rate_in_words(link: &Link) -> String {
+    let exact = link.rate.to_string();
+    let told = if exact.len() <= LONGEST_RATE {
+        exact
+    } else {
+        // Of what came out of a division four digits say enough.
+        let rounded = format!("{:.3e}", link.rate.bits_per_second()).parse();
+        rounded.map_or(exact, |rate| Rate::from_bits_per_second(rate).to_string())
+    };
+    if link.medium.deliveries.is_some() { format!("trace of {told}") } else { told }
 }
 
 /// The law of a link's disc: the caller's own, or that of the file.
@@ -281,6 +295,8 @@ impl Gauges for Derived {
 
 /// Keys of a link that are told in words of their own.
 const TOLD: [&str; 9] = ["name", "from", "to", "rate", "delay", "buffer", "disc", "back", "one_way"];
+/// Letters of a rate that somebody may have written.
+const LONGEST_RATE: usize = 16;
 /// Names in a list.
 const MOST_NAMES: usize = 6;
 /// Different discs that are told with their parameters where there are really many.

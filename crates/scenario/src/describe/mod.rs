@@ -65,7 +65,7 @@ impl Scenario {
         let link = &self.topology.links[0];
         let law = links::law_of(link, own).unwrap_or_default();
         let buffer = buffer_in_words(link.buffer);
-        let link = format!("[ {law} | {buffer} ]== {}, {} ==", link.rate, link.delay);
+        let link = format!("[ {law} | {buffer} ]== {}, {} ==", links::rate_in_words(link), link.delay);
         let middle = (shown - 1) / 2;
         for (place, (group, left)) in self.flows.iter().zip(&left).enumerate() {
             let link = if place == middle { link.clone() } else { " ".repeat(link.len()) };
@@ -111,7 +111,7 @@ impl Scenario {
         let product = site.capacity() * mean.seconds();
         vec![
             ("base RTT", range((shortest, longest)) + &mean_too),
-            ("rate x RTT", format!("{product:.1} packets of {} B", site.packet)),
+            ("rate x RTT", format!("{product:.1} packets of {:.0} B", site.packet)),
         ]
     }
 

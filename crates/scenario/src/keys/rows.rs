@@ -228,7 +228,8 @@ pub(super) static ROWS: &[Key] = &[
          what it has seen and learnt; what follows from the parameters is \
          reckoned with the link's rate at that time, for the flows and the round trip of the start"),
     whole!("at.set", "CLASS.count" = Words("as it was"), 0 to 1_000_000,
-        "how many flows of the class there are; the last ones leave, and those that come back connect anew"),
+        "how many flows the class has: the last ones leave, further ones come, and those that come back connect anew; one \
+         that has ended or left by itself is of the number and does not come again"),
 ];
 
 /// How long a chunk of a film may play.

@@ -34,7 +34,7 @@ impl Reader {
 
     /// What a group sends over TCP.
     fn tcp_app(&mut self, group: &Section<'_>, name: &str) -> Option<App> {
-        if ["bulk", "rrul"].contains(&name) {
+        if App::is_greedy_named(name) {
             return Some(App::Bulk);
         }
         if group.given("reads") {

@@ -1,7 +1,7 @@
 //! What changes during the run.
 
 use super::flows::too_many;
-use super::{FASTEST, MOST_FLOWS, Reader, SLOWEST, Section, listed, mean_segment};
+use super::{FASTEST, MOST_FLOWS, Reader, SLOWEST, Section, listed, mean_packet};
 use crate::changes::{Change, MOST_COUNTS, Setting};
 use crate::faults::Place;
 use crate::keys::LONGEST_DELAY;
@@ -61,7 +61,7 @@ impl Reader {
             if node.is_empty() {
                 self.refuse(item, "set", SETS_NOTHING);
             }
-            let (Some(scenario), Some(packet)) = (scenario.as_ref(), mean_segment(groups)) else { continue };
+            let (Some(scenario), Some(packet)) = (scenario.as_ref(), mean_packet(groups)) else { continue };
             let settings = self.settings(&item.path_of("set"), node, scenario, packet);
             for Set { name, setting: set, keys } in settings {
                 let Some(When { time, every, until }) = when else { continue };

@@ -137,6 +137,9 @@ impl Reader {
                 "the first is at {first}, when nothing comes any more; legal: before duration and stop"
             );
             self.refuse(group, "arrivals", &what);
+        } else if let Some(many) = end.map(|end| arrivals.by(end)).filter(|many| *many > MOST_ARRIVALS) {
+            let what = format!("makes {many:.2e} arrivals; legal: at most {MOST_ARRIVALS:e} in a run");
+            self.refuse(group, "arrivals", &what);
         }
         Some(arrivals)
     }
@@ -216,3 +219,6 @@ pub(super) fn too_many(flows: u64) -> String {
 
 /// Flows of a class at a time that come by themselves, where nothing is said of it.
 const MOST_AT_A_TIME: u64 = 10_000;
+
+/// Arrivals in a run: of so many, most turned away, a minute is spent on them.
+const MOST_ARRIVALS: f64 = 1e8;

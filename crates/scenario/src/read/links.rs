@@ -1,7 +1,7 @@
 //! The network: links, shorthands for some, and the discs in front of them.
 
 use super::udp::packet_of;
-use super::{FASTEST, FASTEST_ACCESS, Reader, Section, listed, mean_segment, somewhere};
+use super::{FASTEST, FASTEST_ACCESS, Reader, Section, listed, mean_packet, somewhere};
 use crate::disc::DiscSpec;
 use crate::keys::Name;
 use crate::links::{Deliveries, Framing, Impairments, Medium, Trace};
@@ -77,7 +77,7 @@ impl Reader {
         }
         let node = top.node(name)?;
         let largest = groups.iter().filter_map(packet_of).reduce(f64::max);
-        let segments = mean_segment(groups).zip(largest).map(|(mean, largest)| Segments { mean, largest });
+        let segments = mean_packet(groups).zip(largest).map(|(mean, largest)| Segments { mean, largest });
         if *name == "links" {
             return self.graph(node, segments);
         }

@@ -10,6 +10,7 @@ mod udp;
 
 pub(crate) use apps::TCP_KEYS;
 
+use crate::app::{App, AppName};
 use crate::faults::{Flaw, MOST_LINES, Place};
 use crate::keys::{Key, Preset, Title, keys_of};
 use crate::scenario::Scenario;
@@ -309,10 +310,15 @@ fn flatten<'a>(entries: &'a [(String, Node)], table: &str, prefix: &str, out: &m
     }
 }
 
-/// Mean size of a segment over all flows, bytes.
-fn mean_segment(groups: &[Section<'_>]) -> Option<f64> {
+/// Mean size of the packets of those flows that are the greediest, bytes: as `Scenario::site` has it.
+fn mean_packet(groups: &[Section<'_>]) -> Option<f64> {
+    let greed = |group: &Section<'_>| {
+        let app = group.get::<AppName>("app").map_or("", |AppName(app)| app);
+        (App::is_tcp_named(app), App::is_greedy_named(app) && !group.given("arrivals"))
+    };
+    let greediest = groups.iter().map(greed).max();
     let (mut flows, mut bytes) = (0.0, 0.0);
-    for group in groups {
+    for group in groups.iter().filter(|group| Some(greed(group)) == greediest) {
         let count = group.get::<u64>("count")? as f64;
         flows += count;
         bytes += count * udp::packet_of(group)?;

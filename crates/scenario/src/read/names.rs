@@ -44,21 +44,17 @@ impl Reader {
                 self.refuse(group, "name", &what);
             }
         }
-        // Those that do not say come first: what they go by is not theirs to change.
-        let (says, silent): (Vec<_>, Vec<_>) =
-            groups.iter().zip(&called).partition(|(group, _)| group.given("name") || group.given("stream"));
         let mut streams = BTreeMap::new();
-        for (group, class) in silent.into_iter().chain(says) {
+        for (group, class) in groups.iter().zip(&called) {
             for Called { name, stream } in classes(group, class) {
-                match streams.insert(stream.clone(), name.clone()) {
-                    Some(other) if other != name => {
-                        let key = if group.given("stream") { "stream" } else { "name" };
-                        let what = format!(
-                            "\"{stream}\" is what the random streams of \"{other}\" go by; legal: another one"
-                        );
-                        self.refuse(group, key, &what);
-                    }
-                    _ => {}
+                if let Some(other) =
+                    streams.insert(stream.clone(), name.clone()).filter(|other| *other != name)
+                {
+                    let key = if group.given("stream") { "stream" } else { "name" };
+                    let what = format!(
+                        "\"{stream}\" is what the random streams of \"{other}\" go by; legal: another one"
+                    );
+                    self.refuse(group, key, &what);
                 }
             }
         }
@@ -94,23 +90,37 @@ fn names(groups: &[Section<'_>]) -> Vec<String> {
 }
 
 /// What each group's random streams go by: what it says, its name, or else its application and the ends that it gives. So
-/// it depends on no class but those that are equal in all this, which have a number.
+/// it depends on no class but those that are equal in all this, or have a name that is: then there is a number.
 fn streams(groups: &[Section<'_>]) -> Vec<String> {
+    let said = |group: &Section<'_>| match group.get("stream") {
+        Some(StreamName(stream)) => Some(stream),
+        None => given(group, "name"),
+    };
+    let of_classes = |group: &Section<'_>, stream: &str| {
+        let called = Called { name: String::new(), stream: stream.into() };
+        classes(group, &called).into_iter().map(|class| class.stream).collect::<Vec<_>>()
+    };
+    let says = groups.iter().filter_map(|group| Some((group, said(group)?)));
+    let mut taken: BTreeSet<String> = says.flat_map(|(group, stream)| of_classes(group, &stream)).collect();
+    // How many of each stem have been numbered so far.
     let mut alike: BTreeMap<String, u32> = BTreeMap::new();
     let mut usual = |group: &Section<'_>| {
         let ends = ["from", "to"].map(|key| given(group, key));
         // No application's name ends in a number, but a node's may.
-        let (stream, between) = match ends {
+        let (stem, between) = match ends {
             [None, None] => (app(group).to_string(), ""),
             ends => (format!("{} {}", app(group), ends.map(Option::unwrap_or_default).join("-")), " "),
         };
-        let number = alike.entry(stream.clone()).or_default();
-        *number += 1;
-        if *number == 1 { stream } else { format!("{stream}{between}{number}") }
-    };
-    let said = |group: &Section<'_>| match group.get("stream") {
-        Some(StreamName(stream)) => Some(stream),
-        None => given(group, "name"),
+        let number = alike.entry(stem.clone()).or_default();
+        loop {
+            *number += 1;
+            let stream = if *number == 1 { stem.clone() } else { format!("{stem}{between}{number}") };
+            let own = of_classes(group, &stream);
+            if own.iter().all(|stream| !taken.contains(stream)) {
+                taken.extend(own);
+                return stream;
+            }
+        }
     };
     groups.iter().map(|group| said(group).unwrap_or_else(|| usual(group))).collect()
 }

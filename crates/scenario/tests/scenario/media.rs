@@ -32,6 +32,18 @@ fn lines(refused: Result<Scenario, Faults>) -> Vec<String> {
 }
 
 #[test]
+fn the_mean_of_a_trace_is_told_in_few_digits() {
+    let scenario = dumbbell("trace = { file = \"x.trace\" }").unwrap();
+    let told = scenario.describe();
+    assert!(told.contains("== trace of 12.032 Mbit/s, "), "{told}");
+    // Three deliveries of 1504 B in 7 ms.
+    let mut uneven = scenario;
+    uneven.topology.links[0].rate = Rate::from_bits_per_second(3.0 * 1504.0 * 8.0 / 0.007);
+    let told = uneven.describe();
+    assert!(told.contains("== trace of 5.157 Mbit/s, "), "{told}");
+}
+
+#[test]
 fn a_link_has_a_rate_or_a_trace() {
     let scenario = dumbbell("trace = { file = \"x.trace\" }").unwrap();
     let link = bottleneck(&scenario);

@@ -220,6 +220,10 @@ fn a_disc_for_one_link() {
         refused(scenario.at_link("uo")),
         ["\"uo\" is no link with a disc; did you mean \"up\"? (legal: up, down)"]
     );
+    let line = "rate = '1 Mbit/s'\ndelay = '1 ms'\nbuffer = '9 packets'\ndisc = 'red'\n";
+    let both = network(&format!("[bottleneck]\n{line}back = {{ buffer = '9 packets', disc = 'codel' }}"), "");
+    let told = refused(both.unwrap().at_link("back"));
+    assert!(told[0].contains("; did you mean \"bottleneck.back\"? (legal: bottleneck, "), "{told:?}");
     // Where it is for several links, what is wrong is told with the link at which it is.
     let spec = "red:min=20packets,max=60packets";
     let what = "red.max: 60 packets is above the buffer of 50 packets";

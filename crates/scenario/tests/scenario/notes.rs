@@ -47,6 +47,19 @@ fn datagrams_pile_up_where_there_are_too_many() {
     };
     assert_eq!(notes(&text(9)), [""; 0]);
     assert!(notes(&text(11))[0].contains("may grow without end"));
+    let two = text(6).replace("[[flows]]\napp = \"ping\"", "count = 2");
+    assert!(notes(&two)[0].contains("may grow without end"));
+    let more = format!("{}[[at]]\ntime = \"500 ms\"\nset = {{ \"cbr.count\" = 2 }}\n", text(6));
+    assert!(notes(&more)[0].contains("may grow without end"));
+}
+
+/// An answer of 200 bytes a tick makes no queue, nor does a small transfer.
+#[test]
+fn what_is_small_is_not_told() {
+    let text = |app: &str| format!("{LEAST}from = \"right\"\nto = \"left\"\napp = {app}\n");
+    assert_eq!(notes(&text("\"game\"")), [""; 0]);
+    assert_eq!(notes(&text("\"transfer\"\nsize = \"3 kB\"")), [""; 0]);
+    assert_eq!(notes(&text("\"transfer\"\nsize = \"3 MB\"")).len(), 1);
 }
 
 #[test]

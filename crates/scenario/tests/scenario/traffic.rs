@@ -197,15 +197,16 @@ fn the_random_streams_of_a_class_go_by_itself() {
         streams("name = \"mine\"; [[flows]]; name = \"other\"; stream = \"bulk 7\""),
         ["mine", "bulk 7"]
     );
+    // Who has no name steps aside.
+    assert_eq!(streams("[[flows]]; name = \"bulk\""), ["bulk2", "bulk"]);
+    assert_eq!(streams("name = \"bulk\"; [[flows]]"), ["bulk", "bulk2"]);
+    let calls = streams("app = \"rrul\"; [[flows]]; stream = \"rrul-up\"");
+    assert_eq!((calls[0].as_str(), calls[6].as_str()), ("rrul2-up", "rrul-up"));
     assert_eq!(
         streams(&format!("app = \"rrul\"; {back}"))[..2],
         ["rrul right-left-up", "rrul right-left-down"]
     );
     for (lines, said) in [
-        (
-            "name = \"bulk\"; [[flows]]",
-            "flows[0].name: \"bulk\" is what the random streams of \"bulk2\" go by; legal: another one",
-        ),
         (
             "stream = \"a\"; [[flows]]; name = \"a\"",
             "flows[1].name: \"a\" is what the random streams of \"bulk\" go by; legal: another one",
@@ -217,5 +218,32 @@ fn the_random_streams_of_a_class_go_by_itself() {
     ] {
         let told = with(lines).expect_err(lines).to_string();
         assert!(told.contains(said), "{told}");
+    }
+}
+
+/// A law is designed for the flows that always send, however many small packets look on.
+#[test]
+fn a_probe_changes_no_design() {
+    let packet = |lines: &str| {
+        let scenario = with(lines).unwrap_or_else(|faults| panic!("{faults}"));
+        scenario.site(0).packet
+    };
+    let bulk = "count = 2";
+    let pings = "app = \"ping\"; every = \"1 s\"; count = 20";
+    let mice = "app = \"mice\"; preset = \"pi_pd\"; segment = \"500 B\"; count = 9";
+    assert_eq!(packet(&format!("{bulk}; [[flows]]; {pings}; [[flows]]; {mice}")), 1500.0);
+    assert_eq!(packet(&format!("{pings}; [[flows]]; {mice}")), 500.0);
+    // Without TCP each datagram counts once: 1 Mbit/s of 1000 B, 125 a second, and 20 pings of 84 B.
+    let sends = "app = \"cbr\"; rate = \"1 Mbit/s\"; size = \"1000 B\"";
+    let mean = (125.0 * 1000.0 + 20.0 * 84.0) / 145.0;
+    assert!((packet(&format!("{sends}; [[flows]]; {pings}")) - mean).abs() < 1e-9);
+}
+
+#[test]
+fn arrivals_without_end_are_refused() {
+    for arrivals in ["{ poisson = \"1 ns\" }", "{ every = \"1 ns\", batch = [1000, 1000] }"] {
+        let told =
+            with(&format!("app = \"transfer\"; size = \"3 kB\"; arrivals = {arrivals}")).expect_err(arrivals);
+        assert!(told.to_string().contains("legal: at most 1e8 in a run"), "{told}");
     }
 }

@@ -47,7 +47,7 @@ impl<P: Probe> Simulation<P> {
         self.schedule_arrival(number);
     }
 
-    /// The number of members changes: the last ones leave by themselves, others come.
+    /// The number of members changes: the last ones leave by themselves, further ones come. Who has left is still counted.
     pub(super) fn count(&mut self, number: u32) {
         let class = &mut self.classes[number as usize];
         let now = class.plan.counts.iter().rev().find(|(time, _)| *time == self.now);
@@ -61,23 +61,18 @@ impl<P: Probe> Simulation<P> {
                 self.members[*member as usize].recalled = false;
             }
         }
-        for place in 0..most {
-            if let Some(member) = self.classes[number as usize].members.get(place as usize) {
-                self.recall(*member, place < before);
-            } else {
-                let member = self.join(number);
-                self.begin(member, None, None);
+        for place in before..most {
+            match self.classes[number as usize].members.get(place as usize).copied() {
+                Some(member) if self.members[member as usize].present => {
+                    let member = &mut self.members[member as usize];
+                    member.recalled = member.until <= self.now;
+                }
+                Some(member) => self.begin(member, None, None),
+                None => {
+                    let member = self.join(number);
+                    self.begin(member, None, None);
+                }
             }
-        }
-    }
-
-    /// A member is to be there from now on. One that was wanted before and has never come has a start of its own.
-    fn recall(&mut self, number: u32, was_wanted: bool) {
-        let member = &mut self.members[number as usize];
-        if member.present {
-            member.recalled = member.until <= self.now;
-        } else if member.has_come || !was_wanted {
-            self.begin(number, None, None);
         }
     }
 
@@ -138,7 +133,6 @@ impl<P: Probe> Simulation<P> {
             source: plan.source.clone(),
             streams: 0,
             present: false,
-            has_come: false,
             recalled: false,
             stop: plan.stop.unwrap_or(Time::NEVER),
             until: Time::ZERO,
@@ -169,7 +163,6 @@ impl<P: Probe> Simulation<P> {
         // Where they arrive, the number only says who is let in.
         let fewer = if class.schedule.is_some() { Time::NEVER } else { class.fewer_from(now, member.number) };
         member.until = member.stop.min(stays).min(fewer);
-        member.has_come = true;
         if member.until <= now {
             if class.schedule.is_some() {
                 class.free.push(Reverse(member.number));
