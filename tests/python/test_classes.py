@@ -9,6 +9,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.cli.printing import summary as printed
+from sojourn.report import live
 from sojourn.result import words
 
 CHAIN = """\
@@ -475,21 +476,6 @@ def test_a_link_is_headed_by_its_own_disc(folder):
     assert printed(sj.run(scenario, "pi")).count("tail_drop") == 0
 
 
-def test_a_plain_buffer_is_headed_as_one(folder):
-    last = '[[links]]\nfrom = "c"\nto = "d"\nrate = "2 Mbit/s"\ndelay = "5 ms"\nbuffer = "40 packets"\n'
-    flow = '[[flows]]\nname = "last"\nfrom = "c"\nto = "d"\n'
-    text = CHAIN.replace('disc   = "tail_drop"', f'disc   = "{RED}"', 1)
-    (folder / "plain.toml").write_text(text.replace("[[flows]]", last + "[[flows]]", 1) + flow)
-    scenario = sj.load(folder / "plain.toml")
-    for disc, heads in ((None, [RED_TOLD, "tail_drop", "tail_drop"]), ("pi", ["pi", "pi", "tail_drop"])):
-        result = sj.run(scenario, disc)
-        blocks = re.split(r"\n(?:a-b|b-c|c-d)\n", printed(result))[1:]
-        assert [block.splitlines()[0].strip() for block in blocks] == heads
-        told = [line.partition(": util")[0] for line in str(result).splitlines()[1:]]
-        assert told == [f"  {link}, {head}" for link, head in zip(result.links, heads, strict=True)]
-    assert "c-d, c-d=pi: " in str(sj.run(scenario, "c-d=pi"))
-
-
 def test_a_disc_with_a_flag_heads_its_link_too(folder):
     (folder / "two.toml").write_text(
         CHAIN.replace('disc   = "tail_drop"', f'disc   = "{RED},gentle=false"', 1)
@@ -509,3 +495,30 @@ def test_the_first_link_is_one_that_data_cross():
     assert result.plot.queue().lines[0].get_ydata() == pytest.approx(
         result.at("down").plot.queue().lines[0].get_ydata(), nan_ok=True
     )
+
+
+def test_a_page_of_many_links_has_the_busiest(folder, monkeypatch):
+    monkeypatch.setattr(live, "MOST_LINKS", 2)
+    chain = '[parking_lot]\nrouters = 4\nrate = "9 Mbit/s"\ndelay = "1 ms"\nbuffer = "9 packets"\n'
+    busy = '[[flows]]\nfrom = "r2"\nto = "r4"\n'
+    (folder / "many.toml").write_text(f'title = "Many"\nduration = "1 s"\n{chain}{busy}')
+    result = sj.run(sj.load(folder / "many.toml"))
+    page = result.report(folder / "page.html").read_text()
+    assert re.findall(r'class="place">At ([^<]+)</h2>', page) == ["r2-r3", "r3-r4"]
+    assert re.findall(r'data-link="\d" aria-selected="\w+">([^<]+)<', page) == ["r2-r3", "r3-r4"]
+    assert "The 2 busiest links are shown; the result has 1 more." in page
+
+
+def test_a_plain_buffer_is_headed_as_one(folder):
+    last = '[[links]]\nfrom = "c"\nto = "d"\nrate = "2 Mbit/s"\ndelay = "5 ms"\nbuffer = "40 packets"\n'
+    flow = '[[flows]]\nname = "last"\nfrom = "c"\nto = "d"\n'
+    text = CHAIN.replace('disc   = "tail_drop"', f'disc   = "{RED}"', 1)
+    (folder / "plain.toml").write_text(text.replace("[[flows]]", last + "[[flows]]", 1) + flow)
+    scenario = sj.load(folder / "plain.toml")
+    for disc, heads in ((None, [RED_TOLD, "tail_drop", "tail_drop"]), ("pi", ["pi", "pi", "tail_drop"])):
+        result = sj.run(scenario, disc)
+        blocks = re.split(r"\n(?:a-b|b-c|c-d)\n", printed(result))[1:]
+        assert [block.splitlines()[0].strip() for block in blocks] == heads
+        told = [line.partition(": util")[0] for line in str(result).splitlines()[1:]]
+        assert told == [f"  {link}, {head}" for link, head in zip(result.links, heads, strict=True)]
+    assert "c-d, pi: " in str(sj.run(scenario, "c-d=pi"))

@@ -29,6 +29,8 @@ VALUES = 800_000
 #: The still pictures, for paper and for readers without scripts; the page shows 72 units an inch, so that
 #: their text is about 10 pixels high.
 STILL = Canvas(size=(7.4, 3.2), points=200)
+#: A page has so many links, the busiest ones, and charts of so many classes of each.
+MOST_LINKS, MOST_CLASSES = 10, 10
 #: What the names of the charts of classes begin with.
 OF_CLASS = "goodput-"
 
@@ -103,10 +105,12 @@ class Sight:
 def sights(result: Result) -> list[Sight]:
     """The links of a result, each with its charts; last the classes that cross no disc, where there are any.
 
-    Of one link alone all is shown together.
+    Of one link alone all is shown together, of many links the busiest are.
     """
     found = []
-    views = [result] if len(result.links) == 1 else [result.at(link) for link in result.places]
+    shown = {*_busiest(result), None}
+    places = [link for link in result.places if link in shown]
+    views = [result] if len(result.links) == 1 else [result.at(link) for link in places]
     for place, view in enumerate(views):
         charts = (*(CHARTS if view.links else ()), *_of_classes(view))
         axes = {chart.name: chart.draw(Plots(view, STILL)) for chart in charts}
@@ -115,9 +119,22 @@ def sights(result: Result) -> list[Sight]:
     return found
 
 
+def _busiest(result: Result) -> list[str]:
+    """The links that a page has: those that are kept busiest, by the mean over the runs."""
+    if len(result.links) <= MOST_LINKS:
+        return result.links
+    used: dict[str, list[float]] = {link: [] for link in result.links}
+    for run in result.runs:
+        value = run.metrics.get(words.UTILIZATION.metric)
+        if run.link is not None and isinstance(value, int | float):
+            used[run.link].append(value)
+    mean = {link: sum(values) / len(values) if values else 0.0 for link, values in used.items()}
+    return sorted(result.links, key=lambda link: -mean[link])[:MOST_LINKS]
+
+
 def _of_classes(view: Result) -> Iterator[Chart]:
     """What each class of traffic got over time."""
-    for place, name in enumerate(view.classes):
+    for place, name in enumerate(view.classes[:MOST_CLASSES]):
         scale = Plots(view).goodput_unit(name)[1]
         draw = partial(Plots.goodput, traffic_class=name)
         yield Chart(f"{OF_CLASS}{place}", name, draw, f"{GOODPUT}{name}", scale, coarse=True)

@@ -32,6 +32,7 @@ MEANINGS = (
 )
 #: The same of columns that the page has where they apply.
 SOME_MEANINGS = (
+    (words.LOST, "packets that the wire lost, of all that the link delivered to it"),
     (words.COMPLETED, "transfers that ended by themselves"),
     (words.TURNED_AWAY, "flows that could not begin, as there were as many as there may be"),
     (words.DATAGRAMS_LOST, "datagrams that did not arrive within a second, of those that were sent"),
@@ -73,7 +74,8 @@ def page(result: Result, baseline: str | None = None) -> str:
     sights = live.sights(result)
     body = [
         _head(result),
-        _tools(result),
+        _left_out(result, sights),
+        _tools(result, sights),
         *(_at_link(sight, chosen) for sight in sights),
         _repeat(result),
         _meanings(result),
@@ -85,7 +87,7 @@ def page(result: Result, baseline: str | None = None) -> str:
         '<meta name="color-scheme" content="light dark">\n<meta name="generator" content="Sojourn">\n'
         f"{baseline_mark(chosen)}\n"
         f"<title>{escape(result.title)}</title>\n<style>\n{_sheet()}</style>\n</head>\n<body>\n<main>\n"
-        + "\n".join(body)
+        + "\n".join(part for part in body if part)
         + f"\n</main>\n{_scripts(sights)}</body>\n</html>\n"
     )
 
@@ -166,6 +168,14 @@ def _head(result: Result) -> str:
     )
 
 
+def _left_out(result: Result, sights: list[live.Sight]) -> str:
+    """How many links the page leaves out."""
+    left = len(result.links) - sum(len(sight.view.links) for sight in sights)
+    if not left:
+        return ""
+    return f'<p class="note">The {live.MOST_LINKS} busiest links are shown; the result has {left} more.</p>\n'
+
+
 def _headline(result: Result) -> str:
     """Of several links each says it in its own part."""
     return verdicts.headline(result) if len(result.links) == 1 else verdicts.links(result)
@@ -190,7 +200,7 @@ def _notes(result: Result) -> str:
     return "".join(f'<p class="note">Note: {told(note)}</p>\n' for note in notes[:MOST_NOTES])
 
 
-def _tools(result: Result) -> str:
+def _tools(result: Result, sights: list[live.Sight]) -> str:
     """The bar that stays in view: which law is which, and what the reader may do; for scripts alone."""
     called = words.short_names(result.discs)
     laws = "".join(
@@ -199,7 +209,7 @@ def _tools(result: Result) -> str:
         for place, disc in enumerate(result.discs)
     )
     return (
-        f'<div class="tools" role="toolbar" aria-label="Charts">\n{_links(result)}'
+        f'<div class="tools" role="toolbar" aria-label="Charts">\n{_links(result, sights)}'
         f'<div class="laws">{laws}</div>\n'
         '<span class="hint">drag to zoom, double-click for the whole run</span>'
         '<button type="button" class="plain" id="whole" hidden>whole run</button>'
@@ -207,14 +217,15 @@ def _tools(result: Result) -> str:
     )
 
 
-def _links(result: Result) -> str:
+def _links(result: Result, sights: list[live.Sight]) -> str:
     """Which link is shown, where there are several."""
     if len(result.links) == 1:
         return ""
     buttons = "".join(
-        f'<button type="button" class="place" role="tab" data-link="{place}" '
-        f'aria-selected="{"true" if place == 0 else "false"}">{escape(link or NO_DISC)}</button>'
-        for place, link in enumerate(result.places)
+        f'<button type="button" class="place" role="tab" data-link="{sight.place}" '
+        f'aria-selected="{"true" if sight.place == 0 else "false"}">'
+        f"{escape(''.join(sight.view.links) or NO_DISC)}</button>"
+        for sight in sights
     )
     return f'<div class="links" role="tablist" aria-label="Links">{buttons}</div>\n'
 

@@ -109,7 +109,8 @@ def utilization(result: Result) -> str:
 
 def links(result: Result) -> str:
     """Where packets wait longest, of several links."""
-    waits = {link: _ranking(result.at(link), words.SOJOURN) for link in result.links}
+    seen = words.views(result)
+    waits = {link: _ranking(view, words.SOJOURN) for link, view in seen if link is not None}
     found = sorted((pair for pair in waits.items() if pair[1]), key=lambda pair: -pair[1][-1][1].mean)
     if not found:
         return "The runs delivered no packets after the warm-up."
