@@ -358,6 +358,8 @@ def test_explain_tells_the_keys_of_a_link_once(sojourn):
     for key in ("rate: ", "trace: ", "delay: ", "buffer: ", "disc: ", "framing: ", "impairments: "):
         assert text.count(f"\n  {key}") == 1
     assert "  rate: rate, required, or trace\n" in text
+    backs = "in `back` of [bottleneck], [parking_lot], [two_bottlenecks], [[links]], the other direction."
+    assert backs in " ".join(text.split())
     home = sojourn("explain", "home").stdout
     assert "impairments) stand in home.up, home.down: `sojourn explain link`." in " ".join(home.split())
     assert "home.up.rate" not in home
