@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use sojourn_aqm::catalogue as aqm;
 use sojourn_scenario::links::Framing;
 use sojourn_scenario::metrics::{METRICS, Metric, metric_named};
-use sojourn_scenario::{App, Key, TOPICS, Topic, json_of, topic};
+use sojourn_scenario::{App, Key, TOPICS, Topic, json_of, topic, topic_with};
 use sojourn_tcp::knobs::{KNOBS, Knob, PROFILE_PAGES, knob};
 use sojourn_tcp::{Profile, catalogue as tcp};
 use sojourn_units::Page;
@@ -54,6 +54,7 @@ pub(crate) fn explain_json(name: &str) -> Option<String> {
             Framing::named().find(|(page, _)| page.stem == name).map(|(page, _)| told("framing", page))
         })
         .or_else(|| told_key(name))
+        .or_else(|| topic_with(name).map(told_topic))
         .map(|page| page.to_string())
 }
 

@@ -43,6 +43,6 @@ pub use scenario::{Access, Flows, Scenario};
 pub use schema::schema;
 pub use sessions::{Game, Ladder, Mice, Session, Video, Web};
 pub use times::{Spread, Start};
-pub use topics::{TOPICS, Topic, topic};
+pub use topics::{TOPICS, Topic, topic, topic_with};
 pub use topology::{Link, Route, Topology};
 pub use udp::{DATAGRAM, Datagrams, Lrd, OnOff, Source, UDP_HEADER, VOICE_FRAME};
