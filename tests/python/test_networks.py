@@ -182,7 +182,8 @@ def test_who_sends_against_the_stream_stands_at_its_end(scenario):
     pairs = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"), ("x", "c")]
     links = "".join(link(*pair, 'disc = "pi"' if pair == ("b", "c") else "") for pair in pairs)
     flows = "".join(f'[[flows]]\nfrom = "{start}"\nto = "{end}"\n' for start, end in ("ae", "xa"))
-    columns = {node: column for node, (column, _) in layers.places(graph.of(scenario(links + flows))).items()}
+    places, _ = layers.places(graph.of(scenario(links + flows)))
+    columns = {node: column for node, (column, _) in places.items()}
     assert columns == {"a": 0, "b": 1, "c": 2, "d": 3, "x": 3, "e": 4}
 
 
