@@ -1,5 +1,6 @@
 //! What a law is told, and what it answers.
 
+use crate::linear::{Linear, Rest};
 use crate::site::Site;
 use dyn_clone::DynClone;
 use sojourn_units::{Ecn, Fault, Prob, Rate, Span, Time, Value};
@@ -179,6 +180,15 @@ pub trait Law: DynClone + Send {
     fn target_packets(&self) -> Option<f64> {
         None
     }
+    /// The probability with which any packet that arrives now is dropped or marked, where there is one: it moves at
+    /// updates alone, and each packet is judged by itself. A plant without packets lives on it.
+    fn probability(&self) -> Option<Prob> {
+        None
+    }
+    /// Its transfer functions about a point of rest, where it has any.
+    fn linear(&self, _rest: &Rest) -> Option<Linear> {
+        None
+    }
     /// Shows the parameters that it derived from its place, by their keys.
     fn derived(&self, _out: &mut dyn Gauges) {}
     /// Shows its inner values by name.
@@ -201,6 +211,10 @@ pub trait Controller: DynClone + Send {
     }
     /// The backlog that the controller tries to hold, packets.
     fn target_packets(&self) -> Option<f64> {
+        None
+    }
+    /// Its transfer functions about a point of rest, where it has any.
+    fn linear(&self, _rest: &Rest) -> Option<Linear> {
         None
     }
     /// Shows the parameters that it derived from its place, by their keys.
@@ -254,6 +268,12 @@ impl Law for Box<dyn Law> {
     }
     fn target_packets(&self) -> Option<f64> {
         (**self).target_packets()
+    }
+    fn probability(&self) -> Option<Prob> {
+        (**self).probability()
+    }
+    fn linear(&self, rest: &Rest) -> Option<Linear> {
+        (**self).linear(rest)
     }
     fn derived(&self, out: &mut dyn Gauges) {
         (**self).derived(out);

@@ -11,6 +11,7 @@ pub mod disc;
 pub mod discs;
 pub mod law;
 pub mod laws;
+pub mod linear;
 pub mod parts;
 
 mod sampled;

@@ -1,6 +1,7 @@
 //! A law from a controller: each packet is marked or dropped with its probability.
 
 use crate::law::{Arrival, Controller, Gauges, Given, Law, Observation, Verdict};
+use crate::linear::{Linear, Rest};
 use crate::parts::ticks::Ticks;
 use crate::site::Site;
 use sojourn_units::{Fault, Prob, Rate, Time};
@@ -48,6 +49,14 @@ impl<C: Controller + Clone> Law for Sampled<C> {
 
     fn target_packets(&self) -> Option<f64> {
         self.controller.target_packets()
+    }
+
+    fn probability(&self) -> Option<Prob> {
+        Some(self.p)
+    }
+
+    fn linear(&self, rest: &Rest) -> Option<Linear> {
+        self.controller.linear(rest)
     }
 
     fn derived(&self, out: &mut dyn Gauges) {

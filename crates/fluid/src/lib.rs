@@ -1,0 +1,4 @@
+//! The fluid plant: TCP and queues as delay differential equations, and what is linear about them.
+
+pub mod linear;
+pub mod sqm;

@@ -1,0 +1,1 @@
+//! Loops about a point of rest, with the exact delay.

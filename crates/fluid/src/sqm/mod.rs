@@ -1,0 +1,1 @@
+//! SQM: fair queues that are tuned by prices.
