@@ -1,4 +1,5 @@
 //! The fluid plant: TCP and queues as delay differential equations, and what is linear about them.
 
+pub mod dde;
 pub mod linear;
 pub mod sqm;
