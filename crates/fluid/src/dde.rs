@@ -16,14 +16,12 @@
 //! A. Bellen, M. Zennaro, Numerical Methods for Delay Differential Equations, Oxford 2003: sections 4.2 (continuous
 //! extensions) and 2.3 (breaking points).
 
-use std::cell::Cell;
-
 /// A system of delay differential equations.
 pub trait System {
     /// How many values it has.
     fn width(&self) -> usize;
     /// f: writes the slopes of `y` at `t`.
-    fn slope(&self, t: f64, y: &[f64], past: &History, out: &mut [f64]);
+    fn slope(&mut self, t: f64, y: &[f64], past: &History, out: &mut [f64]);
     /// A step begins here.
     fn begin(&mut self, _t: f64, _y: &[f64], _past: &History) {}
     /// How many events there are to watch for.
@@ -31,7 +29,7 @@ pub trait System {
         0
     }
     /// What is above 0 as long as this event has not happened.
-    fn guard(&self, _event: usize, _t: f64, _y: &[f64], _past: &History) -> f64 {
+    fn guard(&mut self, _event: usize, _t: f64, _y: &[f64], _past: &History) -> f64 {
         1.0
     }
     /// The event happens now; `y` may jump.
@@ -81,9 +79,6 @@ pub struct Moment<'a> {
     before: &'a [f64],
     weights: [f64; 4],
 }
-
-/// Where a lookup found its time, and will find the next one near.
-pub type Hint = Cell<usize>;
 
 /// One step.
 #[derive(Clone, Copy, Debug)]
@@ -280,15 +275,15 @@ impl History {
         History { width, start, before, first: 0, next: 0, ring, capacity }
     }
 
-    /// The values at `t`: those of the start before it, and beyond the last step on its tangent.
-    pub fn at<'a>(&'a self, t: f64, hint: &Hint) -> Moment<'a> {
+    /// The values at `t`: those of the start before it, and beyond the last step on its tangent. `hint` is the number of
+    /// the step that was found last; the next one is near.
+    pub fn at(&self, t: f64, hint: &mut usize) -> Moment<'_> {
         let before = Moment { step: &[], before: &self.before, weights: [1.0, 0.0, 0.0, 0.0] };
         if t <= self.start || self.next == 0 {
             return before;
         }
-        let number = self.find(t, hint.get());
-        hint.set(number);
-        let step = self.step(number);
+        *hint = self.find(t, *hint);
+        let step = self.step(*hint);
         let share = (t - step.t) / step.length;
         let weights = if share > 1.0 {
             [0.0, 0.0, 1.0, t - step.t - step.length]
@@ -411,17 +406,18 @@ const SHORTEST: f64 = 1e-10;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sojourn_units::math;
 
     /// y' = -y(t - 1), y = 1 before 0: on [0, 1] y = 1 - t, on [1, 2] y = 1 - t + (t - 1)^2 / 2, and so on.
     #[derive(Clone)]
-    struct Lagged(Hint);
+    struct Lagged(usize);
 
     impl System for Lagged {
         fn width(&self) -> usize {
             1
         }
-        fn slope(&self, t: f64, _y: &[f64], past: &History, out: &mut [f64]) {
-            out[0] = -past.at(t - 1.0, &self.0).value(0);
+        fn slope(&mut self, t: f64, _y: &[f64], past: &History, out: &mut [f64]) {
+            out[0] = -past.at(t - 1.0, &mut self.0).value(0);
         }
         fn reach(&self, t: f64, _y: &[f64]) -> f64 {
             t - 1.0
@@ -432,7 +428,7 @@ mod tests {
     fn exact(t: f64) -> f64 {
         let term = |k: i32| {
             let factorial: f64 = (1..=k).map(f64::from).product();
-            (f64::from(1 - k) + t).max(0.0).powi(k) / factorial * f64::from(if k % 2 == 0 { 1 } else { -1 })
+            (f64::from(1 - k) + t)POWER / factorial * f64::from(if k % 2 == 0 { 1 } else { -1 })
         };
         (0..=12).map(|k| if k == 0 { 1.0 } else { term(k) }).sum()
     }
@@ -441,7 +437,7 @@ mod tests {
     fn the_error_is_of_fourth_order() {
         // Steps that divide the delay: no step lies across a bend.
         let error = |steps: u32| {
-            let mut run = Integrator::new(Lagged(Hint::default()), 0.0, vec![1.0]);
+            let mut run = Integrator::new(Lagged(0), 0.0, vec![1.0]);
             run.advance(6.0, 1.0 / f64::from(steps));
             (run.values()[0] - exact(6.0)).abs()
         };
@@ -451,7 +447,7 @@ mod tests {
 
     #[test]
     fn only_what_is_asked_for_is_kept() {
-        let mut run = Integrator::new(Lagged(Hint::default()), 0.0, vec![1.0]);
+        let mut run = Integrator::new(Lagged(0), 0.0, vec![1.0]);
         run.advance(100.0, 0.01);
         assert!(run.past.capacity <= 128 && run.past.next - run.past.first <= 102);
     }
@@ -466,13 +462,13 @@ mod tests {
         fn width(&self) -> usize {
             2
         }
-        fn slope(&self, _t: f64, y: &[f64], _past: &History, out: &mut [f64]) {
+        fn slope(&mut self, _t: f64, y: &[f64], _past: &History, out: &mut [f64]) {
             (out[0], out[1]) = (y[1], -10.0);
         }
         fn guards(&self) -> usize {
             1
         }
-        fn guard(&self, _event: usize, _t: f64, y: &[f64], _past: &History) -> f64 {
+        fn guard(&mut self, _event: usize, _t: f64, y: &[f64], _past: &History) -> f64 {
             y[0]
         }
         fn strike(&mut self, _event: usize, t: f64, y: &mut [f64], _past: &History) {
