@@ -428,7 +428,8 @@ mod tests {
     fn exact(t: f64) -> f64 {
         let term = |k: i32| {
             let factorial: f64 = (1..=k).map(f64::from).product();
-            (f64::from(1 - k) + t)POWER / factorial * f64::from(if k % 2 == 0 { 1 } else { -1 })
+            let sign = if k % 2 == 0 { 1.0 } else { -1.0 };
+            sign * math::pow_int((f64::from(1 - k) + t).max(0.0), k as u64) / factorial
         };
         (0..=12).map(|k| if k == 0 { 1.0 } else { term(k) }).sum()
     }
