@@ -293,6 +293,25 @@ impl History {
         Moment { step: step.values, weights, ..before }
     }
 
+    /// The number of the last step at whose beginning `is_past` does not hold yet; None where no step is kept or it
+    /// holds from the first one on. It never holds and then not.
+    pub fn find_where(&self, hint: usize, is_past: impl Fn(&Step<'_>) -> bool) -> Option<usize> {
+        if self.next == 0 {
+            return None;
+        }
+        let mut number = hint.clamp(self.first, self.next - 1);
+        while is_past(&self.step(number)) {
+            if number == self.first {
+                return None;
+            }
+            number -= 1;
+        }
+        while number + 1 < self.next && !is_past(&self.step(number + 1)) {
+            number += 1;
+        }
+        Some(number)
+    }
+
     /// The last step.
     pub fn last(&self) -> Step<'_> {
         self.step(self.next - 1)
@@ -310,7 +329,8 @@ impl History {
         number
     }
 
-    fn step(&self, number: usize) -> Step<'_> {
+    /// A step that is kept, by its number.
+    pub fn step(&self, number: usize) -> Step<'_> {
         let stride = History::stride(self.width);
         let place = (number & (self.capacity - 1)) * stride;
         let row = &self.ring[place..place + stride];
