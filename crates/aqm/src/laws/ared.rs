@@ -262,7 +262,7 @@ impl Law for Ared {
         }
         // Within the band max_p stands still, where it has brought p_b to what the load needs.
         let p_b = self.red.before_spreading(rest.p);
-        self.red.about(p_b, p_b / (rest.backlog - self.red.thresholds().0), rest)
+        Some(self.red.about(p_b, p_b / (rest.backlog - self.red.thresholds().0), rest))
     }
 
     fn derived(&self, out: &mut dyn Gauges) {

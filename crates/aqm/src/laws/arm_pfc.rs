@@ -341,23 +341,21 @@ impl ArmPfc {
 
     /// The input that brings what each point lacks, as near as can be.
     fn met(&self, points: &[Predictor], lack: impl Fn(&Predictor) -> f64) -> f64 {
-        match (self.base, points) {
-            (Base::Ramp, [near, far]) => {
-                let determinant = near.gain * far.slope - far.gain * near.slope;
-                (lack(near) * far.slope - lack(far) * near.slope) / determinant
-            }
-            _ => {
-                let sum = |term: &dyn Fn(&Predictor) -> f64| points.iter().map(term).sum::<f64>();
-                sum(&|point| point.gain * lack(point)) / sum(&|point| point.gain * point.gain)
-            }
+        if let (Base::Ramp, [near, far]) = (self.base, points) {
+            let determinant = near.gain * far.slope - far.gain * near.slope;
+            return (lack(near) * far.slope - lack(far) * near.slope) / determinant;
         }
+        let sum = |term: &dyn Fn(&Predictor) -> f64| points.iter().map(term).sum::<f64>();
+        sum(&|point| point.gain * lack(point)) / sum(&|point| point.gain * point.gain)
     }
 
     /// Equation (27) in z^-1 with `model`, from y to u: (27) is linear in what a point lacks.
     fn transfer(&self, model: &Model) -> Rational {
         let delay = self.design.delay;
         let mut points = self.points.clone();
-        points.iter_mut().for_each(|point| point.fill(model, delay as u64));
+        for point in &mut points {
+            point.fill(model, delay as u64);
+        }
         let met = |lack: &dyn Fn(&Predictor) -> f64| self.met(&points, lack);
 
         let pull = met(&|point| math::pow_int(self.psi, point.horizon) - 1.0);

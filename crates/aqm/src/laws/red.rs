@@ -158,7 +158,7 @@ impl Law for Red {
 
     fn linear(&self, rest: &Rest) -> Option<Linear> {
         let p_b = self.before_spreading(rest.p);
-        self.about(p_b, self.curve.slope(p_b)?, rest)
+        self.curve.slope(p_b).map(|slope| self.about(p_b, slope, rest))
     }
 
     fn derived(&self, out: &mut dyn Gauges) {
@@ -251,11 +251,11 @@ impl Red {
     }
 
     /// The average of backlogs as a lag of 1/K, and the `slope` of the curve where it gives `p_b`.
-    pub(crate) fn about(&self, p_b: f64, slope: f64, rest: &Rest) -> Option<Linear> {
+    pub(crate) fn about(&self, p_b: f64, slope: f64, rest: &Rest) -> Linear {
         let lag = -rest.network.capacity * math::ln(1.0 - self.weight);
         let spread = if self.wait { 6.0 / ((3.0 - p_b) * (3.0 - p_b)) } else { 2.0 };
         let continuous = Rational::new([spread * slope], [1.0, 1.0 / lag]);
-        Some(Linear { continuous: Some(continuous), sampled: None, cascade: None })
+        Linear { continuous: Some(continuous), sampled: None, cascade: None }
     }
 
     /// The average at `now`, aged by equation (2) where the link is idle: as if `m` packets had come to an
