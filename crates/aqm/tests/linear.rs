@@ -13,7 +13,7 @@ mod reference;
 use fluid::{Fluid, Network, Tcp};
 use sojourn_aqm::linear::{Linear, Rational, Rest};
 use sojourn_aqm::{self as aqm, Backlog, Controller, Departure, FlowId, Law, Observation, Site, catalogue};
-use sojourn_units::{Ecn, Prob, Rate, Span, Time, Value};
+use sojourn_units::{Ecn, Prob, Rate, Span, Time, Value, math};
 
 /// A law and the place where it is looked at.
 struct Case {
@@ -252,7 +252,7 @@ fn at(ratio: &Rational, [re, im]: [f64; 2]) -> [f64; 2] {
 
 /// How far one is from the other, as a share of the other.
 fn distance(ours: [f64; 2], other: [f64; 2]) -> f64 {
-    (ours[0] - other[0]).hypot(ours[1] - other[1]) / other[0].hypot(other[1])
+    math::hypot(ours[0] - other[0], ours[1] - other[1]) / math::hypot(other[0], other[1])
 }
 
 /// Both pulses are of one size, so what is off is of their third order, and what the clocks round: the delay that
@@ -279,7 +279,7 @@ fn in_slow_loops_samples_are_as_good_as_all_the_time() {
         let Linear { continuous, sampled, .. } = law.0.linear(&rest).unwrap();
         let (Some(continuous), Some(sampled)) = (continuous, sampled) else { continue };
         let turn: f64 = 0.05;
-        let in_samples = at(&sampled.transfer, [turn.cos(), -turn.sin()]);
+        let in_samples = at(&sampled.transfer, [math::cos(turn), -math::sin(turn)]);
         let in_s = at(&continuous, [0.0, turn / sampled.period.seconds()]);
         assert!(distance(in_samples, in_s) < 0.03, "{}: {in_samples:?} {in_s:?}", case.name());
         assert!(in_s[0] > -1e-9, "{}: p falls when the backlog rises: {in_s:?}", case.name());
@@ -355,7 +355,7 @@ fn rem_and_pie_are_pi() {
     let gains = |linear: Linear| linear.sampled.unwrap().transfer.numerator;
     // g = gamma ln(phi) (1 - p): a = g (1 + alpha), b = g.
     let rem = gains(on_the_example("rem", &[]));
-    let g = 0.001 * 1.001_f64.ln() * (1.0 - 0.008_460_572_410_602_154);
+    let g = 0.001 * math::ln(1.001) * (1.0 - 0.008_460_572_410_602_154);
     assert!((rem[0] / (1.1 * g) - 1.0).abs() < 1e-12 && (rem[1] / -g - 1.0).abs() < 1e-12);
     // RFC 8033 divides by 8 where p is between 0.001 and 0.01: a = (alpha + beta) / (8 C), b = beta / (8 C).
     let pie = gains(on_the_example("pie", &[("derandomize", "false")]));
@@ -371,7 +371,7 @@ fn arm_pfc_of_the_paper_rests_where_its_gain_says() {
     let given = &[("form", "paper"), ("flows", "100.0")];
     let (law, rest) = case("arm_pfc", given, narrow(105.0), Loop(200.0)).rested();
     let at_rest = |law: &Asked| at(&law.0.linear(&rest).unwrap().sampled.unwrap().transfer, [1.0, 0.0])[0];
-    let designed_for = 2.0 * (100.0_f64 / (1250.0 * 0.28)).powi(2);
+    let designed_for = 2.0 * math::pow_int(100.0 / (1250.0 * 0.28), 2);
     let missed = (rest.p - designed_for) / at_rest(&law);
     assert!(missed > 5.0 && (missed / (rest.backlog - 100.0) - 1.0).abs() < 1e-3, "{missed} {rest:?}");
     // The independent model has one.
