@@ -160,11 +160,11 @@ proptest! {
             let inputs: Vec<f64> = (0..cells).map(|cell| solution.run.at(middle(cell)).input).collect();
             instance.run(&instance.on_a_mesh(&inputs)).unwrap().gap()
         };
+        // A switch may lie well in one mesh by luck, not in four.
+        let worst = |meshes: [usize; 4]| meshes.map(gap).into_iter().fold(0.0, f64::max);
+        let (coarse, fine) = (worst([12, 13, 15, 16]), worst([1024, 1201, 1402, 1601]));
         let size = instance.price * instance.offered * instance.horizon + solution.cost();
-        for cells in [64, 1024] {
-            // A switch is missed by half a cell at most, and costs that much of the load.
-            prop_assert!(gap(cells) <= 4.0 * size / cells as f64, "{cells}: {} {size}", gap(cells));
-        }
+        prop_assert!(fine <= (coarse / 4.0).max(1e-6 * size), "{coarse} {fine} {size}");
     }
 }
 
