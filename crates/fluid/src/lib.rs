@@ -1,4 +1,7 @@
 //! The fluid plant: TCP and queues as delay differential equations, and what is linear about them.
 
+pub mod dde;
+pub mod host;
 pub mod linear;
+pub mod plant;
 pub mod sqm;
