@@ -15,7 +15,11 @@ fn main() {
             world.run_until(Time::ZERO + Span::from_secs(100));
             let cost = begin.elapsed().as_secs_f64();
             let (steps, backlog) = (1e5, world.backlog(0));
-            println!("{window:?} round {round}: 100 s at 1 ms in {:.1} ms, {:.0} ns a step, {backlog:.3} packets", 1e3 * cost, 1e9 * cost / steps);
+            println!(
+                "{window:?} round {round}: 100 s at 1 ms in {:.1} ms, {:.0} ns a step, {backlog:.3} packets",
+                1e3 * cost,
+                1e9 * cost / steps
+            );
         }
     }
 }

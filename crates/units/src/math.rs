@@ -52,6 +52,16 @@ pub fn cbrt(x: f64) -> f64 {
     libm::cbrt(x)
 }
 
+/// Sine and cosine of `x` radians.
+pub fn sin_cos(x: f64) -> (f64, f64) {
+    libm::sincos(x)
+}
+
+/// Angle of the vector (x, y) with the x axis, in (-pi, pi].
+pub fn atan2(y: f64, x: f64) -> f64 {
+    libm::atan2(y, x)
+}
+
 /// Length of the vector (x, y).
 pub fn hypot(x: f64, y: f64) -> f64 {
     libm::hypot(x, y)
