@@ -9,9 +9,19 @@ pub fn exp(x: f64) -> f64 {
     libm::exp(x)
 }
 
+/// e to the power `x`, less 1; right to the last digits also near 0.
+pub fn exp_m1(x: f64) -> f64 {
+    libm::expm1(x)
+}
+
 /// Natural logarithm.
 pub fn ln(x: f64) -> f64 {
     libm::log(x)
+}
+
+/// Natural logarithm of 1 + `x`; right to the last digits also near 0.
+pub fn ln_1p(x: f64) -> f64 {
+    libm::log1p(x)
 }
 
 /// `x` to the power `y`.
