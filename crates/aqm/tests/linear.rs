@@ -279,7 +279,8 @@ fn in_slow_loops_samples_are_as_good_as_all_the_time() {
         let Linear { continuous, sampled, .. } = law.0.linear(&rest).unwrap();
         let (Some(continuous), Some(sampled)) = (continuous, sampled) else { continue };
         let turn: f64 = 0.05;
-        let in_samples = at(&sampled.transfer, [math::cos(turn), -math::sin(turn)]);
+        let (sine, cosine) = math::sin_cos(turn);
+        let in_samples = at(&sampled.transfer, [cosine, -sine]);
         let in_s = at(&continuous, [0.0, turn / sampled.period.seconds()]);
         assert!(distance(in_samples, in_s) < 0.03, "{}: {in_samples:?} {in_s:?}", case.name());
         assert!(in_s[0] > -1e-9, "{}: p falls when the backlog rises: {in_s:?}", case.name());
