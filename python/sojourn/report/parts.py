@@ -55,9 +55,9 @@ def figure_of(ax: Axes) -> Figure:
     return drawn
 
 
-def arm(result: Result, one: Arm) -> str:
+def arm(result: Result, one: Arm, *, whole: bool = False) -> str:
     """What stands for an arm: a short line as its own are, its law, and beside it what is set of it."""
-    law, parameters = words.arm_parts(result)[one]
+    law, parameters = words.arm_parts(result, whole=whole)[one]
     return f"{_chip(style.looks(result)[one])}{_named(law, parameters)}"
 
 
@@ -92,7 +92,7 @@ def table(result: Result, columns: list[words.Column], rows: list[tuple[Arm, lis
         for column in columns
     )
     body = "\n".join(
-        f'<tr><th scope="row">{arm(result, one)}</th>{"".join(cells)}</tr>' for one, cells in rows
+        f'<tr><th scope="row">{arm(result, one, whole=True)}</th>{"".join(cells)}</tr>' for one, cells in rows
     )
     return (
         '<div class="scroll"><table>\n'

@@ -44,6 +44,14 @@ class Arm:
         """
         return self.plant not in SEEDLESS
 
+    def run_told(self, seed: int) -> str:
+        """One of its runs as a fault names it.
+
+        >>> Arm("pi", "packet").run_told(3)
+        'pi, seed 3'
+        """
+        return f"{self.disc}, {f'seed {seed}' if self.seeded else f'{self.plant} plant'}"
+
 
 @dataclass(frozen=True)
 class Run:

@@ -184,9 +184,10 @@ def arm_names(result: Result) -> dict[Arm, str]:
     return {arm: f"{called[arm.disc]}{_of_plant(result, arm)}" for arm in result.arms}
 
 
-def arm_parts(result: Result) -> dict[Arm, tuple[str, str]]:
-    """The same in two parts: the law with its plant, and what is set of it."""
-    split = {disc: name.partition(":") for disc, name in short_names(result.discs).items()}
+def arm_parts(result: Result, *, whole: bool = False) -> dict[Arm, tuple[str, str]]:
+    """The same in two parts: the law with its plant, and what is set of it, or the `whole` of that."""
+    called = dict(zip(result.discs, result.discs, strict=True)) if whole else short_names(result.discs)
+    split = {disc: name.partition(":") for disc, name in called.items()}
     return {arm: (f"{split[arm.disc][0]}{_of_plant(result, arm)}", split[arm.disc][2]) for arm in result.arms}
 
 

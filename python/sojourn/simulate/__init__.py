@@ -357,7 +357,7 @@ def _conclude(scenario: dict[str, Any], outcome: Outcome, origin: Origin) -> Res
 
 
 def _failed(job: Job, fault: BaseException, result: Result | None) -> RunFailed:
-    run = f"{job.arm.disc}, {f'seed {job.seed}' if job.arm.seeded else f'{job.arm.plant} plant'}"
+    run = job.arm.run_told(job.seed)
     guest: InPython | None = getattr(fault, "guest", job.law)
     if guest is not None and isinstance(fault, LawError):
         return LawFailed(f"{run}: {failure_of(guest, fault)}", result)

@@ -68,7 +68,7 @@ def _records(one: Finished) -> Iterator[Run]:
         for row in json.loads(link.rows_json):
             count = row["conservation"]  # a fluid has no packets to count
             if count and count["offered"] != count["delivered"] + count["dropped"] + count["held"]:
-                raise RunFailed(f"{one.arm.disc}, seed {one.seed}: packets went missing: {count}", None)
+                raise RunFailed(f"{one.arm.run_told(one.seed)}: packets went missing: {count}", None)
             yield Run(
                 plant=one.arm.plant,
                 disc=one.arm.disc,
