@@ -88,7 +88,7 @@ def differences(ax: Axes, result: Result, metric: str, baseline: str) -> Axes:
     others = [arm for arm in result.arms if arm.disc != baseline]
     for row, arm in enumerate(others):
         found = words.difference_to(result, arm, baseline, column)
-        _interval(ax, row, looks[arm], found, hollow=not words.shown(found, seeded=arm.seeded))
+        _interval(ax, row, looks[arm], found, hollow=not words.differs(result, arm, baseline, column))
     ax.axvline(0, color=style.MUTED, linewidth=1.0, zorder=1)
     low, high = ax.get_xlim()
     ax.set_xlim(min(low, -0.08 * (high - low)), max(high, 0.08 * (high - low)))

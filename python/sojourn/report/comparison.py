@@ -147,5 +147,5 @@ def _difference(result: Result, one: Arm, baseline: str, column: words.Column) -
     found = words.difference_to(result, one, baseline, column)
     if found is None:
         return cell(column, "")
-    kind = "clear" if words.shown(found, seeded=one.seeded) else "unclear"
+    kind = "clear" if words.differs(result, one, baseline, column) else "unclear"
     return cell(column, words.with_sign(found), kind)

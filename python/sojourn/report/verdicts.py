@@ -19,8 +19,8 @@ BUSY_MARGIN = 1.0
 #: A sentence names so many laws; of more it names the ends.
 NAMED = 4
 
-#: What a plant without randomness gives is as exact as its equations are solved: to one part in so many.
-EXACT = 1000
+#: How a sentence of one plant begins, where there are several.
+BEGINNINGS = {"fluid": "As a fluid", "packet": "Packet by packet"}
 
 Ranking = list[tuple[Arm, Estimate]]
 
@@ -30,7 +30,9 @@ def by_plant(verdict: Callable[[Result], str], result: Result) -> str:
     if len(result.plants) == 1:
         return verdict(result)
     bare = replace(result, series=result.series.clear(), distributions=result.distributions.clear())
-    return " ".join(f"In the {plant} plant: {verdict(bare.within(plant))}" for plant in result.plants)
+    return " ".join(
+        f"{BEGINNINGS.get(plant, plant)}: {verdict(bare.within(plant))}" for plant in result.plants
+    )
 
 
 def headline(result: Result) -> str:
@@ -266,12 +268,8 @@ def _ranking(result: Result, column: Column) -> Ranking:
 
 
 def _apart(result: Result, left: Arm, right: Arm, column: Column) -> bool:
-    """Whether the 95 % interval of the difference, seed by seed, leaves zero out."""
-    found = words.difference_to(result, left, right.disc, column)
-    if left.seeded or found is None:
-        return words.shown(found)
-    own = words.scaled(result, left, column)
-    return own is not None and EXACT * abs(found.mean) > abs(own.mean)
+    """Whether two laws differ by more than chance."""
+    return words.differs(result, left, right.disc, column)
 
 
 def _listing(ranking: Ranking, called: dict[Arm, str], say: Callable[[Estimate], str]) -> str:

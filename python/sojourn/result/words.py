@@ -16,6 +16,8 @@ TIMES = (("s", 1.0), ("ms", 1e3), ("µs", 1e6), ("ns", 1e9))
 RATES = (("Gbit/s", 1e-9), ("Mbit/s", 1e-6), ("kbit/s", 1e-3), ("bit/s", 1.0))
 #: What stands over the classes whose data cross no link with a disc.
 NO_DISC = "no disc on the way"
+#: What a plant without randomness gives is taken to be exact to one part in so many.
+EXACT = 1000
 #: The units that a column may be shown in.
 _CHOICES = {"s": TIMES, "ms": TIMES[1:], "Mbit/s": RATES}
 
@@ -323,16 +325,22 @@ def difference_to(result: Result, arm: Arm, baseline: str, column: Column) -> Es
     return difference(left, right)
 
 
-def shown(found: Estimate | None, *, seeded: bool = True) -> bool:
-    """Whether a difference is more than chance: the 95 % interval over the seeds leaves zero out.
+def differs(result: Result, arm: Arm, baseline: str, column: Column) -> bool:
+    """Whether `arm` shows a difference to the disc `baseline` in its plant.
 
-    Without seeds there is no chance, and every difference is shown.
+    Over seeds it does where the 95 % interval leaves zero out. In a plant without randomness it does where
+    the difference is larger than what equations may be solved with.
     """
-    if found is None:
-        return False
-    if not seeded:
-        return found.mean != 0
-    if found.low is None or found.high is None:
+    found = difference_to(result, arm, baseline, column)
+    if arm.seeded or found is None:
+        return shown(found)
+    own = scaled(result, arm, column)
+    return own is not None and EXACT * abs(found.mean) > abs(own.mean)
+
+
+def shown(found: Estimate | None) -> bool:
+    """Whether the seeds show a difference: its 95 % interval leaves zero out."""
+    if found is None or found.low is None or found.high is None:
         return False
     return found.low > 0 or found.high < 0
 
