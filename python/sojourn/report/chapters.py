@@ -77,7 +77,8 @@ def _caption(sight: live.Sight, chart: live.Chart) -> str:
         notes.insert(0, _seeds_note(result))
         notes += [PLANTS_NOTE] * (len(result.plants) > 1)
     if chart.name == "window" and bands.flows(result):
-        notes.append(f"Thin lines: single flows under seed {min(result.seeds)}.")
+        kind = "Thin" if len(result.plants) == 1 else "Faint"
+        notes.append(f"{kind} lines: single flows under seed {min(result.seeds)}.")
     if chart is live.CHARTS[0] and result.scenario.get("at"):
         notes.append("Dotted verticals: scheduled changes.")
     return " ".join(notes)
