@@ -22,8 +22,8 @@ pub trait System {
     fn width(&self) -> usize;
     /// f: writes the slopes of `y` at `t`.
     fn slope(&mut self, t: f64, y: &[f64], past: &History, out: &mut [f64]);
-    /// A step begins here.
-    fn begin(&mut self, _t: f64, _y: &[f64], _past: &History) {}
+    /// Something has happened, an event or a change from outside; the next step begins here.
+    fn jumped(&mut self, _t: f64, _y: &[f64], _past: &History) {}
     /// How many events there are to watch for.
     fn guards(&self) -> usize {
         0
@@ -175,11 +175,12 @@ impl<S: System> Integrator<S> {
     }
 
     fn begin(&mut self) {
-        self.system.begin(self.t, &self.y, &self.past);
         let first = &mut self.scratch.k[0];
-        match &self.slope {
-            Some(slope) => first.copy_from_slice(slope),
-            None => self.system.slope(self.t, &self.y, &self.past, first),
+        if let Some(slope) = &self.slope {
+            first.copy_from_slice(slope);
+        } else {
+            self.system.jumped(self.t, &self.y, &self.past);
+            self.system.slope(self.t, &self.y, &self.past, first);
         }
     }
 
@@ -262,7 +263,9 @@ impl<S: System> Integrator<S> {
             Some(slope) => slope.copy_from_slice(&scratch.end_slope),
             None => self.slope = Some(scratch.end_slope.clone()),
         }
-        self.past.forget(self.system.reach(self.t, &self.y));
+        if self.past.is_full() {
+            self.past.forget(self.system.reach(self.t, &self.y));
+        }
         self.system.stepped(&self.past);
     }
 }
@@ -343,7 +346,7 @@ impl History {
     }
 
     fn push(&mut self, from: (f64, &[f64], &[f64]), to: (f64, &[f64], &[f64])) {
-        if self.next - self.first == self.capacity {
+        if self.is_full() {
             self.grow();
         }
         let (width, stride) = (self.width, History::stride(self.width));
@@ -354,6 +357,11 @@ impl History {
             part.copy_from_slice(values);
         }
         self.next += 1;
+    }
+
+    /// Whether the next step needs more room, unless old ones go.
+    fn is_full(&self) -> bool {
+        self.next - self.first == self.capacity
     }
 
     /// Makes room for twice as many steps.
@@ -475,7 +483,7 @@ mod tests {
     fn only_what_is_asked_for_is_kept() {
         let mut run = Integrator::new(Lagged(0), 0.0, vec![1.0]);
         run.advance(100.0, 0.01);
-        assert!(run.past.capacity <= 128 && run.past.next - run.past.first <= 102);
+        assert!(run.past.capacity <= 128, "{}", run.past.capacity);
     }
 
     /// A ball on a table: y'' = -10, each impact halves its speed.

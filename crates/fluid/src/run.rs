@@ -479,7 +479,7 @@ impl Snapshot {
     fn of(plant: &Plant) -> Snapshot {
         Snapshot {
             links: plant.links().iter().map(crate::plant::Link::tally).collect(),
-            passed: (0..plant.classes().len()).map(|class| plant.passed(class).collect()).collect(),
+            passed: (0..plant.classes()).map(|class| plant.passed(class).collect()).collect(),
             received: plant.received().to_vec(),
         }
     }

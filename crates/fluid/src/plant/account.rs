@@ -1,73 +1,91 @@
 //! What a step has brought, counted by Simpson's rule.
 
-use super::{Mode, Plant, waiting};
+use super::flow::Flow;
+use super::link::Mode;
+use super::{Plant, Tally};
 use crate::dde::{History, Step, System};
-use crate::plant::tally::Tally;
 
 impl Plant {
-    /// Counts the last step.
+    /// Counts the last step. What flowed at its beginning is in `before`, what flows at its end in `flow`.
     pub(super) fn account(&mut self, past: &History) {
         let step = past.last();
         let mut y = std::mem::take(&mut self.scratch);
-        for (point, weight) in [(0, 1.0), (1, 4.0), (2, 1.0)] {
-            fill(&mut y, &step, point);
-            self.flow(step.t + step.length * point as f64 / 2.0, &y, past);
-            self.count(&y, step.length * weight / 6.0);
-            for link in &mut self.links {
-                link.losses[point] = 1.0 - link.capacity() / link.flow.admitted;
-            }
-            if point == 1 && self.watch.on {
-                self.sample(&y, step.length);
-            }
+        for (place, value) in y.iter_mut().enumerate() {
+            *value = step.middle(place);
         }
-        let end = step.t + step.length;
-        let reach = self.reach(end, &y);
-        for link in &mut self.links {
-            if link.mode == Mode::Full {
-                link.signals.lose(step.t, end, [link.losses[0], link.losses[2]]);
-            }
-            link.signals.forget(reach);
+        let end = std::mem::replace(&mut self.flow, std::mem::take(&mut self.middle));
+        self.flow_at(step.t + step.length / 2.0, &y, past);
+        self.count(&step, &end);
+        if self.watch.on {
+            self.sample(&y, step.length);
         }
+        self.middle = std::mem::replace(&mut self.flow, end);
+        self.before.copy(&self.flow);
         self.scratch = y;
+        self.forget(&step);
     }
 
-    /// Adds what flows now, for so many seconds.
-    fn count(&mut self, y: &[f64], seconds: f64) {
-        let classes = self.classes.len();
+    /// Adds the integrals over a step, of which the middle is in `flow`.
+    fn count(&mut self, step: &Step<'_>, end: &Flow) {
+        let (h, classes) = (step.length, self.classes.len());
+        let over = |begin: f64, middle: f64, end: f64| h / 6.0 * (begin + 4.0 * middle + end);
         for (number, link) in self.links.iter_mut().enumerate() {
-            let (capacity, backlog) = (link.capacity(), y[classes + number]);
-            let admitted = link.flow.admitted;
-            let left = if link.mode == Mode::Empty { admitted } else { capacity };
+            let at = [&self.before.links[number], &self.flow.links[number], &end.links[number]];
+            let [offered, admitted, marked] =
+                [at.map(|at| at.offered), at.map(|at| at.admitted), at.map(|at| at.marked)]
+                    .map(|[begin, middle, end]| over(begin, middle, end));
+            let ([q0, q1], q) = (step.ends(classes + number), step.middle(classes + number));
+            let could = h * link.capacity();
+            let left = if link.mode == Mode::Empty { admitted } else { could };
             let entered = if link.mode == Mode::Full { left } else { admitted };
+            // What enters at the beginning, in the middle and at the end meets the queue of that time.
+            let waiting = match link.mode {
+                Mode::Empty => 0.0,
+                Mode::Full => left * link.wait(link.buffer),
+                Mode::Busy => {
+                    link.inverse * over(at[0].admitted * q0, at[1].admitted * q, at[2].admitted * q1)
+                }
+            };
             link.tally.add(&Tally {
-                time: seconds,
-                backlog: seconds * backlog,
-                backlog_squared: seconds * backlog * backlog,
-                offered: seconds * link.flow.offered,
-                dropped: seconds * (link.flow.offered - admitted),
-                marked: seconds * link.flow.marked,
-                overflowed: seconds * (admitted - entered),
-                delivered: seconds * left,
-                capacity: seconds * capacity,
-                sojourn: seconds * entered * waiting(backlog, capacity),
-                busy: if link.mode == Mode::Empty { 0.0 } else { seconds },
+                time: h,
+                backlog: over(q0, q, q1),
+                backlog_squared: over(q0 * q0, q * q, q1 * q1),
+                offered,
+                dropped: offered - admitted,
+                marked,
+                overflowed: admitted - entered,
+                delivered: left,
+                capacity: could,
+                sojourn: waiting,
+                busy: if link.mode == Mode::Empty { 0.0 } else { h },
             });
+            if link.mode == Mode::Full {
+                let lost = |admitted: f64| (1.0 - link.capacity() / admitted).max(0.0);
+                link.signals.lose(step.t, step.t + h, [lost(at[0].admitted), lost(at[2].admitted)]);
+            }
         }
-        for hop in &mut self.hops {
+        for (number, hop) in self.hops.iter_mut().enumerate() {
+            let at = [&self.before.hops[number], &self.flow.hops[number], &end.hops[number]];
+            let [offered, admitted, leaving] =
+                [at.map(|at| at.offered), at.map(|at| at.admitted), at.map(|at| at.leaving)]
+                    .map(|[begin, middle, end]| over(begin, middle, end));
             let link = &self.links[hop.link];
-            let kept = if link.mode == Mode::Full { link.capacity() / link.flow.admitted } else { 1.0 };
-            let marked = if self.classes[hop.class].ecn { link.p * hop.offered } else { 0.0 };
-            let overflowed = (1.0 - kept) * hop.admitted;
-            hop.passed.offered += seconds * hop.offered;
-            hop.passed.lost += seconds * (hop.offered - hop.admitted + overflowed);
-            hop.passed.overflowed += seconds * overflowed;
-            hop.passed.marked += seconds * marked;
-            hop.passed.delivered += seconds * hop.leaving;
+            let lost = if link.mode == Mode::Full {
+                (1.0 - link.capacity() / self.flow.links[hop.link].admitted).max(0.0)
+            } else {
+                0.0
+            };
+            hop.passed.offered += offered;
+            hop.passed.lost += offered - admitted + lost * admitted;
+            hop.passed.overflowed += lost * admitted;
+            hop.passed.marked += if hop.ecn { link.p * offered } else { 0.0 };
+            hop.passed.delivered += leaving;
         }
         for (class, received) in self.received.iter_mut().enumerate() {
-            let left = self.hops[self.hops_of[class].clone()].last().map_or(0.0, |hop| hop.leaving);
-            received.delivered += seconds * left * (1.0 - self.classes[class].loss);
-            received.flows += seconds * self.counts[class];
+            let of = &self.classes[class];
+            let at = [&self.before, &self.flow, end].map(|flow| of.leaving(flow, class));
+            received.delivered += (1.0 - of.loss) * over(at[0], at[1], at[2]);
+            received.flows += over(self.before.counts[class], self.flow.counts[class], end.counts[class]);
         }
     }
 
@@ -77,19 +95,24 @@ impl Plant {
         for (number, link) in self.links.iter().enumerate() {
             let backlog = y[classes + number];
             self.watch.backlogs[number].take(backlog, seconds);
-            self.watch.sojourns[number].take(waiting(backlog, link.capacity()), seconds * link.flow.admitted);
+            self.watch.sojourns[number].take(link.wait(backlog), seconds * self.flow.links[number].admitted);
         }
         for (class, window) in y[..classes].iter().enumerate() {
-            let acks = self.counts[class] * window / self.rtts[class];
-            self.watch.rtts[class].take(self.rtts[class], seconds * acks);
+            let (rtt, count) = (self.flow.rtts[class], self.flow.counts[class]);
+            self.watch.rtts[class].take(rtt, seconds * count * window / rtt);
+        }
+    }
+
+    /// Lets go of signals that nobody will ask for any more; now and then is enough.
+    fn forget(&mut self, step: &Step<'_>) {
+        self.steps += 1;
+        if self.steps.is_multiple_of(KEPT_STEPS) {
+            let ends: Vec<f64> = (0..self.width).map(|place| step.ends(place)[1]).collect();
+            let reach = self.reach(step.t + step.length, &ends);
+            self.links.iter_mut().for_each(|link| link.signals.forget(reach));
         }
     }
 }
 
-/// The values at the beginning of a step, in its middle or at its end.
-fn fill(y: &mut [f64], step: &Step<'_>, point: usize) {
-    for (place, value) in y.iter_mut().enumerate() {
-        let [begin, end] = step.ends(place);
-        *value = [begin, step.middle(place), end][point];
-    }
-}
+/// Steps between two looks at what can be forgotten.
+const KEPT_STEPS: u64 = 64;

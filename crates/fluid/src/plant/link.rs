@@ -1,0 +1,119 @@
+//! A link with its queue, as the fluid meets it.
+
+use super::signals::Signals;
+use super::tally::Tally;
+
+/// A link with its queue.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// Bytes of a mean packet: what the queue is counted in.
+    pub packet: f64,
+    /// B, packets; infinite where there is no limit.
+    pub buffer: f64,
+    /// C from each of these times on, packets/s.
+    rates: Vec<(f64, f64)>,
+    /// C now, and 1 / C; both 0 while it stands still.
+    capacity: f64,
+    pub(super) inverse: f64,
+    /// p in force.
+    pub(super) p: f64,
+    /// Whether p moves in every step, so that no event is made of that.
+    pub smooth: bool,
+    /// Whether packets are signalled as they leave, not as they come.
+    pub at_departure: bool,
+    pub(super) mode: Mode,
+    pub(super) signals: Signals,
+    pub(super) tally: Tally,
+    /// Whether who leaves is told apart.
+    pub(super) mixes: bool,
+    /// The step in which the fluid came that leaves now.
+    pub(super) leaving: usize,
+}
+
+/// What the queue is doing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Mode {
+    Empty,
+    Busy,
+    Full,
+}
+
+impl Link {
+    /// An empty queue in front of a link of `capacity` packets/s.
+    pub fn new(capacity: f64, buffer: f64, packet: f64) -> Link {
+        let mut link = Link {
+            packet,
+            buffer,
+            rates: Vec::new(),
+            capacity,
+            inverse: 0.0,
+            p: 0.0,
+            smooth: false,
+            at_departure: false,
+            mode: Mode::Empty,
+            signals: Signals::default(),
+            tally: Tally::default(),
+            mixes: false,
+            leaving: 0,
+        };
+        link.set_capacity(f64::NEG_INFINITY, capacity);
+        link
+    }
+
+    /// C at the start, packets/s.
+    pub fn nominal(&self) -> f64 {
+        self.rates[0].1
+    }
+
+    /// C, packets/s.
+    pub fn capacity(&self) -> f64 {
+        self.capacity
+    }
+
+    /// p in force.
+    pub fn p(&self) -> f64 {
+        self.p
+    }
+
+    /// What has gone through since the start.
+    pub fn tally(&self) -> Tally {
+        self.tally
+    }
+
+    pub(super) fn set_capacity(&mut self, now: f64, capacity: f64) {
+        self.rates.push((now, capacity));
+        self.capacity = capacity;
+        self.inverse = inverse(capacity);
+    }
+
+    /// How long a backlog waits, s. Before a link that stands still it is not counted: windows stand still then.
+    pub(super) fn wait(&self, backlog: f64) -> f64 {
+        backlog.max(0.0) * self.inverse
+    }
+
+    /// The same at an earlier time.
+    pub(super) fn wait_then(&self, then: f64, backlog: f64) -> f64 {
+        if self.rates.len() == 1 {
+            return self.wait(backlog);
+        }
+        let rate = self.rates.iter().rev().find(|(since, _)| *since <= then);
+        backlog.max(0.0) * inverse(rate.unwrap_or(&self.rates[0]).1)
+    }
+
+    /// The longest that anything has waited or may wait, s; `backlog` is the present one.
+    pub(super) fn longest_wait(&self, backlog: f64) -> f64 {
+        let rates = self.rates.iter().map(|(_, rate)| *rate).filter(|rate| *rate > 0.0);
+        // Without a limit the queue may have been at twice what it is.
+        let most = if self.buffer.is_finite() { self.buffer } else { 2.0 * backlog };
+        most * inverse(rates.fold(f64::INFINITY, f64::min))
+    }
+
+    /// When a signal was given of a packet that was sent at `then`.
+    pub(super) fn given_at(&self, then: f64, backlog: f64) -> f64 {
+        if self.at_departure { then + self.wait(backlog) } else { then }
+    }
+}
+
+fn inverse(rate: f64) -> f64 {
+    if rate > 0.0 { 1.0 / rate } else { 0.0 }
+}
