@@ -5,8 +5,10 @@ use sojourn_aqm::laws::pi;
 use sojourn_fluid::host::{Host, World};
 use sojourn_fluid::plant::{Class, Link, Plant, Ramp, Sender, Window};
 use sojourn_units::{Amount, Rate, Span, Time};
+#[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
 use std::time::Instant;
 
+#[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
 fn main() {
     for window in [Window::Mgt, Window::Full] {
         for round in 0..5 {

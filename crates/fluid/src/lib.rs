@@ -5,3 +5,9 @@ pub mod host;
 pub mod linear;
 pub mod plant;
 pub mod sqm;
+
+mod read;
+mod run;
+
+pub use read::faults;
+pub use run::{Columns, LinkOutcome, Outcome, Run};
