@@ -3,10 +3,12 @@
 #[path = "../../aqm/tests/common/reference.rs"]
 mod reference;
 
-use num_complex::Complex64;
 use proptest::prelude::*;
 use reference::hold;
 use sojourn_fluid::dde::Integrator;
+use sojourn_fluid::linear::complex::Complex64;
+use sojourn_fluid::linear::loops::Loop;
+use sojourn_fluid::linear::{nyquist, roots};
 use sojourn_fluid::sqm::bound::Block;
 use sojourn_fluid::sqm::equilibrium::{Share, Uniqueness, uniqueness};
 use sojourn_fluid::sqm::margin::QueueLoop;
@@ -108,6 +110,28 @@ fn the_exact_limit_divides_what_settles_from_what_swings() {
     assert!(swing[..10].iter().all(|stray| *stray > 10.0), "{swing:?}");
 }
 
+/// Three that know nothing of each other: the formula, the roots of the closed loop, Nyquist's count.
+#[test]
+fn roots_and_nyquist_say_what_the_margin_says() {
+    let link = figure_3();
+    let limit = link.scales_of_margin(0.0);
+    for (factor, unstable) in [(0.8, 2), (0.99, 2), (1.01, 0), (1.2, 0), (6.3, 0)] {
+        let scales: Vec<f64> = limit.iter().map(|sigma| factor * sigma).collect();
+        for queue in link.loops(&scales) {
+            let rightmost = roots::rightmost(&queue, 2).unwrap().roots[0];
+            assert_eq!(rightmost.re > 0.0, unstable > 0, "{queue:?} {rightmost}");
+            assert_eq!(queue.phase_margin() < 0.0, unstable > 0, "{queue:?}");
+            assert!((queue.gain_margin() / factor - 1.0).abs() < 1e-9, "{queue:?}");
+            assert_eq!(nyquist::count(&queue).unwrap().closed, unstable, "{queue:?}");
+        }
+    }
+    for queue in link.loops(&limit) {
+        let rightmost = roots::rightmost(&queue, 2).unwrap().roots[0];
+        let off = rightmost - Complex64::new(0.0, queue.crossover());
+        assert!(off.re.abs() < 1e-9 && off.im.abs() < 1e-9, "{queue:?} {rightmost}");
+    }
+}
+
 /// The paper's linearisation, (15) and (16), calls this stable. The model it is taken of does not settle.
 #[test]
 fn what_the_printed_linearisation_calls_stable_swings() {
@@ -190,8 +214,7 @@ proptest! {
     fn the_margin_is_read_off_the_loop(pole in logs(1e-3, 1e3), delay in logs(1e-3, 10.0), margin in 0.0..89.0_f64) {
         let queue = QueueLoop::with_phase_margin(pole, delay, margin);
         prop_assert!((queue.phase_margin() - margin).abs() < 1e-9, "{}", queue.phase_margin());
-        let [above, below] = queue.parts(Complex64::new(0.0, queue.crossover()));
-        let value = above / below;
+        let value = queue.at(Complex64::new(0.0, queue.crossover())).value();
         let (sine, cosine) = sojourn_units::math::sin_cos(margin.to_radians());
         prop_assert!((value.re + cosine).abs() < 1e-9 && (value.im + sine).abs() < 1e-9, "{value}");
         // Added delay, or gain, up to the margin is the limit.
