@@ -132,6 +132,30 @@ fn roots_and_nyquist_say_what_the_margin_says() {
     }
 }
 
+/// Near rest the model dies away as fast as the rightmost root of the linear loop says.
+#[test]
+fn the_model_settles_as_fast_as_its_rightmost_root() {
+    let link = figure_3();
+    let scales: Vec<f64> = link.scales_of_margin(0.0).iter().map(|sigma| 1.5 * sigma).collect();
+    let rest = link.rest(&prices(&scales));
+    for (index, queue) in link.loops(&scales).iter().enumerate() {
+        let root = roots::rightmost(queue, 2).unwrap().roots[0];
+        let period = std::f64::consts::TAU / root.im;
+        let mut run = run(&scales);
+        // The farthest from rest in the period that begins at `time`.
+        let mut farthest = |time: f64| {
+            let away = |share: i32| {
+                run.advance(time + period * f64::from(share) / 100.0, 0.005);
+                (run.values()[10 + index] - rest[index].queue).abs()
+            };
+            (0..100).map(away).fold(0.0, f64::max)
+        };
+        let (early, late) = (farthest(40.0), farthest(40.0 + 10.0 * period));
+        let rate = sojourn_units::math::ln(late / early) / (10.0 * period);
+        assert!((rate / root.re - 1.0).abs() < 1e-3, "{index}: {rate} {root}");
+    }
+}
+
 /// The paper's linearisation, (15) and (16), calls this stable. The model it is taken of does not settle.
 #[test]
 fn what_the_printed_linearisation_calls_stable_swings() {
