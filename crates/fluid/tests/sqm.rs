@@ -205,6 +205,10 @@ fn what_is_not_legal_is_named_with_what_is() {
         told(Link { flows: vec![], ..good.clone() }, &[]),
         "flows: there are none; legal: one or more"
     );
+    let flat = told(good.clone(), &prices(&[0.0; 10]));
+    assert_eq!(flat, "prices[0].scale: 0 is not legal; legal: more than 0, at most 1e12");
+    let nowhere = told(good.clone(), &[Price { target: f64::NAN, scale: 1.0 }; 10]);
+    assert_eq!(nowhere, "prices[0].target: NaN is not legal; legal: a number");
     let flows = vec![good.flows[0], Flow { delay: f64::NAN, ..good.flows[0] }];
     assert_eq!(
         told(Link { flows, ..good }, &[]),
