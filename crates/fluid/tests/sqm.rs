@@ -3,10 +3,12 @@
 #[path = "../../aqm/tests/common/reference.rs"]
 mod reference;
 
-use num_complex::Complex64;
 use proptest::prelude::*;
 use reference::hold;
 use sojourn_fluid::dde::Integrator;
+use sojourn_fluid::linear::complex::Complex64;
+use sojourn_fluid::linear::loops::Loop;
+use sojourn_fluid::linear::{nyquist, roots};
 use sojourn_fluid::sqm::bound::Block;
 use sojourn_fluid::sqm::equilibrium::{Share, Uniqueness, uniqueness};
 use sojourn_fluid::sqm::margin::QueueLoop;
@@ -108,6 +110,52 @@ fn the_exact_limit_divides_what_settles_from_what_swings() {
     assert!(swing[..10].iter().all(|stray| *stray > 10.0), "{swing:?}");
 }
 
+/// Three that know nothing of each other: the formula, the roots of the closed loop, Nyquist's count.
+#[test]
+fn roots_and_nyquist_say_what_the_margin_says() {
+    let link = figure_3();
+    let limit = link.scales_of_margin(0.0);
+    for (factor, unstable) in [(0.8, 2), (0.99, 2), (1.01, 0), (1.2, 0), (6.3, 0)] {
+        let scales: Vec<f64> = limit.iter().map(|sigma| factor * sigma).collect();
+        for queue in link.loops(&scales) {
+            let rightmost = roots::rightmost(&queue, 2).unwrap().roots[0];
+            assert_eq!(rightmost.re > 0.0, unstable > 0, "{queue:?} {rightmost}");
+            assert_eq!(queue.phase_margin() < 0.0, unstable > 0, "{queue:?}");
+            assert!((queue.gain_margin() / factor - 1.0).abs() < 1e-9, "{queue:?}");
+            assert_eq!(nyquist::count(&queue).unwrap().closed, unstable, "{queue:?}");
+        }
+    }
+    for queue in link.loops(&limit) {
+        let rightmost = roots::rightmost(&queue, 2).unwrap().roots[0];
+        let off = rightmost - Complex64::new(0.0, queue.crossover());
+        assert!(off.re.abs() < 1e-9 && off.im.abs() < 1e-9, "{queue:?} {rightmost}");
+    }
+}
+
+/// Near rest the model dies away as fast as the rightmost root of the linear loop says.
+#[test]
+fn the_model_settles_as_fast_as_its_rightmost_root() {
+    let link = figure_3();
+    let scales: Vec<f64> = link.scales_of_margin(0.0).iter().map(|sigma| 1.5 * sigma).collect();
+    let rest = link.rest(&prices(&scales));
+    for (index, queue) in link.loops(&scales).iter().enumerate() {
+        let root = roots::rightmost(queue, 2).unwrap().roots[0];
+        let period = std::f64::consts::TAU / root.im;
+        let mut run = run(&scales);
+        // The farthest from rest in the period that begins at `time`.
+        let mut farthest = |time: f64| {
+            let away = |share: i32| {
+                run.advance(time + period * f64::from(share) / 100.0, 0.005);
+                (run.values()[10 + index] - rest[index].queue).abs()
+            };
+            (0..100).map(away).fold(0.0, f64::max)
+        };
+        let (early, late) = (farthest(40.0), farthest(40.0 + 10.0 * period));
+        let rate = sojourn_units::math::ln(late / early) / (10.0 * period);
+        assert!((rate / root.re - 1.0).abs() < 1e-3, "{index}: {rate} {root}");
+    }
+}
+
 /// The paper's linearisation, (15) and (16), calls this stable. The model it is taken of does not settle.
 #[test]
 fn what_the_printed_linearisation_calls_stable_swings() {
@@ -157,6 +205,10 @@ fn what_is_not_legal_is_named_with_what_is() {
         told(Link { flows: vec![], ..good.clone() }, &[]),
         "flows: there are none; legal: one or more"
     );
+    let flat = told(good.clone(), &prices(&[0.0; 10]));
+    assert_eq!(flat, "prices[0].scale: 0 is not legal; legal: more than 0, at most 1e12");
+    let nowhere = told(good.clone(), &[Price { target: f64::NAN, scale: 1.0 }; 10]);
+    assert_eq!(nowhere, "prices[0].target: NaN is not legal; legal: a number");
     let flows = vec![good.flows[0], Flow { delay: f64::NAN, ..good.flows[0] }];
     assert_eq!(
         told(Link { flows, ..good }, &[]),
@@ -190,10 +242,9 @@ proptest! {
     fn the_margin_is_read_off_the_loop(pole in logs(1e-3, 1e3), delay in logs(1e-3, 10.0), margin in 0.0..89.0_f64) {
         let queue = QueueLoop::with_phase_margin(pole, delay, margin);
         prop_assert!((queue.phase_margin() - margin).abs() < 1e-9, "{}", queue.phase_margin());
-        let [above, below] = queue.parts(Complex64::new(0.0, queue.crossover()));
-        let value = above / below;
-        prop_assert!((value.re + margin.to_radians().cos()).abs() < 1e-9, "{value}");
-        prop_assert!((value.im + margin.to_radians().sin()).abs() < 1e-9, "{value}");
+        let value = queue.at(Complex64::new(0.0, queue.crossover())).value();
+        let (sine, cosine) = sojourn_units::math::sin_cos(margin.to_radians());
+        prop_assert!((value.re + cosine).abs() < 1e-9 && (value.im + sine).abs() < 1e-9, "{value}");
         // Added delay, or gain, up to the margin is the limit.
         let late = QueueLoop { delay: delay + queue.delay_margin(), ..queue };
         prop_assert!(late.phase_margin().abs() < 1e-9);

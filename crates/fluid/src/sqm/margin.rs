@@ -31,9 +31,12 @@
 //! ```
 //!
 //! at a gain several times as high: what is stable there swings here.
+//!
+//! [`QueueLoop`] is a [`Loop`], so that its roots and its Nyquist count are those of [`crate::linear`].
 
 use super::{Flow, Link};
-use num_complex::Complex64;
+use crate::linear::complex::{Complex64, exp};
+use crate::linear::loops::{Fraction, Loop};
 use sojourn_optim::root;
 use sojourn_units::math;
 use std::f64::consts::{FRAC_PI_2, PI};
@@ -59,13 +62,6 @@ impl QueueLoop {
         QueueLoop { gain: crossover * math::hypot(crossover, pole), pole, delay }
     }
 
-    /// L at `s`: numerator and denominator.
-    pub fn parts(&self, s: Complex64) -> [Complex64; 2] {
-        let (sine, cosine) = math::sin_cos(-s.im * self.delay);
-        let lag = math::exp(-s.re * self.delay) * Complex64::new(cosine, sine);
-        [self.gain * lag, s * (s + self.pole)]
-    }
-
     /// The frequency at which |L| = 1, rad/s.
     pub fn crossover(&self) -> f64 {
         let square = self.pole * self.pole;
@@ -86,6 +82,22 @@ impl QueueLoop {
     /// The delay that may be added before it swings for ever, s.
     pub fn delay_margin(&self) -> f64 {
         self.phase_margin().to_radians() / self.crossover()
+    }
+}
+
+impl Loop for QueueLoop {
+    fn at(&self, s: Complex64) -> Fraction {
+        Fraction { above: self.gain * exp(-s * self.delay), below: s * (s + self.pole) }
+    }
+
+    fn delay(&self) -> f64 {
+        self.delay
+    }
+
+    /// |s| (|s| - a) > kappa e^(left D) / level.
+    fn reach(&self, level: f64, left: f64) -> Option<f64> {
+        let most = self.gain * math::exp(left * self.delay) / level;
+        Some(f64::midpoint(self.pole, math::hypot(self.pole, 2.0 * most.sqrt())))
     }
 }
 

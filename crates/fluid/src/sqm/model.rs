@@ -3,7 +3,7 @@
 //! Values are x_1 ... x_n, then q_1 ... q_n. Three things bend the right-hand side, and each is met where it happens:
 //! a queue runs empty, an empty one is offered more than it sends, and a price that is under way begins or ends.
 
-use super::{Flow, Link, Price};
+use super::{Flow, Link, Price, positive};
 use crate::dde::{History, System};
 use sojourn_units::{Fault, math};
 
@@ -40,6 +40,14 @@ impl Model {
                 format!("{} are given; legal: one a flow, {count}", prices.len()),
             ));
         }
+        for (index, price) in prices.iter().enumerate() {
+            positive(&format!("prices[{index}].scale"), price.scale)?;
+            if !price.target.is_finite() {
+                let what = format!("{} is not legal; legal: a number", price.target);
+                return Err(Fault::new(format!("prices[{index}].target"), what));
+            }
+        }
+        positive("rate", rate)?;
         let lane = |((&flow, capacity), &price): ((&Flow, f64), &Price)| Lane {
             flow,
             price,

@@ -101,7 +101,7 @@ impl Solution {
 
     /// When the input changes, s.
     pub fn switch_times(&self) -> Vec<f64> {
-        self.pieces[1..].iter().zip(&self.pieces).map(|(_, before)| before.until).collect()
+        self.pieces.iter().take(self.pieces.len() - 1).map(|piece| piece.until).collect()
     }
 
     /// The inputs one after the other, packets/s.
