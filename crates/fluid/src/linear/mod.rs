@@ -13,6 +13,7 @@
 pub mod complex;
 pub mod equilibrium;
 pub mod loops;
+pub mod margins;
 pub mod nyquist;
 pub mod plant;
 pub mod roots;
