@@ -7,5 +7,7 @@ mod reference;
 mod designs;
 #[path = "linear/figures.rs"]
 mod figures;
+#[path = "linear/plants.rs"]
+mod plants;
 #[path = "linear/theory.rs"]
 mod theory;

@@ -291,6 +291,28 @@ impl<L: Loop + ?Sized> Loop for Box<L> {
     }
 }
 
+impl<L: Loop + ?Sized> Loop for &L {
+    fn at(&self, s: Complex64) -> Fraction {
+        (**self).at(s)
+    }
+
+    fn delay(&self) -> f64 {
+        (**self).delay()
+    }
+
+    fn reach(&self, level: f64, left: f64) -> Option<f64> {
+        (**self).reach(level, left)
+    }
+
+    fn band(&self) -> Option<f64> {
+        (**self).band()
+    }
+
+    fn leftmost(&self) -> f64 {
+        (**self).leftmost()
+    }
+}
+
 /// A place in the strip |Im s| <= pi / T, and what the sum is to be exact beside.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
