@@ -9,5 +9,7 @@ mod designs;
 mod figures;
 #[path = "linear/plants.rs"]
 mod plants;
+#[path = "linear/regions.rs"]
+mod regions;
 #[path = "linear/theory.rs"]
 mod theory;
