@@ -181,7 +181,7 @@ impl Tracer<'_> {
                 step /= 2.0;
                 continue;
             }
-            if let Some(border) = self.border(at, next) {
+            if let Some(border) = border(at, next) {
                 found.extend(self.onto(at, next, border, scale));
                 return (found, false);
             }
@@ -193,18 +193,6 @@ impl Tracer<'_> {
             (at, step) = (next, (1.3 * step).min(LONGEST));
         }
         (found, false)
-    }
-
-    /// The border that lies between the two: its axis and where it is.
-    fn border(&self, from: Place, to: Place) -> Option<(usize, f64)> {
-        let leaves = |axis: usize| match to[axis] {
-            x if x > 1.0 => Some((axis, 1.0)),
-            x if x < 0.0 => Some((axis, 0.0)),
-            _ => None,
-        };
-        // In a corner, the one that is met first.
-        let share = |&(axis, edge): &(usize, f64)| (edge - from[axis]) / (to[axis] - from[axis]);
-        (0..2).filter_map(leaves).min_by(|one, other| share(one).total_cmp(&share(other)))
     }
 
     /// The crossing on the border.
@@ -281,6 +269,18 @@ impl Tracer<'_> {
         let at = [0, 1].map(|axis| self.plane.from[axis] + place[axis] * self.plane.span(axis));
         Crossing { at, frequency: place[2] * scale }
     }
+}
+
+/// The border that lies between the two: its axis and where it is.
+fn border(from: Place, to: Place) -> Option<(usize, f64)> {
+    let leaves = |axis: usize| match to[axis] {
+        x if x > 1.0 => Some((axis, 1.0)),
+        x if x < 0.0 => Some((axis, 0.0)),
+        _ => None,
+    };
+    // In a corner, the one that is met first.
+    let share = |&(axis, edge): &(usize, f64)| (edge - from[axis]) / (to[axis] - from[axis]);
+    (0..2).filter_map(leaves).min_by(|one, other| share(one).total_cmp(&share(other)))
 }
 
 fn dot(one: Place, other: Place) -> f64 {

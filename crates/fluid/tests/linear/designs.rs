@@ -18,7 +18,7 @@ pub(crate) fn small() -> Network {
 pub(crate) fn pi(network: Network) -> Rational {
     let period = 1.0 / 160.0;
     let pi::Gains { a, b } = pi::design(network, period);
-    Rational { numerator: vec![(a - b) / period, (a + b) / 2.0], denominator: vec![0.0, 1.0] }
+    Rational { numerator: vec![(a - b) / period, f64::midpoint(a, b)], denominator: vec![0.0, 1.0] }
 }
 
 /// CPC's two loops.

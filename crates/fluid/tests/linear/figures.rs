@@ -63,11 +63,12 @@ fn red_and_rem() {
     let [_, phase, _, _] = told(&Continuous::new(Hollot::new(network), red));
     assert!((phase - 88.8).abs() < 0.05, "{phase}");
 
-    let p = 2.0 / 15.375f64.powi(2);
-    let (gamma, alpha, phi, period) = (0.001, 0.1, 1.001f64, 0.002);
-    let slope = gamma * phi.ln() * (1.0 - p);
+    let p = 2.0 / (15.375 * 15.375);
+    let (gamma, alpha, phi, period) = (0.001, 0.1, 1.001, 0.002);
+    let slope = gamma * sojourn_units::math::ln(phi) * (1.0 - p);
     let [a, b] = [slope * (1.0 + alpha), slope];
-    let rem = Rational { numerator: vec![(a - b) / period, (a + b) / 2.0], denominator: vec![0.0, 1.0] };
+    let rem =
+        Rational { numerator: vec![(a - b) / period, f64::midpoint(a, b)], denominator: vec![0.0, 1.0] };
     let [_, phase, _, _] = told(&Continuous::new(Hollot::new(network), rem));
     assert!((phase + 4.4).abs() < 0.05, "{phase}");
 }

@@ -8,6 +8,7 @@ use sojourn_fluid::linear::complex::{Complex64, exp};
 use sojourn_fluid::linear::loops::{Continuous, Fraction, Loop};
 use sojourn_fluid::linear::plant::Hollot;
 use sojourn_fluid::linear::roots;
+use sojourn_units::math;
 
 /// x' = a x + b x(t - 1) as a loop: L = -(a + b e^-s) / s.
 struct Hayes {
@@ -25,17 +26,7 @@ impl Loop for Hayes {
     }
 
     fn reach(&self, level: f64, left: f64) -> Option<f64> {
-        Some((self.a.abs() + self.b.abs() * left.max(0.0).exp_bound() + 1e-9) * 1.01 / level)
-    }
-}
-
-trait Bound {
-    fn exp_bound(self) -> f64;
-}
-
-impl Bound for f64 {
-    fn exp_bound(self) -> f64 {
-        sojourn_units::math::exp(self)
+        Some((self.a.abs() + self.b.abs() * math::exp(left.max(0.0)) + 1e-9) * 1.01 / level)
     }
 }
 
@@ -48,7 +39,7 @@ fn hayes() {
     assert!(!found.boundary.is_empty());
     for crossing in found.boundary.iter().flatten() {
         let w = crossing.frequency.abs();
-        let (sine, cosine) = sojourn_units::math::sin_cos(w);
+        let (sine, cosine) = math::sin_cos(w);
         let [a, b] = crossing.at;
         assert!((a - w * cosine / sine).abs() < 1e-8 && (b + w / sine).abs() < 1e-8, "{crossing:?}");
     }
@@ -59,10 +50,10 @@ fn hayes() {
             let (mut low, mut high) = (1e-9, std::f64::consts::PI - 1e-12);
             for _ in 0..100 {
                 let middle = 0.5 * (low + high);
-                let (sine, cosine) = sojourn_units::math::sin_cos(middle);
+                let (sine, cosine) = math::sin_cos(middle);
                 if middle * cosine / sine > a { low = middle } else { high = middle }
             }
-            let (sine, _) = sojourn_units::math::sin_cos(low);
+            let (sine, _) = math::sin_cos(low);
             assert_eq!(*count == Some(0), a < -b && b > -low / sine, "{a} {b}: {count:?}");
         }
     }
