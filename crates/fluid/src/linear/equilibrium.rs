@@ -12,16 +12,8 @@
 //!
 //! The left side of (2) falls as p rises, and as q rises: each is found by bisection.
 
+use crate::plant::Window;
 use std::fmt;
-
-/// How a window answers p.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WindowLaw {
-    /// Misra, Gong and Towsley: every packet raises the window, marked or not.
-    Mgt,
-    /// A packet raises the window or halves it.
-    Full,
-}
 
 /// What becomes of a packet that the law chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +34,7 @@ pub struct Class {
     /// s, the size of its packets in packets of the link.
     pub size: f64,
     /// How its windows answer.
-    pub law: WindowLaw,
+    pub law: Window,
 }
 
 /// One link and what crosses it.
@@ -140,7 +132,7 @@ impl Link {
     /// What is let in at `p` and `backlog`, packets/s: the left side of (2).
     pub fn arrivals(&self, p: f64, backlog: f64) -> f64 {
         let responsive = self.classes.iter().map(|class| {
-            class.flows * class.size * class.law.window(p) / (class.base_rtt + backlog / self.capacity)
+            class.flows * class.size * window(class.law, p) / (class.base_rtt + backlog / self.capacity)
         });
         let sent = responsive.sum::<f64>() + self.unresponsive;
         self.signal.passes(p) * sent
@@ -161,22 +153,12 @@ impl Link {
     }
 
     fn resting(&self, p: f64, backlog: f64) -> Result<Equilibrium, NoEquilibrium> {
-        let windows: Vec<f64> = self.classes.iter().map(|class| class.law.window(p)).collect();
+        let windows: Vec<f64> = self.classes.iter().map(|class| window(class.law, p)).collect();
         if let Some(class) = windows.iter().position(|&window| window < 1.0) {
             return Err(NoEquilibrium::Window { window: windows[class], class });
         }
         let rtts = self.classes.iter().map(|class| class.base_rtt + backlog / self.capacity).collect();
         Ok(Equilibrium { p, backlog, windows, rtts })
-    }
-}
-
-impl WindowLaw {
-    /// Equation (1), packets.
-    pub fn window(self, p: f64) -> f64 {
-        match self {
-            WindowLaw::Mgt => (2.0 / p).sqrt(),
-            WindowLaw::Full => (2.0 * (1.0 - p) / p).sqrt(),
-        }
     }
 }
 
@@ -217,6 +199,14 @@ impl fmt::Display for NoEquilibrium {
 }
 
 impl std::error::Error for NoEquilibrium {}
+
+/// Equation (1), packets.
+fn window(law: Window, p: f64) -> f64 {
+    match law {
+        Window::Mgt => (2.0 / p).sqrt(),
+        Window::Full => (2.0 * (1.0 - p) / p).sqrt(),
+    }
+}
 
 /// Where `above` changes from true to false, to the last bit.
 fn bisect(mut low: f64, mut high: f64, above: impl Fn(f64) -> bool) -> f64 {

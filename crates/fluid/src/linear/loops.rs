@@ -28,7 +28,7 @@
 //! ```
 //!
 //! What is left is summed up to |k| = K; if it is at most c |s|^-m, what is not summed is at most
-//! |1 - zeta| / T  2 c w_T^-(m+1) / (m (K - 1/2)^m), and K makes that 1e-13 of the sum.
+//! |1 - zeta| / T  2 c w_T^-(m+1) / (m (K - 1/2)^m), and K makes that 1e-12 of the sum.
 
 use super::complex::{Complex64, exp, polynomial, size};
 use super::plant::{Bound, Lag, Outside, Plant, doubled};
@@ -291,6 +291,28 @@ impl<L: Loop + ?Sized> Loop for Box<L> {
     }
 }
 
+impl<L: Loop + ?Sized> Loop for &L {
+    fn at(&self, s: Complex64) -> Fraction {
+        (**self).at(s)
+    }
+
+    fn delay(&self) -> f64 {
+        (**self).delay()
+    }
+
+    fn reach(&self, level: f64, left: f64) -> Option<f64> {
+        (**self).reach(level, left)
+    }
+
+    fn band(&self) -> Option<f64> {
+        (**self).band()
+    }
+
+    fn leftmost(&self) -> f64 {
+        (**self).leftmost()
+    }
+}
+
 /// A place in the strip |Im s| <= pi / T, and what the sum is to be exact beside.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
@@ -416,5 +438,5 @@ const LEFT: f64 = 3.0;
 /// A radius where a bound that is ever going to exist does, 1/s.
 const FAR: f64 = 1e12;
 /// What is left out of a sum, by the sum.
-const EXACT: f64 = 1e-13;
+const EXACT: f64 = 1e-12;
 const MOST_ALIASES: u32 = 1 << 14;

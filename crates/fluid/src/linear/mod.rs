@@ -10,9 +10,11 @@
 //! signals, [`loops`] closes it with a law, [`margins`], [`nyquist`] and [`roots`]
 //! judge that loop, [`boundary`] how the verdict changes with two parameters.
 
+pub mod boundary;
 pub mod complex;
 pub mod equilibrium;
 pub mod loops;
+pub mod margins;
 pub mod nyquist;
 pub mod plant;
 pub mod roots;

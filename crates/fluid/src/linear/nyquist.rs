@@ -45,13 +45,12 @@ impl Contour {
         let radius = of.reach(1.0, -limit)?;
         let limit = limit + HAIR * radius;
         let place = Complex64::new;
-        let corners = match of.band() {
+        let corners = if let Some(band) = of.band() {
             // Downwards at the left; what there is at the right does not wind.
-            Some(band) => vec![place(limit, band), place(limit, 0.0)],
-            None => {
-                let right = radius.max(limit + radius);
-                vec![place(right, 0.0), place(right, radius), place(limit, radius), place(limit, 0.0)]
-            }
+            vec![place(limit, band), place(limit, 0.0)]
+        } else {
+            let right = radius.max(limit + radius);
+            vec![place(right, 0.0), place(right, radius), place(limit, radius), place(limit, 0.0)]
         };
         Some(Contour { corners, delay: of.delay() })
     }

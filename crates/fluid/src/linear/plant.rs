@@ -24,7 +24,8 @@
 //! delay, so that to first order it is the resting one.
 
 use super::complex::{Complex64, exp};
-use super::equilibrium::{Equilibrium, Link, Signal, WindowLaw};
+use super::equilibrium::{Equilibrium, Link, Signal};
+use crate::plant::Window;
 use sojourn_aqm::Network;
 use sojourn_units::math;
 
@@ -194,7 +195,7 @@ impl Exact {
             .zip(states.clone())
             .map(|(class, (&window, &rtt))| {
                 let flight = class.flows * class.size;
-                let own = class.law.linear(State { window, rtt, p: rest.p, capacity: link.capacity });
+                let own = State { window, rtt, p: rest.p, capacity: link.capacity }.linear(class.law);
                 Windows { flight, rate: theta * flight / rtt, ..own }
             })
             .collect();
@@ -305,17 +306,17 @@ struct State {
     capacity: f64,
 }
 
-impl WindowLaw {
+impl State {
     /// Equation (3).
-    fn linear(self, at: State) -> Windows {
-        let State { window, rtt, p, capacity } = at;
+    fn linear(self, law: Window) -> Windows {
+        let State { window, rtt, p, capacity } = self;
         let square = window * window;
-        let (now, then, fall, slow) = match self {
-            WindowLaw::Mgt => {
+        let (now, then, fall, slow) = match law {
+            Window::Mgt => {
                 let half = window * p / (2.0 * rtt);
                 (half, half, square / (2.0 * rtt), square * p / (2.0 * rtt * rtt * capacity))
             }
-            WindowLaw::Full => (p * window / rtt, 0.0, (1.0 + square / 2.0) / rtt, 0.0),
+            Window::Full => (p * window / rtt, 0.0, (1.0 + square / 2.0) / rtt, 0.0),
         };
         Windows { delay: rtt, now, then, fall, slow, flight: 0.0, rate: 0.0 }
     }

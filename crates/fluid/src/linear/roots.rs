@@ -46,7 +46,7 @@ pub fn rightmost(of: &dyn Loop, wanted: usize) -> Option<Rightmost> {
         };
         let area = Rectangle { from: Complex64::new(-left, 0.0), to: Complex64::new(right, corner) };
         found = Rightmost { roots: upper(&f, area, of.delay())?, complete: left };
-        let all = left >= of.leftmost() || (of.band().is_none() && left >= corner);
+        let all = left >= of.leftmost() || (of.delay() == 0.0 && left >= corner);
         if all || number(&found.roots) >= wanted || left * of.delay() > DEEP {
             break;
         }

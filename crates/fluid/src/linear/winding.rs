@@ -1,7 +1,8 @@
 //! How often an analytic function goes round zero along a path: the argument principle.
 //!
 //! A step from a to b is taken in one where the function is nearly linear on it: its value half way
-//! is the mean of the ends' up to a fifth of the least of the three. Then it cannot have gone round.
+//! is the mean of the ends' up to a fifth of the distance of the chords from zero. Then it passes zero on
+//! the side on which they do.
 //! Delays turn e^(-sR) by R |b - a|, so that no first step is longer than 1/R.
 
 use super::complex::{Complex64, angle};
@@ -61,8 +62,8 @@ impl Point {
 fn between(f: &impl Fn(Complex64) -> Complex64, from: Point, to: Point, depth: u32) -> Option<f64> {
     let middle = Point::of(f, (from.at + to.at) / 2.0);
     let bend = (middle.value - (from.value + to.value) / 2.0).norm_sqr();
-    let values = [from, middle, to].map(|point| point.value.norm_sqr());
-    let least = values.into_iter().fold(f64::INFINITY, f64::min);
+    let values = [from, middle, to].map(|point| point.value);
+    let least = passed(values[0], values[1]).min(passed(values[1], values[2]));
     if bend <= LINEAR * LINEAR * least && least > 0.0 {
         return Some(angle(middle.value / from.value) + angle(to.value / middle.value));
     }
@@ -70,6 +71,13 @@ fn between(f: &impl Fn(Complex64) -> Complex64, from: Point, to: Point, depth: u
         return None;
     }
     Some(between(f, from, middle, depth - 1)? + between(f, middle, to, depth - 1)?)
+}
+
+/// The square of the distance at which the line from `one` to `other` passes zero.
+fn passed(one: Complex64, other: Complex64) -> f64 {
+    let way = other - one;
+    let along = (-(one * way.conj()).re / way.norm_sqr()).clamp(0.0, 1.0);
+    if way.norm_sqr() > 0.0 { (one + way * along).norm_sqr() } else { one.norm_sqr() }
 }
 
 /// What counts as nearly linear.

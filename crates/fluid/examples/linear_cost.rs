@@ -1,0 +1,75 @@
+//! What linear analysis costs: margins, a count, roots, and a map of 200 x 200 loads and round trips on two threads.
+//!
+//! ```sh
+//! cargo run --release -p sojourn-fluid --example linear_cost
+//! ```
+#![allow(clippy::disallowed_methods, clippy::disallowed_types)] // a bench reads the clock
+
+use sojourn_aqm::Network;
+use sojourn_aqm::laws::pi;
+use sojourn_aqm::linear::{InSamples, Rational};
+use sojourn_fluid::linear::boundary::{Plane, map};
+use sojourn_fluid::linear::equilibrium::{Class, Link, Signal};
+use sojourn_fluid::linear::loops::{Continuous, Loop, Sampled};
+use sojourn_fluid::linear::margins::Margins;
+use sojourn_fluid::linear::plant::{Exact, Hollot};
+use sojourn_fluid::linear::{nyquist, roots};
+use sojourn_fluid::plant::Window;
+use sojourn_units::Span;
+use std::hint::black_box;
+use std::time::Instant;
+
+const PERIOD: f64 = 1.0 / 160.0;
+
+fn main() {
+    let network = Network { flows: 60.0, capacity: 3750.0, rtt: 0.246 };
+    let gains = pi::design(network, PERIOD);
+    let hollot = Hollot::new(network);
+    let class = Class { flows: 60.0, base_rtt: 0.2, size: 1.0, law: Window::Full };
+    let link = Link { capacity: 3750.0, signal: Signal::Drop, unresponsive: 0.0, classes: vec![class] };
+    let exact = Exact::new(&link, &link.at_backlog(172.5).expect("it rests"));
+    told("PI, textbook plant", &Continuous::new(hollot, continuous(gains)));
+    told("PI, exact plant, drops", &Continuous::new(exact.clone(), continuous(gains)));
+    told("PI in samples, textbook plant", &Sampled::new(hollot, sampled(gains)));
+    told("PI in samples, exact plant, drops", &Sampled::new(exact, sampled(gains)));
+
+    let plane = Plane { from: [5.0, 0.05], to: [200.0, 0.6], points: [200, 200], threads: 2 };
+    let family = |[flows, rtt]: [f64; 2]| {
+        let plant = Hollot::new(Network { flows, capacity: 3750.0, rtt });
+        Some(Box::new(Continuous::new(plant, continuous(gains))) as Box<dyn Loop>)
+    };
+    let begun = Instant::now();
+    let found = map(&family, plane);
+    let seconds = begun.elapsed().as_secs_f64();
+    println!(
+        "map of 200 x 200, {} points of boundary: {seconds:.3} s",
+        found.boundary.iter().flatten().count()
+    );
+}
+
+fn told(name: &str, of: &dyn Loop) {
+    let margins = microseconds(|| drop(black_box(Margins::of(of))));
+    let count = microseconds(|| drop(black_box(nyquist::count(of))));
+    let roots = microseconds(|| drop(black_box(roots::rightmost(of, 4))));
+    println!("{name}: margins {margins:.0} us, count {count:.0} us, four roots {roots:.0} us");
+}
+
+/// The mean over a tenth of a second.
+fn microseconds(work: impl Fn()) -> f64 {
+    let begun = Instant::now();
+    let mut times = 0;
+    while begun.elapsed().as_secs_f64() < 0.1 {
+        work();
+        times += 1;
+    }
+    begun.elapsed().as_secs_f64() / f64::from(times) * 1e6
+}
+
+fn continuous(pi::Gains { a, b }: pi::Gains) -> Rational {
+    Rational { numerator: vec![(a - b) / PERIOD, f64::midpoint(a, b)], denominator: vec![0.0, 1.0] }
+}
+
+fn sampled(pi::Gains { a, b }: pi::Gains) -> InSamples {
+    let transfer = Rational { numerator: vec![a, -b], denominator: vec![1.0, -1.0] };
+    InSamples { transfer, period: Span::from_seconds(PERIOD) }
+}

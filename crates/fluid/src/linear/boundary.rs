@@ -1,0 +1,317 @@
+//! Where in a plane of two parameters a loop is stable, and the curve on which it ceases to be.
+//!
+//! At every point of a grid the roots in the right half plane are counted. Between neighbours that
+//! differ a pair of roots crosses the imaginary axis: there 1 + L(jw; x, y) = 0, two equations for x, y
+//! and w, whose solutions are curves. Each is followed by pseudo-arclength continuation (H. B. Keller,
+//! "Numerical solution of bifurcation and nonlinear eigenvalue problems", in "Applications of
+//! Bifurcation Theory", 1977) both ways, to the border of the plane or back to where it began. A point
+//! of a curve is exact whatever the grid; a region smaller than the grid's meshes may be missed.
+
+use super::complex::Complex64;
+use super::loops::Loop;
+use super::margins::Margins;
+use super::nyquist;
+
+/// The loop at x and y; none where nothing rests.
+pub type Family<'a> = dyn Fn([f64; 2]) -> Option<Box<dyn Loop>> + Sync + 'a;
+
+/// The plane, and how finely it is looked at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plane {
+    /// The least x and y.
+    pub from: [f64; 2],
+    /// The greatest.
+    pub to: [f64; 2],
+    /// Points of the grid in x and in y, at least 2.
+    pub points: [usize; 2],
+    /// How many threads share the rows.
+    pub threads: usize,
+}
+
+/// A loop with a pair of roots on the imaginary axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Crossing {
+    /// x and y.
+    pub at: [f64; 2],
+    /// Where on the axis, rad/s.
+    pub frequency: f64,
+}
+
+/// What became of the plane.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Map {
+    /// Roots in the right half plane, a row for each y; none where nothing rests or nothing can be proven.
+    pub unstable: Vec<Vec<Option<i64>>>,
+    /// The curves.
+    pub boundary: Vec<Vec<Crossing>>,
+}
+
+/// Counts at every point of the grid, and follows the boundary.
+pub fn map(family: &Family<'_>, plane: Plane) -> Map {
+    let unstable = counts(family, plane);
+    let tracer = Tracer { family, plane };
+    let mut boundary: Vec<Vec<Crossing>> = Vec::new();
+    for [one, other] in neighbours(plane) {
+        let count = |[column, row]: [usize; 2]| unstable[row][column];
+        let (Some(here), Some(there)) = (count(one), count(other)) else { continue };
+        let ends = [one, other].map(|index| plane.point(index));
+        if here == there || boundary.iter().flatten().any(|at| plane.covers(at.at, ends)) {
+            continue;
+        }
+        if let Some(start) = tracer.between(ends, here) {
+            boundary.push(tracer.curve(start));
+        }
+    }
+    Map { unstable, boundary }
+}
+
+/// The rows, shared between threads; what comes out does not depend on how many.
+fn counts(family: &Family<'_>, plane: Plane) -> Vec<Vec<Option<i64>>> {
+    let [columns, rows] = plane.points;
+    let mut unstable = vec![vec![None; columns]; rows];
+    let share = rows.div_ceil(plane.threads.max(1));
+    std::thread::scope(|scope| {
+        for (part, rows) in unstable.chunks_mut(share.max(1)).enumerate() {
+            scope.spawn(move || {
+                for (row, counts) in rows.iter_mut().enumerate() {
+                    for (column, count) in counts.iter_mut().enumerate() {
+                        let of = family(plane.point([column, part * share + row]));
+                        *count = of.and_then(|of| nyquist::right_of(&of, 0.0));
+                    }
+                }
+            });
+        }
+    });
+    unstable
+}
+
+/// Neighbours in rows and in columns.
+fn neighbours(plane: Plane) -> impl Iterator<Item = [[usize; 2]; 2]> {
+    let [columns, rows] = plane.points;
+    let all = (0..rows).flat_map(move |row| (0..columns).map(move |column| [column, row]));
+    let pairs = all.flat_map(|at @ [column, row]| [[at, [column + 1, row]], [at, [column, row + 1]]]);
+    pairs.filter(move |[_, other]| other[0] < columns && other[1] < rows)
+}
+
+impl Plane {
+    fn point(&self, index: [usize; 2]) -> [f64; 2] {
+        [0, 1].map(|axis| {
+            let share = index[axis] as f64 / (self.points[axis] - 1).max(1) as f64;
+            self.from[axis] + share * (self.to[axis] - self.from[axis])
+        })
+    }
+
+    fn span(&self, axis: usize) -> f64 {
+        self.to[axis] - self.from[axis]
+    }
+
+    /// Whether a curve's point lies so near the mesh between `ends` that the curve crosses there, too.
+    fn covers(&self, at: [f64; 2], ends: [[f64; 2]; 2]) -> bool {
+        (0..2).all(|axis| {
+            let near = LONGEST.max(1.0 / self.points[axis] as f64) * self.span(axis);
+            let [low, high] = [ends[0][axis].min(ends[1][axis]), ends[0][axis].max(ends[1][axis])];
+            (low - near..=high + near).contains(&at[axis])
+        })
+    }
+}
+
+/// x, y and w, each by its scale.
+type Place = [f64; 3];
+
+/// Follows the curves of a family.
+struct Tracer<'a> {
+    family: &'a Family<'a>,
+    plane: Plane,
+}
+
+impl Tracer<'_> {
+    /// A crossing between two neighbours, the first of which has `count` roots on the right.
+    fn between(&self, ends: [[f64; 2]; 2], count: i64) -> Option<Crossing> {
+        let at = |share: f64| [0, 1].map(|axis| ends[0][axis] + share * (ends[1][axis] - ends[0][axis]));
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (low + high);
+            if nyquist::right_of(&(self.family)(at(middle))?, 0.0)? == count {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        let nearest = at(0.5 * (low + high));
+        let frequency = Margins::of(&(self.family)(nearest)?)?.modulus.frequency;
+        let axis = usize::from(ends[0][0] == ends[1][0]);
+        let start = self.place(Crossing { at: nearest, frequency }, frequency);
+        // The other coordinate stays where it is.
+        let mut fixed = [0.0; 3];
+        fixed[1 - axis] = 1.0;
+        let found = self.solve(start, fixed, frequency)?;
+        Some(self.crossing(found, frequency))
+    }
+
+    /// The curve through a crossing.
+    fn curve(&self, start: Crossing) -> Vec<Crossing> {
+        let scale = start.frequency;
+        let (mut back, closed) = self.follow(start, -1.0, scale);
+        back.reverse();
+        back.push(start);
+        if !closed {
+            back.extend(self.follow(start, 1.0, scale).0);
+        }
+        back
+    }
+
+    /// From a crossing one way to the border, or round to itself.
+    fn follow(&self, start: Crossing, way: f64, scale: f64) -> (Vec<Crossing>, bool) {
+        let mut found = Vec::new();
+        let first = self.place(start, scale);
+        let Some(mut tangent) = self.tangent(first, scale).map(|tangent| tangent.map(|x| way * x)) else {
+            return (found, false);
+        };
+        let (mut at, mut step) = (first, SHORT);
+        while found.len() < MOST_POINTS && step > SHORTEST {
+            let guess = moved(at, tangent, step);
+            let next = self.solve(guess, tangent, scale).filter(|&next| distance(next, guess) < 0.3 * step);
+            let turned = next.and_then(|next| self.tangent(next, scale).map(|turned| (next, turned)));
+            let Some((next, turned)) = turned else {
+                step /= 2.0;
+                continue;
+            };
+            let straight = dot(turned, tangent);
+            if straight.abs() < STRAIGHT {
+                step /= 2.0;
+                continue;
+            }
+            if let Some(border) = border(at, next) {
+                found.extend(self.onto(at, next, border, scale));
+                return (found, false);
+            }
+            found.push(self.crossing(next, scale));
+            if found.len() > 3 && distance(next, first) < step {
+                return (found, true);
+            }
+            tangent = turned.map(|x| straight.signum() * x);
+            (at, step) = (next, (1.3 * step).min(LONGEST));
+        }
+        (found, false)
+    }
+
+    /// The crossing on the border.
+    fn onto(&self, from: Place, to: Place, border: (usize, f64), scale: f64) -> Option<Crossing> {
+        let (axis, edge) = border;
+        let share = (edge - from[axis]) / (to[axis] - from[axis]);
+        let mut guess = [0, 1, 2].map(|i| from[i] + share * (to[i] - from[i]));
+        guess[axis] = edge;
+        let mut fixed = [0.0; 3];
+        fixed[axis] = 1.0;
+        self.solve(guess, fixed, scale).map(|place| self.crossing(place, scale))
+    }
+
+    /// Newton's method on 1 + L = 0 in the plane through `guess` that is normal to `normal`.
+    fn solve(&self, guess: Place, normal: Place, scale: f64) -> Option<Place> {
+        let mut at = guess;
+        for _ in 0..STEPS {
+            let value = self.value(at, scale)?;
+            let [across, along] = self.slopes(at, scale)?;
+            let off = dot(normal, [0, 1, 2].map(|i| at[i] - guess[i]));
+            let whole = dot(normal, cross(across, along));
+            let change = [0, 1, 2].map(|i| {
+                let sum = value.re * cross(along, normal)[i]
+                    + value.im * cross(normal, across)[i]
+                    + off * cross(across, along)[i];
+                -sum / whole
+            });
+            at = moved(at, change, 1.0);
+            let size = dot(change, change).sqrt();
+            if !size.is_finite() || size > 1.0 {
+                return None;
+            }
+            if size < SETTLED {
+                return Some(at);
+            }
+        }
+        None
+    }
+
+    /// The direction of the curve, of length 1.
+    fn tangent(&self, at: Place, scale: f64) -> Option<Place> {
+        let [across, along] = self.slopes(at, scale)?;
+        let tangent = cross(across, along);
+        let size = dot(tangent, tangent).sqrt();
+        (size > 0.0).then(|| tangent.map(|x| x / size))
+    }
+
+    /// The derivatives of the real and of the imaginary part, by central differences.
+    fn slopes(&self, at: Place, scale: f64) -> Option<[Place; 2]> {
+        let mut slopes = [[0.0; 3]; 2];
+        for i in 0..3 {
+            let [mut up, mut down] = [at, at];
+            up[i] += DIFFERENCE;
+            down[i] -= DIFFERENCE;
+            let slope = (self.value(up, scale)? - self.value(down, scale)?) / (2.0 * DIFFERENCE);
+            (slopes[0][i], slopes[1][i]) = (slope.re, slope.im);
+        }
+        Some(slopes)
+    }
+
+    /// 1 + L.
+    fn value(&self, place: Place, scale: f64) -> Option<Complex64> {
+        let Crossing { at, frequency } = self.crossing(place, scale);
+        let of = (self.family)(at)?;
+        Some(1.0 + of.at(Complex64::new(0.0, frequency)).value())
+    }
+
+    fn place(&self, of: Crossing, scale: f64) -> Place {
+        let [x, y] = [0, 1].map(|axis| (of.at[axis] - self.plane.from[axis]) / self.plane.span(axis));
+        [x, y, of.frequency / scale]
+    }
+
+    fn crossing(&self, place: Place, scale: f64) -> Crossing {
+        let at = [0, 1].map(|axis| self.plane.from[axis] + place[axis] * self.plane.span(axis));
+        Crossing { at, frequency: place[2] * scale }
+    }
+}
+
+/// The border that lies between the two: its axis and where it is.
+fn border(from: Place, to: Place) -> Option<(usize, f64)> {
+    let leaves = |axis: usize| match to[axis] {
+        x if x > 1.0 => Some((axis, 1.0)),
+        x if x < 0.0 => Some((axis, 0.0)),
+        _ => None,
+    };
+    // In a corner, the one that is met first.
+    let share = |&(axis, edge): &(usize, f64)| (edge - from[axis]) / (to[axis] - from[axis]);
+    (0..2).filter_map(leaves).min_by(|one, other| share(one).total_cmp(&share(other)))
+}
+
+fn dot(one: Place, other: Place) -> f64 {
+    (0..3).map(|i| one[i] * other[i]).sum()
+}
+
+fn cross(one: Place, other: Place) -> Place {
+    [0, 1, 2].map(|i| {
+        let [j, k] = [(i + 1) % 3, (i + 2) % 3];
+        one[j] * other[k] - one[k] * other[j]
+    })
+}
+
+fn moved(at: Place, by: Place, step: f64) -> Place {
+    [0, 1, 2].map(|i| at[i] + step * by[i])
+}
+
+fn distance(one: Place, other: Place) -> f64 {
+    let apart = moved(one, other, -1.0);
+    dot(apart, apart).sqrt()
+}
+
+/// Of a mesh, before Newton's method.
+const HALVINGS: usize = 12;
+/// Steps along a curve, by the plane.
+const SHORT: f64 = 2e-3;
+const LONGEST: f64 = 0.02;
+const SHORTEST: f64 = 1e-7;
+const MOST_POINTS: usize = 5000;
+/// The cosine of the most that a curve may turn on one step: 15 degrees.
+const STRAIGHT: f64 = 0.966;
+const STEPS: usize = 12;
+const SETTLED: f64 = 1e-11;
+const DIFFERENCE: f64 = 1e-6;

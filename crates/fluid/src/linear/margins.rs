@@ -1,0 +1,273 @@
+//! How far a loop is from the border of stability: every crossover, and the margins they give.
+//!
+//! ```text
+//! gain crossover |L(jw)| = 1:     phase margin pi + arg L, delay margin that angle / w
+//! phase crossover L(jw) < 0:      gain margin 1 / |L|
+//! modulus margin:                 min over w of |1 + L(jw)|
+//! ```
+//!
+//! (K. J. Åström and R. M. Murray, "Feedback Systems", 2nd ed., 2021, section 10.3.) With a delay the
+//! phase falls without end, and the phase crossovers are without number; but |L| falls too, and beyond
+//! the frequency where a bound of it is below the gain margin that was found nothing can be nearer.
+//! A gain margin above 1 is what the gain may grow by, one below 1 what it may shrink to: a loop
+//! round an unstable plant has both. All of them tell of stability only where the closed loop is
+//! stable, which [`super::nyquist`] says.
+
+use super::complex::{Complex64, angle, size};
+use super::loops::Loop;
+use std::f64::consts::PI;
+
+/// A frequency where |L| = 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GainCrossover {
+    /// rad/s.
+    pub frequency: f64,
+    /// The phase margin there, rad, in (-pi, pi].
+    pub phase_margin: f64,
+    /// The delay that turns L to -1 there, s.
+    pub delay_margin: f64,
+}
+
+/// A frequency where L is real and negative.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PhaseCrossover {
+    /// rad/s.
+    pub frequency: f64,
+    /// 1 / |L| there.
+    pub gain_margin: f64,
+}
+
+/// The least |1 + L|.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Closest {
+    /// rad/s.
+    pub frequency: f64,
+    /// |1 + L| there.
+    pub distance: f64,
+}
+
+/// What the loop's frequency response says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Margins {
+    /// By frequency.
+    pub gain_crossovers: Vec<GainCrossover>,
+    /// By frequency, as far as one may decide a margin.
+    pub phase_crossovers: Vec<PhaseCrossover>,
+    /// The modulus margin.
+    pub modulus: Closest,
+}
+
+impl Margins {
+    /// Of a loop; none where no bound of it says where to end.
+    pub fn of(of: &dyn Loop) -> Option<Margins> {
+        let response = |frequency: f64| of.at(Complex64::new(0.0, frequency)).value();
+        let crossing = of.reach(1.0, 0.0)?;
+        let mut found =
+            Margins { modulus: Closest { frequency: crossing, distance: 1.0 }, ..Margins::none() };
+        let mut walk = Walk::new(&response, crossing * LOWEST, of.delay());
+        let mut level = 1.0;
+        // Ever farther out, until nothing there can be nearer to -1 than what was found.
+        while let Some(end) = of.reach(level, 0.0) {
+            walk.to(end, &mut found);
+            let decided = found.gain_up().map_or(FLOOR, |margin| 1.0 / margin).max(FLOOR);
+            if level <= decided || of.band().is_some() {
+                break;
+            }
+            level = (level / 2.0).max(FLOOR);
+        }
+        if let Some(band) = of.band() {
+            found.at_the_end(band, response(band));
+        }
+        Some(found)
+    }
+
+    /// The phase margin least in size, rad; none where |L| is never 1.
+    pub fn phase(&self) -> Option<GainCrossover> {
+        let sizes = |one: &&GainCrossover, other: &&GainCrossover| {
+            one.phase_margin.abs().total_cmp(&other.phase_margin.abs())
+        };
+        self.gain_crossovers.iter().min_by(sizes).copied()
+    }
+
+    /// The least delay that is too much, s.
+    pub fn delay(&self) -> Option<f64> {
+        self.gain_crossovers.iter().map(|at| at.delay_margin).min_by(f64::total_cmp)
+    }
+
+    /// What the gain may grow by: the least margin above 1.
+    pub fn gain_up(&self) -> Option<f64> {
+        let margins = self.phase_crossovers.iter().map(|at| at.gain_margin);
+        margins.filter(|&margin| margin > 1.0).min_by(f64::total_cmp)
+    }
+
+    /// What the gain may shrink to: the greatest margin up to 1.
+    pub fn gain_down(&self) -> Option<f64> {
+        let margins = self.phase_crossovers.iter().map(|at| at.gain_margin);
+        margins.filter(|&margin| margin <= 1.0).max_by(f64::total_cmp)
+    }
+
+    fn none() -> Margins {
+        let modulus = Closest { frequency: 0.0, distance: f64::INFINITY };
+        Margins { gain_crossovers: Vec::new(), phase_crossovers: Vec::new(), modulus }
+    }
+
+    /// A sampled loop is real at pi / T, and crosses the axis there if it is negative.
+    fn at_the_end(&mut self, band: f64, value: Complex64) {
+        if value.re < 0.0
+            && self.phase_crossovers.last().is_none_or(|last| last.frequency < band * (1.0 - 1e-9))
+        {
+            self.phase_crossovers.push(PhaseCrossover { frequency: band, gain_margin: 1.0 / size(value) });
+        }
+        self.nearer(band, value);
+    }
+
+    fn nearer(&mut self, frequency: f64, value: Complex64) {
+        let distance = size(1.0 + value);
+        if distance < self.modulus.distance {
+            self.modulus = Closest { frequency, distance };
+        }
+    }
+
+    /// What happens between two neighbouring frequencies.
+    fn between(&mut self, response: &dyn Fn(f64) -> Complex64, from: Sample, to: Sample) {
+        let gain = |frequency: f64| response(frequency).norm_sqr() - 1.0;
+        if (from.value.norm_sqr() > 1.0) != (to.value.norm_sqr() > 1.0) {
+            let frequency = crossing(&gain, from.frequency, to.frequency);
+            let phase_margin = angle(-response(frequency));
+            let late = if phase_margin < 0.0 { phase_margin + 2.0 * PI } else { phase_margin };
+            let delay_margin = late / frequency;
+            self.gain_crossovers.push(GainCrossover { frequency, phase_margin, delay_margin });
+        }
+        if (from.value.im > 0.0) != (to.value.im > 0.0) {
+            let frequency = crossing(&|frequency| response(frequency).im, from.frequency, to.frequency);
+            let value = response(frequency);
+            if value.re < 0.0 {
+                self.phase_crossovers.push(PhaseCrossover { frequency, gain_margin: 1.0 / size(value) });
+            }
+        }
+    }
+}
+
+/// L at a frequency.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    frequency: f64,
+    value: Complex64,
+}
+
+/// Along the frequencies in steps so short that L is nearly straight on each.
+struct Walk<'a> {
+    response: &'a dyn Fn(f64) -> Complex64,
+    delay: f64,
+    /// The last two steps' ends.
+    before: Sample,
+    at: Sample,
+}
+
+impl<'a> Walk<'a> {
+    fn new(response: &'a dyn Fn(f64) -> Complex64, from: f64, delay: f64) -> Self {
+        let at = Sample { frequency: from, value: response(from) };
+        Walk { response, delay, before: at, at }
+    }
+
+    fn to(&mut self, end: f64, found: &mut Margins) {
+        while self.at.frequency < end {
+            let longest = (self.at.frequency * GROWTH).min(STEP / self.delay);
+            let frequency = (self.at.frequency + longest).min(end);
+            self.step(Sample { frequency, value: (self.response)(frequency) }, found, DEEPEST);
+        }
+    }
+
+    /// One step, or two where L bends.
+    fn step(&mut self, to: Sample, found: &mut Margins, depth: u32) {
+        let frequency = 0.5 * (self.at.frequency + to.frequency);
+        let middle = Sample { frequency, value: (self.response)(frequency) };
+        let bend = (middle.value - 0.5 * (self.at.value + to.value)).norm_sqr();
+        let least = [self.at, middle, to]
+            .map(|at| at.value.norm_sqr().min((1.0 + at.value).norm_sqr()))
+            .into_iter()
+            .fold(f64::INFINITY, f64::min);
+        if bend <= STRAIGHT * STRAIGHT * least || depth == 0 {
+            self.past(middle, found);
+            self.past(to, found);
+        } else {
+            self.step(middle, found, depth - 1);
+            self.step(to, found, depth - 1);
+        }
+    }
+
+    fn past(&mut self, to: Sample, found: &mut Margins) {
+        let [before, at] = [self.before, self.at];
+        found.between(self.response, at, to);
+        let distance = |of: Sample| size(1.0 + of.value);
+        if distance(at) <= distance(before) && distance(at) <= distance(to) {
+            let away = |frequency: f64| size(1.0 + (self.response)(frequency));
+            let frequency = lowest(&away, before.frequency, to.frequency);
+            found.nearer(frequency, (self.response)(frequency));
+        }
+        (self.before, self.at) = (at, to);
+    }
+}
+
+/// Where `f` changes its sign, by bisection and the secant in turn, to the last bits.
+fn crossing(f: &dyn Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
+    let (mut below, mut above) = (f(low), f(high));
+    let rising = above > below;
+    for turn in 0.. {
+        let width = high - low;
+        if width <= EXACT * high || turn > 200 {
+            break;
+        }
+        let secant = low - below * width / (above - below);
+        // A little beyond the secant's guess, so that the interval shrinks from both sides.
+        let nudged = if secant < low + 0.5 * width {
+            secant + EXACT * high / 4.0
+        } else {
+            secant - EXACT * high / 4.0
+        };
+        let guess =
+            if turn % 3 == 2 || !(nudged > low && nudged < high) { low + 0.5 * width } else { nudged };
+        let value = f(guess);
+        if (value > 0.0) == rising {
+            (high, above) = (guess, value);
+        } else {
+            (low, below) = (guess, value);
+        }
+    }
+    0.5 * (low + high)
+}
+
+/// Where `f` is lowest, by the golden section.
+fn lowest(f: &dyn Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
+    let place = |low: f64, high: f64| [high - GOLDEN * (high - low), low + GOLDEN * (high - low)];
+    let [mut one, mut other] = place(low, high);
+    let (mut at_one, mut at_other) = (f(one), f(other));
+    // A minimum is flat: half of the digits tell it apart, and its value has all of them.
+    while high - low > 1e-9 * high {
+        if at_one < at_other {
+            high = other;
+            (other, at_other) = (one, at_one);
+            one = place(low, high)[0];
+            at_one = f(one);
+        } else {
+            low = one;
+            (one, at_one) = (other, at_other);
+            other = place(low, high)[1];
+            at_other = f(other);
+        }
+    }
+    0.5 * (low + high)
+}
+
+/// The first frequency by that beyond which |L| < 1.
+const LOWEST: f64 = 1e-7;
+/// The |L| below which no margin is looked for: a gain margin of a thousand.
+const FLOOR: f64 = 1e-3;
+/// The longest step, by the frequency and by 1 / delay.
+const GROWTH: f64 = 0.3;
+const STEP: f64 = 0.7;
+/// What counts as nearly straight, seen from 0 and from -1.
+const STRAIGHT: f64 = 0.1;
+const DEEPEST: u32 = 30;
+const EXACT: f64 = 1e-14;
+const GOLDEN: f64 = 0.618_033_988_749_894_9;

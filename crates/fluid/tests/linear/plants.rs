@@ -1,0 +1,188 @@
+//! The linearised model and the sampled loop, each against another way to have it.
+
+use crate::designs::{hollot, pi};
+use sojourn_aqm::laws::pi as law;
+use sojourn_aqm::linear::{InSamples, Rational};
+use sojourn_fluid::linear::complex::{Complex64, exp, size};
+use sojourn_fluid::linear::equilibrium::{Class, Link, NoEquilibrium, Signal};
+use sojourn_fluid::linear::loops::{Asked, Continuous, Loop, Sampled, aliases};
+use sojourn_fluid::linear::margins::Margins;
+use sojourn_fluid::linear::plant::{Exact, Hollot, Outside, Plant};
+use sojourn_fluid::linear::{nyquist, roots};
+use sojourn_fluid::plant::Window;
+use sojourn_units::Span;
+
+fn class(flows: f64, law: Window) -> Class {
+    Class { flows, base_rtt: 0.2, size: 1.0, law }
+}
+
+fn link(signal: Signal, classes: Vec<Class>) -> Link {
+    Link { capacity: 3750.0, signal, unresponsive: 0.0, classes }
+}
+
+fn value(plant: &dyn Plant, s: Complex64) -> [Complex64; 2] {
+    let at = plant.at(s);
+    [at.backlog / at.below, at.flight / at.below]
+}
+
+fn near(ours: Complex64, other: Complex64) -> bool {
+    size(ours - other) < 1e-10 * size(other)
+}
+
+/// One class of marks, by Cramer's rule on the two equations as they are printed.
+#[test]
+fn one_class_is_the_two_equations() {
+    let link = link(Signal::Mark, vec![class(60.0, Window::Mgt)]);
+    let rest = link.at_backlog(172.5).unwrap();
+    let (w, r, c, n) = (rest.windows[0], rest.rtts[0], 3750.0, 60.0);
+    assert!((w - 15.375).abs() < 1e-12 && (w * w * rest.p - 2.0).abs() < 1e-12 && (r - 0.246).abs() < 1e-15);
+    let plant = Exact::new(&link, &rest);
+    for s in [Complex64::new(0.3, 2.0), Complex64::new(0.0, 0.5), Complex64::new(-1.0, 9.0)] {
+        let d = exp(-s * r);
+        let own = s + (1.0 + d) / (w * r);
+        let slow = (1.0 - d) / (c * r * r);
+        let below = own * (s + n * w / (c * r * r)) + slow * n / r;
+        let [backlog, flight] = value(&plant, s);
+        assert!(near(backlog, -d * (w * w / (2.0 * r)) * (n / r) / below), "{s}");
+        let windows = (-d * (w * w / (2.0 * r)) - slow * backlog) / own;
+        assert!(near(flight, windows * n), "{s}");
+    }
+}
+
+/// Two classes alike are one of both, and a packet twice as large on half the flows of half the windows is none of that.
+#[test]
+fn classes_add() {
+    for signal in [Signal::Mark, Signal::Drop] {
+        for law in [Window::Mgt, Window::Full] {
+            let [one, two] = [vec![class(60.0, law)], vec![class(20.0, law), class(40.0, law)]]
+                .map(|classes| link(signal, classes))
+                .map(|link| Exact::new(&link, &link.at_backlog(172.5).unwrap()));
+            let s = Complex64::new(0.1, 3.0);
+            let ([backlog, flight], [other, others]) = (value(&one, s), value(&two, s));
+            assert!(near(backlog, other) && near(flight, others), "{signal:?} {law:?}");
+        }
+    }
+}
+
+/// At low frequencies a plant is the slope of the equilibrium: dq/dp of (2), by differences.
+#[test]
+fn at_rest_the_plant_is_the_slope_of_the_equilibrium() {
+    for signal in [Signal::Mark, Signal::Drop] {
+        for law in [Window::Mgt, Window::Full] {
+            let classes = vec![class(40.0, law), Class { base_rtt: 0.05, size: 0.5, ..class(10.0, law) }];
+            let link = Link { unresponsive: 400.0, ..link(signal, classes) };
+            let rest = link.at_backlog(150.0).unwrap();
+            let slope = {
+                let backlog = |p: f64| link.on_curve(&|_| p).unwrap().backlog;
+                let step = 1e-5 * rest.p;
+                (backlog(rest.p + step) - backlog(rest.p - step)) / (2.0 * step)
+            };
+            let [dc, _] = value(&Exact::new(&link, &rest), Complex64::new(0.0, 0.0));
+            assert!((dc.re / slope - 1.0).abs() < 1e-6, "{signal:?} {law:?}: {dc} {slope}");
+        }
+    }
+}
+
+#[test]
+fn where_nothing_rests_the_limit_is_told() {
+    let told = |link: &Link| link.at_backlog(100.0).unwrap_err().to_string();
+    assert_eq!(told(&link(Signal::Mark, vec![])), "no flows: nobody answers p; legal: more than 0");
+    // mgt marks hold N sqrt 2 / R <= C only.
+    let rtt = 0.2 + 100.0 / 3750.0;
+    let most = rtt * 3750.0 / 2.0f64.sqrt();
+    assert!(link(Signal::Mark, vec![class(most * 0.9999, Window::Mgt)]).at_backlog(100.0).is_ok());
+    let error = link(Signal::Mark, vec![class(most * 1.0001, Window::Mgt)]).at_backlog(100.0);
+    assert!(matches!(error, Err(NoEquilibrium::Overload { .. })));
+    let error = link(Signal::Mark, vec![class(most * 1.5, Window::Full)]).at_backlog(100.0);
+    assert!(matches!(error, Err(NoEquilibrium::Window { window, class: 0 }) if window < 1.0), "{error:?}");
+    let flooded = Link { unresponsive: 4000.0, ..link(Signal::Mark, vec![class(1.0, Window::Mgt)]) };
+    assert_eq!(
+        told(&flooded),
+        "4000.000000 packets/s answer no mark; legal: below the link's 3750.000000 packets/s"
+    );
+    let idle = link(Signal::Mark, vec![class(1.0, Window::Mgt)]).on_curve(&|_| 0.1).unwrap_err();
+    assert!(matches!(idle, NoEquilibrium::Underload { .. }));
+}
+
+/// The sum over the aliases against partial fractions, and its own bound of what it leaves out.
+#[test]
+fn the_sum_of_aliases_is_the_closed_form() {
+    let plant = Hollot::new(hollot(0.246));
+    for period in [1.0 / 160.0, 0.05, 0.246, 0.3] {
+        for s in [Complex64::new(0.0, 0.5), Complex64::new(0.0, 3.0), Complex64::new(-0.2, 9.0)] {
+            let closed: Complex64 = plant.lags().iter().map(|lag| -lag.held(s, period)).sum();
+            let left = (-s.re).max(0.0);
+            let bound = |radius| Some(plant.bounds(Outside { radius, left })?[1]);
+            let of = |s| value(&plant, s)[0];
+            let sum = aliases(of, bound, Asked { s, period, scale: 0.0 });
+            let off = size(sum.sum - closed);
+            assert!(off <= sum.tail + 1e-12 * size(closed), "{period} {s}: {off} {}", sum.tail);
+            assert!(sum.tail < 1e-9 * size(closed), "{period} {s}: {}", sum.tail);
+        }
+    }
+}
+
+fn tustin(period: f64) -> InSamples {
+    let law::Gains { a, b } = law::design(hollot(0.246), period);
+    let transfer = Rational { numerator: vec![a, -b], denominator: vec![1.0, -1.0] };
+    InSamples { transfer, period: Span::from_seconds(period) }
+}
+
+/// A fast sampled loop is the continuous one half a period later: margins and roots tend to its.
+#[test]
+fn a_fast_sampled_loop_is_the_continuous_one() {
+    let plant = Hollot::new(hollot(0.246));
+    let whole = Margins::of(&Continuous::new(plant, pi(hollot(0.246)))).unwrap();
+    let slow = roots::rightmost(&Continuous::new(plant, pi(hollot(0.246))), 3).unwrap().roots;
+    let mut last = f64::INFINITY;
+    for period in [0.02, 0.01, 0.005] {
+        let of = Sampled::new(plant, tustin(period));
+        let margins = Margins::of(&of).unwrap();
+        // The hold is a delay of T / 2 and Tustin's PI none: the delay margin falls by that.
+        let lost = whole.delay().unwrap() - margins.delay().unwrap();
+        assert!((lost / (period / 2.0) - 1.0).abs() < 0.02, "{period} {lost}");
+        let found = roots::rightmost(&of, 3).unwrap().roots;
+        let off = (0..3).map(|i| size(found[i] - slow[i])).fold(0.0, f64::max);
+        assert!(off < 0.7 * last, "{period} {found:?}");
+        last = off;
+        assert_eq!(nyquist::count(&of).unwrap().closed, 0);
+    }
+}
+
+/// With the gain a hair above the gain margin there are roots on the right, a hair below none; and the roots on the
+/// right are as many as the criterion counts.
+#[test]
+fn the_gain_margin_is_where_roots_cross() {
+    let exact = |signal| {
+        let link = link(
+            signal,
+            vec![class(40.0, Window::Mgt), Class { base_rtt: 0.1, ..class(15.0, Window::Full) }],
+        );
+        Exact::new(&link, &link.at_backlog(172.5).unwrap())
+    };
+    let law = || pi(hollot(0.246));
+    let loops: Vec<Box<dyn Loop>> = vec![
+        Box::new(Continuous::new(Hollot::new(hollot(0.246)), law())),
+        Box::new(Continuous::new(exact(Signal::Mark), law())),
+        Box::new(Continuous::new(exact(Signal::Drop), law())),
+        Box::new(Sampled::new(Hollot::new(hollot(0.246)), tustin(0.05))),
+        Box::new(Sampled::new(exact(Signal::Mark), tustin(0.05))),
+        Box::new(Sampled::new(exact(Signal::Drop), tustin(0.05))),
+    ];
+    for (index, of) in loops.iter().enumerate() {
+        let margin = Margins::of(of).unwrap().gain_up().unwrap();
+        for (gain, unstable) in [(margin * (1.0 - 1e-6), 0), (margin * (1.0 + 1e-6), 2), (margin * 20.0, -1)]
+        {
+            let of = sojourn_fluid::linear::loops::Scaled { inner: of, gain };
+            let count = nyquist::count(&of).unwrap().closed;
+            assert!(unstable < 0 || count == unstable, "{index} {gain} {count}");
+            let found = roots::rightmost(&of, count as usize + 1).unwrap().roots;
+            let right: i64 =
+                found.iter().filter(|s| s.re > 0.0).map(|s| if s.im > 0.0 { 2 } else { 1 }).sum();
+            let folded = found
+                .iter()
+                .filter(|s| s.re > 0.0 && of.band().is_some_and(|band| s.im > band * (1.0 - 1e-9)));
+            assert_eq!(right - folded.count() as i64, count, "{index} {gain} {found:?}");
+        }
+    }
+}

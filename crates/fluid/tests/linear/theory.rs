@@ -1,0 +1,57 @@
+//! Roots and counts against closed forms that need none of this.
+
+use crate::designs::{cpc, hollot, pi, small};
+use crate::reference;
+use sojourn_aqm::laws::cpc::Form;
+use sojourn_fluid::linear::complex::{Complex64, exp, size};
+use sojourn_fluid::linear::loops::Continuous;
+use sojourn_fluid::linear::nyquist;
+use sojourn_fluid::linear::plant::Hollot;
+use sojourn_fluid::linear::roots::{self, Rectangle};
+use std::f64::consts::{E, PI};
+
+#[test]
+fn the_poles_of_pi_and_of_cpc_are_the_references() {
+    let of = Continuous::new(Hollot::new(hollot(0.246)), pi(hollot(0.246)));
+    let found = roots::rightmost(&of, 5).unwrap().roots;
+    let [one, two, three, pair] = found[..4] else { panic!("{found:?}") };
+    // As many digits as are told.
+    for (root, real, digits) in
+        [(one, -0.52879, 5e-6), (two, -0.81505, 5e-6), (three, -2.44804, 5e-6), (pair, -24.175, 5e-4)]
+    {
+        assert!((root.re - real).abs() < digits, "{found:?}");
+    }
+    assert!((pair.im - 18.435).abs() < 5e-4, "{pair}");
+
+    for (network, name) in [(hollot(0.246), "hollot"), (small(), "small")] {
+        for (form, variant) in [(Form::Paper, "paper"), (Form::DelayAware, "da")] {
+            let of = Continuous::outer(Hollot::new(network), cpc(network, form));
+            let found = roots::rightmost(&of, 4).unwrap().roots;
+            let both = |root: Complex64| [root.re, root.re];
+            let ours = [both(found[1]), both(found[0])].concat();
+            reference::hold(&format!("cpc.{name}.{variant}.poles_re"), &ours);
+            assert_eq!(nyquist::count(&of).unwrap().closed, 0);
+        }
+    }
+}
+
+/// s + k e^(-s) = 0 has the roots W_j(-k), one for each branch of Lambert's W: with s = x + i y, k e^-x sin y = y has
+/// one in each 2 j pi < y < (2 j + 1) pi, that of j = 0 only where k > 1/e; else two are real.
+#[test]
+fn each_branch_of_lambert_w_is_found_once() {
+    for k in [0.1, 0.367, 0.369, 1.0, 1.57, 1.58, 20.0] {
+        let f = |s: Complex64| s + k * exp(-s);
+        let area = Rectangle { from: Complex64::new(-9.0, -0.01), to: Complex64::new(4.0, 31.0 * PI) };
+        let found = roots::zeros(&f, area, 1.0).unwrap();
+        assert!(found.iter().all(|&s| size(f(s)) < 1e-11), "{k} {found:?}");
+        let branch = |j: f64| {
+            found.iter().filter(|s| s.im > 2.0 * j * PI + 1e-9 && s.im < (2.0 * j + 1.0) * PI).count()
+        };
+        let complex = k > 1.0 / E;
+        assert_eq!(branch(0.0), usize::from(complex), "{k} {found:?}");
+        assert!((1..=15).all(|j| branch(f64::from(j)) == 1), "{k} {found:?}");
+        assert_eq!(found.len(), if complex { 16 } else { 17 }, "{k} {found:?}");
+        // Stable just where k < pi / 2 (Hayes).
+        assert_eq!(found.iter().all(|s| s.re < 0.0), k < PI / 2.0);
+    }
+}
