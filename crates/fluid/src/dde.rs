@@ -50,8 +50,8 @@ pub struct Integrator<S> {
     t: f64,
     y: Vec<f64>,
     past: History,
-    /// f at the present, where it is known.
-    slope: Option<Vec<f64>>,
+    /// Whether f at the present is known: as it was at the end of the last step.
+    is_known: bool,
     scratch: Scratch,
 }
 
@@ -65,19 +65,23 @@ pub struct History {
     /// Number of the oldest step that is kept, and of the next one to come.
     first: usize,
     next: usize,
-    /// A ring of steps: t, h, then values and slopes at the beginning, then those at the end.
-    ring: Vec<f64>,
-    /// Steps that the ring holds; a power of two.
+    /// Rings: when each step begins and how long it is, and what it is made of, value by value.
+    times: Vec<[f64; 2]>,
+    parts: Vec<Parts>,
+    /// Steps that the rings hold; a power of two.
     capacity: usize,
 }
+
+/// A value in a step: the value and its slope at the beginning, and at the end.
+type Parts = [f64; 4];
 
 /// A time in the past, found.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'a> {
-    /// The step's values and slopes; none before the start.
-    step: &'a [f64],
+    /// The step's values; none before the start.
+    parts: &'a [Parts],
     before: &'a [f64],
-    weights: [f64; 4],
+    weights: Parts,
 }
 
 /// One step.
@@ -87,7 +91,7 @@ pub struct Step<'a> {
     pub t: f64,
     /// Its length.
     pub length: f64,
-    values: &'a [f64],
+    parts: &'a [Parts],
 }
 
 #[derive(Clone, Debug)]
@@ -109,7 +113,7 @@ impl<S: System> Integrator<S> {
             t: start,
             past: History::new(start, y.clone()),
             y,
-            slope: None,
+            is_known: false,
             scratch: Scratch {
                 k: std::array::from_fn(|_| zeros()),
                 stage: zeros(),
@@ -147,7 +151,7 @@ impl<S: System> Integrator<S> {
     /// Lets something happen to the system from outside; its values may jump.
     pub fn change(&mut self, what: impl FnOnce(&mut S, &mut [f64])) {
         what(&mut self.system, &mut self.y);
-        self.slope = None;
+        self.is_known = false;
     }
 
     fn step_to(&mut self, target: f64) {
@@ -166,7 +170,7 @@ impl<S: System> Integrator<S> {
                 self.take(self.t + share * length);
             }
             self.system.strike(event, self.t, &mut self.y, &self.past);
-            self.slope = None;
+            self.is_known = false;
         }
         // More events in a step than anybody looks at: go on without them.
         self.begin();
@@ -175,9 +179,9 @@ impl<S: System> Integrator<S> {
     }
 
     fn begin(&mut self) {
-        let first = &mut self.scratch.k[0];
-        if let Some(slope) = &self.slope {
-            first.copy_from_slice(slope);
+        let Scratch { k: [first, ..], end_slope, .. } = &mut self.scratch;
+        if self.is_known {
+            first.copy_from_slice(end_slope);
         } else {
             self.system.jumped(self.t, &self.y, &self.past);
             self.system.slope(self.t, &self.y, &self.past, first);
@@ -254,46 +258,43 @@ impl<S: System> Integrator<S> {
 
     /// Takes the step that was tried, which ends at `end`.
     fn take(&mut self, end: f64) {
-        let scratch = &self.scratch;
-        let begins = (self.t, self.y.as_slice(), scratch.k[0].as_slice());
-        self.past.push(begins, (end, &scratch.end, &scratch.end_slope));
-        self.t = end;
-        self.y.copy_from_slice(&scratch.end);
-        match &mut self.slope {
-            Some(slope) => slope.copy_from_slice(&scratch.end_slope),
-            None => self.slope = Some(scratch.end_slope.clone()),
-        }
         if self.past.is_full() {
             self.past.forget(self.system.reach(self.t, &self.y));
         }
+        let Scratch { k: [first, ..], end: values, end_slope, .. } = &self.scratch;
+        let parts = self.past.push(self.t, end - self.t).iter_mut();
+        let begin = self.y.iter().zip(first);
+        for ((parts, (y0, f0)), (y1, f1)) in parts.zip(begin).zip(values.iter().zip(end_slope)) {
+            *parts = [*y0, *f0, *y1, *f1];
+        }
+        self.t = end;
+        self.y.copy_from_slice(values);
+        self.is_known = true;
         self.system.stepped(&self.past);
     }
 }
 
 impl History {
     fn new(start: f64, before: Vec<f64>) -> History {
-        let width = before.len();
-        let capacity = 64;
-        let ring = vec![0.0; capacity * History::stride(width)];
-        History { width, start, before, first: 0, next: 0, ring, capacity }
+        let (width, capacity) = (before.len(), 64);
+        let (times, parts) = (vec![[0.0; 2]; capacity], vec![[0.0; 4]; capacity * width]);
+        History { width, start, before, first: 0, next: 0, times, parts, capacity }
     }
 
     /// The values at `t`: those of the start before it, and beyond the last step on its tangent. `hint` is the number of
     /// the step that was found last; the next one is near.
+    #[inline]
     pub fn at(&self, t: f64, hint: &mut usize) -> Moment<'_> {
-        let before = Moment { step: &[], before: &self.before, weights: [1.0, 0.0, 0.0, 0.0] };
         if t <= self.start || self.next == 0 {
-            return before;
+            return Moment { parts: &[], before: &self.before, weights: [1.0, 0.0, 0.0, 0.0] };
         }
-        *hint = self.find(t, *hint);
-        let step = self.step(*hint);
-        let share = (t - step.t) / step.length;
-        let weights = if share > 1.0 {
-            [0.0, 0.0, 1.0, t - step.t - step.length]
-        } else {
-            hermite(share.max(0.0), step.length)
-        };
-        Moment { step: step.values, weights, ..before }
+        let number = self.find(t, *hint);
+        *hint = number;
+        let Step { t: begin, length, parts } = self.step(number);
+        let share = (t - begin) / length;
+        let weights =
+            if share > 1.0 { [0.0, 0.0, 1.0, t - begin - length] } else { hermite(share.max(0.0), length) };
+        Moment { parts, before: &self.before, weights }
     }
 
     /// The number of the last step at whose beginning `is_past` does not hold yet; None where no step is kept or it
@@ -325,38 +326,37 @@ impl History {
         self.step(self.next - 1)
     }
 
+    /// A step that is kept, by its number.
+    #[inline]
+    pub fn step(&self, number: usize) -> Step<'_> {
+        let place = number & (self.capacity - 1);
+        let [t, length] = self.times[place];
+        Step { t, length, parts: &self.parts[place * self.width..(place + 1) * self.width] }
+    }
+
     /// The number of the step in which `t` lies, or of the nearest one.
+    #[inline]
     fn find(&self, t: f64, hint: usize) -> usize {
+        let begin = |number: usize| self.times[number & (self.capacity - 1)][0];
         let mut number = hint.clamp(self.first, self.next - 1);
-        while number > self.first && t < self.step(number).t {
+        while number > self.first && t < begin(number) {
             number -= 1;
         }
-        while number + 1 < self.next && t > self.step(number + 1).t {
+        while number + 1 < self.next && t > begin(number + 1) {
             number += 1;
         }
         number
     }
 
-    /// A step that is kept, by its number.
-    pub fn step(&self, number: usize) -> Step<'_> {
-        let stride = History::stride(self.width);
-        let place = (number & (self.capacity - 1)) * stride;
-        let row = &self.ring[place..place + stride];
-        Step { t: row[0], length: row[1], values: &row[2..] }
-    }
-
-    fn push(&mut self, from: (f64, &[f64], &[f64]), to: (f64, &[f64], &[f64])) {
+    /// Takes in a step that begins at `t`, and gives its values to be filled.
+    fn push(&mut self, t: f64, length: f64) -> &mut [Parts] {
         if self.is_full() {
             self.grow();
         }
-        let (width, stride) = (self.width, History::stride(self.width));
-        let place = (self.next & (self.capacity - 1)) * stride;
-        let row = &mut self.ring[place..place + stride];
-        (row[0], row[1]) = (from.0, to.0 - from.0);
-        for (part, values) in row[2..].chunks_exact_mut(width).zip([from.1, from.2, to.1, to.2]) {
-            part.copy_from_slice(values);
-        }
+        let place = self.next & (self.capacity - 1);
         self.next += 1;
+        self.times[place] = [t, length];
+        &mut self.parts[place * self.width..(place + 1) * self.width]
     }
 
     /// Whether the next step needs more room, unless old ones go.
@@ -366,14 +366,15 @@ impl History {
 
     /// Makes room for twice as many steps.
     fn grow(&mut self) {
-        let stride = History::stride(self.width);
-        let mut ring = vec![0.0; 2 * self.capacity * stride];
+        let (width, more) = (self.width, 2 * self.capacity);
+        let (mut times, mut parts) = (vec![[0.0; 2]; more], vec![[0.0; 4]; more * width]);
         for number in self.first..self.next {
-            let (from, to) = (number & (self.capacity - 1), number & (2 * self.capacity - 1));
-            let row = &self.ring[from * stride..(from + 1) * stride];
-            ring[to * stride..(to + 1) * stride].copy_from_slice(row);
+            let (from, to) = (number & (self.capacity - 1), number & (more - 1));
+            times[to] = self.times[from];
+            parts[to * width..(to + 1) * width]
+                .copy_from_slice(&self.parts[from * width..(from + 1) * width]);
         }
-        (self.ring, self.capacity) = (ring, 2 * self.capacity);
+        (self.times, self.parts, self.capacity) = (times, parts, more);
     }
 
     /// Forgets the steps that end before `reach`.
@@ -382,20 +383,13 @@ impl History {
             self.first += 1;
         }
     }
-
-    fn stride(width: usize) -> usize {
-        2 + 4 * width
-    }
 }
 
 impl Moment<'_> {
     /// A value then.
+    #[inline]
     pub fn value(&self, place: usize) -> f64 {
-        if self.step.is_empty() {
-            return self.before[place];
-        }
-        let width = self.step.len() / 4;
-        let [y0, f0, y1, f1] = [0, 1, 2, 3].map(|part| self.step[part * width + place]);
+        let Some([y0, f0, y1, f1]) = self.parts.get(place) else { return self.before[place] };
         let [a, b, c, d] = self.weights;
         a * y0 + b * f0 + c * y1 + d * f1
     }
@@ -404,14 +398,13 @@ impl Moment<'_> {
 impl Step<'_> {
     /// A value at the beginning and at the end.
     pub fn ends(&self, place: usize) -> [f64; 2] {
-        let width = self.values.len() / 4;
-        [self.values[place], self.values[2 * width + place]]
+        let [begin, _, end, _] = self.parts[place];
+        [begin, end]
     }
 
     /// A value in the middle.
     pub fn middle(&self, place: usize) -> f64 {
-        let width = self.values.len() / 4;
-        let [y0, f0, y1, f1] = [0, 1, 2, 3].map(|part| self.values[part * width + place]);
+        let [y0, f0, y1, f1] = self.parts[place];
         f64::midpoint(y0, y1) + self.length / 8.0 * (f0 - f1)
     }
 }
