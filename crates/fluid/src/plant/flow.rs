@@ -57,7 +57,6 @@ impl Flow {
 impl Plant {
     /// Computes what flows at `t`.
     pub(super) fn flow_at(&mut self, t: f64, y: &[f64], past: &History) {
-        self.flow.links.fill(AtLink::default());
         let classes = self.classes.len();
         for class in 0..classes {
             let of = &self.classes[class];
@@ -75,14 +74,16 @@ impl Plant {
         }
     }
 
+    #[inline]
     /// A class comes to a link at `rate`, packets/s of its own; gives what leaves.
     fn through(&mut self, number: usize, rate: f64, state: (&[f64], &History)) -> f64 {
         let hop = &self.hops[number];
         let (link, to) = (&self.links[hop.link], &mut self.flow.links[hop.link]);
         let (admitted, marked) = if hop.ecn { (rate, link.p * rate) } else { (rate - link.p * rate, 0.0) };
-        to.offered += hop.size * rate;
-        to.admitted += hop.size * admitted;
-        to.marked += hop.size * marked;
+        let before = if hop.is_first { AtLink::default() } else { *to };
+        to.offered = before.offered + hop.size * rate;
+        to.admitted = before.admitted + hop.size * admitted;
+        to.marked = before.marked + hop.size * marked;
         let leaving = match (link.mode, hop.sum) {
             (Mode::Empty, _) => admitted,
             (_, None) => link.capacity() * hop.per_size,

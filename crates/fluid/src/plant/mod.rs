@@ -122,6 +122,8 @@ struct Hop {
     /// Packets of the link's mean size in one of the class.
     size: f64,
     per_size: f64,
+    /// The first that comes to its link.
+    is_first: bool,
     ecn: bool,
     /// Where the sum of what it brought stands, where the link tells classes apart.
     sum: Option<usize>,
@@ -183,7 +185,8 @@ impl Plant {
                 width += usize::from(sum.is_some());
                 let size = of.packet / links[*link].packet;
                 let hop = Hop { class: number, link: *link, size, per_size: 1.0 / size, ..Hop::default() };
-                hops.push(Hop { ecn: of.ecn, sum, ..hop });
+                let is_first = hops.iter().all(|hop: &Hop| hop.link != *link);
+                hops.push(Hop { is_first, ecn: of.ecn, sum, ..hop });
             }
             let Class { sender, flows, base_rtt, loss, route, back, .. } = of;
             let waits = [route, back].concat();
@@ -337,7 +340,9 @@ impl System for Plant {
         for ((link, flow), out) in self.links.iter().zip(&self.flow.links).zip(&mut out[classes..]) {
             *out = if link.mode == Mode::Busy { flow.admitted - link.capacity() } else { 0.0 };
         }
-        for (hop, flow) in self.hops.iter().zip(&self.flow.hops) {
+        // Where no link tells classes apart there are no sums.
+        let sums = if out.len() > classes + self.links.len() { &self.hops[..] } else { &[] };
+        for (hop, flow) in sums.iter().zip(&self.flow.hops) {
             let Some(sum) = hop.sum else { continue };
             let link = &self.links[hop.link];
             let full = link.mode == Mode::Full;

@@ -71,7 +71,7 @@ impl Signals {
     /// The share that the full buffer lost at `t`.
     #[inline]
     pub(crate) fn lost(&self, t: f64) -> f64 {
-        if self.lost.back().is_none_or(|last| last.to < t) {
+        if self.lost.is_empty() || self.lost.back().is_some_and(|last| last.to < t) {
             return 0.0;
         }
         let place = self.lost.partition_point(|lost| lost.to < t);
