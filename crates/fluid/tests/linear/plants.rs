@@ -50,7 +50,7 @@ fn one_class_is_the_two_equations() {
     }
 }
 
-/// Two classes alike are one of both, and a packet twice as large on half the flows of half the windows is none of that.
+/// Two classes that are alike are one of both.
 #[test]
 fn classes_add() {
     for signal in [Signal::Mark, Signal::Drop] {
