@@ -48,18 +48,18 @@ fn main() {
 }
 
 fn told(name: &str, of: &dyn Loop) {
-    let margins = microseconds(|| drop(black_box(Margins::of(of))));
-    let count = microseconds(|| drop(black_box(nyquist::count(of))));
-    let roots = microseconds(|| drop(black_box(roots::rightmost(of, 4))));
+    let margins = microseconds(|| Margins::of(of));
+    let count = microseconds(|| nyquist::count(of));
+    let roots = microseconds(|| roots::rightmost(of, 4));
     println!("{name}: margins {margins:.0} us, count {count:.0} us, four roots {roots:.0} us");
 }
 
 /// The mean over a tenth of a second.
-fn microseconds(work: impl Fn()) -> f64 {
+fn microseconds<T>(work: impl Fn() -> T) -> f64 {
     let begun = Instant::now();
     let mut times = 0;
     while begun.elapsed().as_secs_f64() < 0.1 {
-        work();
+        black_box(work());
         times += 1;
     }
     begun.elapsed().as_secs_f64() / f64::from(times) * 1e6

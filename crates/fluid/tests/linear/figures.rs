@@ -6,6 +6,7 @@ use sojourn_aqm::laws::cpc::Form;
 use sojourn_aqm::linear::Rational;
 use sojourn_fluid::linear::loops::{Continuous, Loop};
 use sojourn_fluid::linear::margins::Margins;
+use sojourn_fluid::linear::nyquist;
 use sojourn_fluid::linear::plant::Hollot;
 
 /// Crossover, phase margin in degrees, gain margin, delay margin.
@@ -71,4 +72,30 @@ fn red_and_rem() {
         Rational { numerator: vec![(a - b) / period, f64::midpoint(a, b)], denominator: vec![0.0, 1.0] };
     let [_, phase, _, _] = told(&Continuous::new(Hollot::new(network), rem));
     assert!((phase + 4.4).abs() < 0.05, "{phase}");
+}
+
+/// Ryu's and Rump's PID: with their factor of 0.05 it has margins, with the misprinted K_D hardly any gain margin, and
+/// without the factor the delay makes it unstable.
+#[test]
+fn pid_of_ryu() {
+    let network = hollot(0.246);
+    let pid = |scale: f64, derivative: f64| {
+        let law = Rational {
+            numerator: vec![6.22962e-4 * scale, 1.23759e-3 * scale, derivative],
+            denominator: vec![0.0, 1.0],
+        };
+        Continuous::new(Hollot::new(network), law)
+    };
+    let [crossover, phase, gain, delay] = told(&pid(0.05, 0.05 * 1.01236e-4));
+    assert!((phase - 53.8).abs() < 0.05 && (gain - 3.65).abs() < 5e-3, "{phase} {gain}");
+    // |L| = 1 solved by bisection in Python.
+    assert!(
+        (crossover - 1.602_202_125_6).abs() < 1e-9 && (delay - 0.585_996_845_2).abs() < 1e-9,
+        "{crossover} {delay}"
+    );
+    let [_, phase, gain, _] = told(&pid(0.05, 5.1e-5));
+    assert!((phase - 62.0).abs() < 0.5 && (gain - 1.49).abs() < 5e-3, "{phase} {gain}");
+    let [_, phase, _, _] = told(&pid(1.0, 1.01236e-4));
+    assert!((phase + 139.37).abs() < 5e-3, "by the same bisection: {phase}");
+    assert!(nyquist::count(&pid(1.0, 1.01236e-4)).unwrap().closed > 0);
 }

@@ -1,6 +1,7 @@
 //! The linearised model and the sampled loop, each against another way to have it.
 
 use crate::designs::{hollot, pi};
+use sojourn_aqm::Network;
 use sojourn_aqm::laws::pi as law;
 use sojourn_aqm::linear::{InSamples, Rational};
 use sojourn_fluid::linear::complex::{Complex64, exp, size};
@@ -49,7 +50,7 @@ fn one_class_is_the_two_equations() {
     }
 }
 
-/// Two classes alike are one of both, and a packet twice as large on half the flows of half the windows is none of that.
+/// Two classes that are alike are one of both.
 #[test]
 fn classes_add() {
     for signal in [Signal::Mark, Signal::Drop] {
@@ -184,5 +185,21 @@ fn the_gain_margin_is_where_roots_cross() {
                 .filter(|s| s.re > 0.0 && of.band().is_some_and(|band| s.im > band * (1.0 - 1e-9)));
             assert_eq!(right - folded.count() as i64, count, "{index} {gain} {found:?}");
         }
+    }
+}
+
+/// ARM-PFC's difference equation of the textbook plant behind a hold, five periods of delay: y(k+1) = -n_1 y(k) -
+/// n_2 y(k-1) + m_1 u(k-5) + m_2 u(k-6), its coefficients as they were computed elsewhere.
+#[test]
+fn behind_a_hold_the_plant_is_arm_pfcs_difference_equation() {
+    let plant = Hollot::new(Network { flows: 100.0, capacity: 1250.0, rtt: 0.28 });
+    let unit = Rational { numerator: vec![1.0], denominator: vec![1.0] };
+    let of = Sampled::new(plant, InSamples { transfer: unit, period: Span::from_millis(56) });
+    let [n_1, n_2, m_1, m_2] = [-1.7107338145, 0.7303103383, -11.0408777855, -9.9427085771];
+    for s in [Complex64::new(0.0, 0.0), Complex64::new(0.0, 2.0), Complex64::new(-1.0, 40.0)] {
+        let zeta = exp(-s * 0.056);
+        let late = exp(-s * (0.056 * 5.0));
+        let theirs = late * zeta * (m_1 + zeta * m_2) / (1.0 + zeta * (n_1 + zeta * n_2));
+        assert!(size(of.held(s) / theirs - 1.0) < 1e-7, "{s}: {} {theirs}", of.held(s));
     }
 }
