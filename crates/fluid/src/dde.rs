@@ -232,6 +232,9 @@ impl<S: System> Integrator<S> {
         for _ in 0..MOST_TRIALS {
             let middle = low + (high - low) * at_low / (at_low - at_high);
             let value = self.guard_at(event, middle, h);
+            if value == 0.0 {
+                return middle;
+            }
             if value < 0.0 {
                 (high, at_high) = (middle, value);
                 at_low /= 2.0;
@@ -239,7 +242,7 @@ impl<S: System> Integrator<S> {
                 (low, at_low) = (middle, value);
                 at_high /= 2.0;
             }
-            if high - low < SHORTEST || value == 0.0 {
+            if high - low < SHORTEST {
                 break;
             }
         }
@@ -501,6 +504,37 @@ mod tests {
         fn strike(&mut self, _event: usize, t: f64, y: &mut [f64], _past: &History) {
             self.impacts.push(t);
             (y[0], y[1]) = (0.0, -y[1] / 2.0);
+        }
+    }
+
+    #[test]
+    fn an_event_that_the_first_trial_meets_to_the_last_bit_is_met_there() {
+        // Without weight it comes down on a straight line: half of the step, a binary fraction.
+        let mut run = Integrator::new(Falling { met: Vec::new() }, 0.0, vec![0.25]);
+        run.advance(0.5, 0.5);
+        assert_eq!(run.system.met, [0.25]);
+    }
+
+    /// y' = -1; what happens at 0 happens once.
+    struct Falling {
+        met: Vec<f64>,
+    }
+
+    impl System for Falling {
+        fn width(&self) -> usize {
+            1
+        }
+        fn slope(&mut self, _t: f64, _y: &[f64], _past: &History, out: &mut [f64]) {
+            out[0] = -1.0;
+        }
+        fn guards(&self) -> usize {
+            1
+        }
+        fn guard(&mut self, _event: usize, _t: f64, y: &[f64], _past: &History) -> f64 {
+            if self.met.is_empty() { y[0] } else { 1.0 }
+        }
+        fn strike(&mut self, _event: usize, t: f64, _y: &mut [f64], _past: &History) {
+            self.met.push(t);
         }
     }
 
