@@ -5,3 +5,4 @@ pub mod host;
 pub mod linear;
 pub mod plant;
 pub mod sqm;
+pub mod twins;
