@@ -38,7 +38,7 @@ def shown(law: str, pictures: Path, static: str) -> str:
 
 
 def _table(result: sj.Result) -> str:
-    rows = [[column.long, *(cell(result, disc, column) for disc in result.discs)] for column in COLUMNS]
+    rows = [[column.long, *(cell(result, arm, column) for arm in result.arms)] for column in COLUMNS]
     lines = [
         ["", *result.discs],
         ["---", *["---:"] * len(result.discs)],

@@ -374,13 +374,17 @@ def run(
     seed: int,
     ticket: Ticket,
     laws: Sequence[object] = ...,
+    plant: str = "packet",
 ) -> Run:
-    """Run the packet plant once, without the interpreter's lock.
+    """Run a plant once, packet or fluid, without the interpreter's lock.
 
     `laws` are a run's own `sojourn.Law`s or `sojourn.Controller`s, one for each of the scenario's sites,
     in the place of its own; the lock is taken when they are asked, and for the scenario's congestion
     controls in Python. Raises `Cancelled`, and `LawError` when one of them fails.
     """
+
+def check_fluid(scenario: Scenario) -> None:
+    """Raise `ScenarioError` where the fluid plant has no model of the scenario."""
 
 def check_cc(cc: object) -> None:
     """Raise `ValueError` with one line when what a run reads from a congestion control is not legal."""

@@ -310,7 +310,7 @@ def test_the_page_has_a_part_a_link_with_its_classes(chain, page):
         assert len(charts) == 7 + len(view.classes)
         for column in words.class_columns(view):
             for one in view.classes:
-                mean = words.cell(view, "tail_drop", column, one).partition(" ± ")[0]
+                mean = words.cell(view, view.arms[0], column, one).partition(" ± ")[0]
                 assert not mean or f">{mean}<" in part
     names = re.findall(r'id="([^"]+)"', page)
     assert len(names) == len(set(names)), "no id stands twice"

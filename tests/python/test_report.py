@@ -9,6 +9,7 @@ import warnings
 from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import matplotlib
@@ -86,11 +87,11 @@ def with_series(result, more):
 
 
 def test_28_laws_differ_in_colour_or_dash():
-    looks = {(style.colour(place), style.pattern(place)) for place in range(28)}
-    assert len(looks) == 28
-    assert len({style.colour(place) for place in range(7)}) == 7
-    for place in range(27):
-        assert style.pattern(place) != style.pattern(place + 1), "neighbours differ without colour too"
+    looks = [style.Look(place) for place in range(28)]
+    assert len({(look.colour, look.pattern) for look in looks}) == 28
+    assert len({look.colour for look in looks}) == 7
+    for one, next_one in pairwise(looks):
+        assert one.pattern != next_one.pattern, "neighbours differ without colour too"
 
 
 def test_many_long_names_leave_the_picture_its_room(made):
@@ -151,7 +152,9 @@ def test_the_line_is_the_mean_of_the_seeds_and_the_band_their_range(made):
     found = bands.over_time(made, "queue_packets", 10)[0]
     step = bands.step_s(made, 10)
     table = made.series.filter(
-        (pl.col("name") == "queue_packets") & (pl.col("disc") == found.disc) & (pl.col("time") < step + 1e-9)
+        (pl.col("name") == "queue_packets")
+        & (pl.col("disc") == found.arm.disc)
+        & (pl.col("time") < step + 1e-9)
     )
     means = table.group_by("seed").agg(pl.col("value").mean())["value"]
     assert found.mean[0] == pytest.approx(means.mean())
@@ -264,8 +267,8 @@ def test_the_page_shows_the_table_the_command_and_the_scenario(page, made):
     text = " ".join(" ".join(Page(page).words).split())
     assert "Eight flows on a small link" in text
     assert "8 long flows (newreno, with ECN, packets of 1000 B) share a link of 2 Mbit/s" in text
-    for disc in made.discs:
-        mean, _, half = words.cell(made, disc, words.QUEUE).partition(" ± ")
+    for arm in made.arms:
+        mean, _, half = words.cell(made, arm, words.QUEUE).partition(" ± ")
         assert mean in text
         assert f"± {half}" in text
     for section in ("network", "summary", "differences", "queue", "delay", "marks", "use", "repeat"):
@@ -282,7 +285,7 @@ def test_differences_are_paired_by_seed(made, page):
     other, first = (made.values(disc, "queue_mean_packets") for disc in reversed(made.discs))
     paired = ttest_rel(list(other.values()), list(first.values()))
     interval = paired.confidence_interval(0.95)
-    found = words.difference_to(made, made.discs[1], made.discs[0], words.QUEUE)
+    found = words.difference_to(made, made.arms[1], made.discs[0], words.QUEUE)
     assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
     text = page[page.index('id="differences"') : page.index('id="queue"')]
     mean, _, half = words.with_half(found).partition(" ± ")
@@ -307,8 +310,8 @@ def test_intervals_end_where_the_metric_does():
     wide = columns(0.02, 0.0, 0.99)
     wide |= {"utilization": [0.9, 0.99, 0.999], "drop_ratio": [0.0, 0.0, 0.02]}
     result = invented({"red": wide, "pi": columns(0.02, 0.01)})
-    assert words.scaled(result, "red", words.UTILIZATION).high > 100
-    assert words.scaled(result, "red", words.DROPS).low < 0
+    assert words.scaled(result, result.arms[0], words.UTILIZATION).high > 100
+    assert words.scaled(result, result.arms[0], words.DROPS).low < 0
     assert result.plot.summary("utilization").get_xlim()[1] == 100
     assert result.plot.summary("drop_ratio").get_xlim()[0] == 0
     assert result.plot.differences("utilization", baseline="pi").get_xlim()[0] < 0

@@ -387,11 +387,11 @@ def test_a_failing_run_names_itself_and_keeps_the_others(scenario, monkeypatch):
 
     real, lock = _core.run, threading.Lock()
 
-    def run(one, seed, ticket):
+    def run(one, seed, ticket, **more):
         if seed == 2:
             with lock:
                 raise RuntimeError("the queue\nburst")
-        return real(one, seed, ticket)
+        return real(one, seed, ticket, **more)
 
     monkeypatch.setattr(_core, "run", run)
     with pytest.raises(sj.RunFailed, match="tail_drop, seed 2: the run failed: the queue burst") as caught:
@@ -405,7 +405,7 @@ def test_the_failure_told_is_the_first_in_order_not_in_time(scenario, monkeypatc
 
     real, last = _core.run, threading.Event()
 
-    def run(one, seed, ticket):
+    def run(one, seed, ticket, **more):
         if seed == 3:
             last.set()
             raise RuntimeError("late in order, early in time")
@@ -413,7 +413,7 @@ def test_the_failure_told_is_the_first_in_order_not_in_time(scenario, monkeypatc
         time.sleep(0.3)  # Long enough for the failure of the third to be noticed.
         if seed == 2:
             raise RuntimeError("early in order")
-        return real(one, seed, ticket)
+        return real(one, seed, ticket, **more)
 
     monkeypatch.setattr(_core, "run", run)
     with pytest.raises(sj.RunFailed, match="tail_drop, seed 2: the run failed: early in order") as caught:

@@ -111,10 +111,6 @@ const PACKET: f64 = 1000.0;
 /// Packets.
 const PULSE: f64 = 0.02;
 const PERIODS: usize = 60;
-/// w T of a slow loop, with its cosine and sine.
-const TURN: f64 = 0.05;
-const COS: f64 = 0.998_750_260_394_966_2;
-const SIN: f64 = 0.049_979_169_270_678_33;
 
 impl Case {
     fn site(&self) -> Site {
@@ -283,8 +279,10 @@ fn in_slow_loops_samples_are_as_good_as_all_the_time() {
         let (law, rest) = case.rested();
         let Linear { continuous, sampled, .. } = law.0.linear(&rest).unwrap();
         let (Some(continuous), Some(sampled)) = (continuous, sampled) else { continue };
-        let in_samples = at(&sampled.transfer, [COS, -SIN]);
-        let in_s = at(&continuous, [0.0, TURN / sampled.period.seconds()]);
+        let turn: f64 = 0.05;
+        let (sine, cosine) = math::sin_cos(turn);
+        let in_samples = at(&sampled.transfer, [cosine, -sine]);
+        let in_s = at(&continuous, [0.0, turn / sampled.period.seconds()]);
         assert!(distance(in_samples, in_s) < 0.03, "{}: {in_samples:?} {in_s:?}", case.name());
         assert!(in_s[0] > -1e-9, "{}: p falls when the backlog rises: {in_s:?}", case.name());
     }

@@ -5,8 +5,10 @@ use sojourn_aqm::laws::pi;
 use sojourn_fluid::host::{Host, World};
 use sojourn_fluid::plant::{Class, Link, Plant, Ramp, Sender, Window};
 use sojourn_units::{Amount, Rate, Span, Time};
+#[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
 use std::time::Instant;
 
+#[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
 fn main() {
     for window in [Window::Mgt, Window::Full] {
         for round in 0..5 {
@@ -15,7 +17,11 @@ fn main() {
             world.run_until(Time::ZERO + Span::from_secs(100));
             let cost = begin.elapsed().as_secs_f64();
             let (steps, backlog) = (1e5, world.backlog(0));
-            println!("{window:?} round {round}: 100 s at 1 ms in {:.1} ms, {:.0} ns a step, {backlog:.3} packets", 1e3 * cost, 1e9 * cost / steps);
+            println!(
+                "{window:?} round {round}: 100 s at 1 ms in {:.1} ms, {:.0} ns a step, {backlog:.3} packets",
+                1e3 * cost,
+                1e9 * cost / steps
+            );
         }
     }
 }

@@ -312,6 +312,11 @@ impl History {
         Some(number)
     }
 
+    /// Steps so far.
+    pub fn steps(&self) -> u64 {
+        self.next as u64
+    }
+
     /// The last step.
     pub fn last(&self) -> Step<'_> {
         self.step(self.next - 1)

@@ -146,6 +146,11 @@ impl World {
         self.values()[self.plant().backlog(link)]
     }
 
+    /// Steps so far.
+    pub fn steps(&self) -> u64 {
+        self.fluid.past().steps()
+    }
+
     /// The laws.
     pub fn hosts(&mut self) -> &mut [Host] {
         &mut self.hosts

@@ -6,3 +6,9 @@ pub mod linear;
 pub mod plant;
 pub mod sqm;
 pub mod twins;
+
+mod read;
+mod run;
+
+pub use read::faults;
+pub use run::{Columns, LinkOutcome, Outcome, Run};

@@ -136,7 +136,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on s
 @app.command(
     epilog="\b\nExample:\n  sojourn run dumbbell --disc tail_drop \\\n"
     "      --disc red:min=50packets,max=150packets --disc pi --seeds 1..5 --out results/dumbbell\n"
-    "  sojourn run transports/cubic_newreno --cc 'flows[1]=cubic:hystart=false'"
+    "  sojourn run transports/cubic_newreno --cc 'flows[1]=cubic:hystart=false'\n"
+    "  sojourn run dumbbell --plant fluid,packet --seeds 1..5"
 )
 @door
 def run(
@@ -166,7 +167,13 @@ def run(
         ),
     ],
     plant: Annotated[
-        str, typer.Option("--plant", metavar="NAME", help="Where to run it: packet.")
+        str,
+        typer.Option(
+            "--plant",
+            metavar="NAMES",
+            help="Where to run it: packet (packet by packet), fluid (delay differential equations), or both "
+            "beside each other: fluid,packet.",
+        ),
     ] = "packet",
     out: Annotated[
         str | None,
@@ -191,7 +198,7 @@ def run(
         cc=options.controls(cc),
         overrides=options.overrides(assign),
         seeds=options.seeds(seed, seeds),
-        plants=tuple(plant.split(",")),
+        plants=tuple(name.strip() for name in plant.split(",")),
         jobs=options.jobs(jobs),
         folder=None if out is None else options.folder(out),
         as_json=as_json,
@@ -382,7 +389,7 @@ def _described(scenario: Scenario, disc: str) -> str:
 def _run_and_deliver(request: Request, asked: options.Asked, settled: Callable[[], None]) -> None:
     from sojourn import simulate
 
-    runs = max(1, len(asked.discs)) * len(asked.seeds)
+    runs = max(1, len(asked.discs)) * simulate.runs_of_a_disc(asked.plants, asked.seeds)
     bar = printing.progress(runs, show=printing.is_terminal(sys.stderr) and not asked.quiet)
     # What a law in Python prints would make two documents of one.
     aside: AbstractContextManager[object] = redirect_stdout(sys.stderr) if asked.as_json else nullcontext()

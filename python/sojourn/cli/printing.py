@@ -129,15 +129,14 @@ def conformance(found: Mapping[Path, Sequence[str]], *, as_json: bool) -> str:
 
 
 def summary(result: Result) -> str:
-    """For each link a table of metrics by discs, and one of its classes; then the classes that cross none.
+    """For each link a table of metrics by arms, and one of its classes; then the classes that cross none.
 
     Nobody reads a thousand tables: of many links the first ones are printed, and of many classes.
     """
-    from sojourn.result.words import NO_DISC, most_seeds, seeds_told, views
+    from sojourn.result.words import NO_DISC, views
 
     width = max(72, shutil.get_terminal_size((110, 24)).columns)
-    many = f"{seeds_told(result)}; mean ± half-width of the 95 % interval"
-    head = f"{result.title}\n{many if most_seeds(result) > 1 else f'seed {result.seeds[0]}'}\n"
+    head = f"{result.title}\n{_seeds(result)}\n"
     blocks = []
     shown = {*result.links[:MOST_LINKS], None}
     for link, view in views(result):
@@ -145,7 +144,8 @@ def summary(result: Result) -> str:
             continue
         if link is not None:
             name = f"{link}\n" if len(result.links) > 1 else ""
-            blocks.append(name + "\n".join(_by_disc(view, width)))
+            blocks.append(name + "\n".join(_by_arm(view, width)))
+            blocks += _agreement(result.at(link), width) if len(result.plants) > 1 else []
         if view.classes:
             blocks.append(_by_class(view, "by class" if link is not None else NO_DISC, width))
     blocks += _more(len(result.links) - MOST_LINKS, "links")
@@ -158,36 +158,65 @@ GAP = 3
 MOST_LINKS, MOST_CLASSES = 10, 20
 
 
+def _seeds(result: Result) -> str:
+    """How many seeds there were, and what the numbers are."""
+    from sojourn.result.words import most_seeds, seedless_told, seeds_told
+
+    seedless = seedless_told(result)
+    if not any(arm.seeded for arm in result.arms):
+        return seedless
+    many = f"{seeds_told(result)}; mean ± half-width of the 95 % interval"
+    told = many if most_seeds(result) > 1 else f"seed {result.seeds[0]}"
+    return f"{told}. {seedless}" if seedless else told
+
+
 def _more(left: int, what: str) -> list[str]:
     """That there is more than is printed, if there is."""
     return [f"and {left} more {what}: --json and --out have them"] if left > 0 else []
 
 
-def _by_disc(result: Result, width: int) -> Iterator[str]:
-    """Tables of metrics by discs, with as many discs beside each other as there is room for."""
-    from sojourn.result.words import COLUMNS, cell, disc_at, fitted
+def _by_arm(result: Result, width: int) -> Iterator[str]:
+    """Tables of metrics by arms, with as many arms beside each other as there is room for."""
+    from sojourn.result.words import COLUMNS, arm_at, cell, fitted
 
-    # Beside the metrics' names there is room for so many discs.
+    # Beside the metrics' names there is room for so many arms.
     room = max(1, (width - 22) // 22)
-    discs = result.discs
     columns = [fitted(result, column) for column in COLUMNS]
-    for start in range(0, len(discs), room):
-        chosen = discs[start : start + room]
-        rows = [[column.long, *(cell(result, disc, column) for disc in chosen)] for column in columns]
-        heads = [disc_at(result, disc, link) for disc in chosen for link in result.links]
+    for start in range(0, len(result.arms), room):
+        chosen = result.arms[start : start + room]
+        rows = [[column.long, *(cell(result, arm, column) for arm in chosen)] for column in columns]
+        heads = [arm_at(result, arm, link) for arm in chosen for link in result.links]
         yield _table(["", *heads], [row for row in rows if any(row[1:])], width)
+
+
+def _agreement(result: Result, width: int) -> list[str]:
+    """What the fluid plant says of each law, and what came of it packet by packet; if both ran."""
+    from sojourn.result.agreement import gaps
+    from sojourn.result.words import short_names, with_half, with_sign
+
+    called = short_names(result.discs)
+    rows = [
+        [
+            f"{called[gap.disc]}: {gap.column.long}",
+            with_half(gap.fluid),
+            with_half(gap.packet),
+            with_sign(gap.difference) + (" pp" if gap.column.unit == "%" else ""),
+        ]
+        for gap in gaps(result)
+    ]
+    return [_table(["fluid against packets", "fluid", "packet", "difference"], rows, width)] if rows else []
 
 
 def _by_class(result: Result, head: str, width: int) -> str:
     """What each class got and how long it took, under each law."""
-    from sojourn.result.words import CLASS_BRIEF, cell, class_columns, short_names
+    from sojourn.result.words import CLASS_BRIEF, arm_names, cell, class_columns
 
     columns = [column for column in class_columns(result) if column.metric in CLASS_BRIEF]
-    called = short_names(result.discs)
+    called = arm_names(result)
     several = len(called) > 1
-    pairs = [(one, disc) for one in result.classes[:MOST_CLASSES] for disc in result.discs]
-    names = [head, *(f"{one} ({called[disc]})" if several else one for one, disc in pairs)]
-    cells = [[column.long, *(cell(result, disc, column, one) for one, disc in pairs)] for column in columns]
+    pairs = [(one, arm) for one in result.classes[:MOST_CLASSES] for arm in result.arms]
+    names = [head, *(f"{one} ({called[arm]})" if several else one for one, arm in pairs)]
+    cells = [[column.long, *(cell(result, arm, column, one) for one, arm in pairs)] for column in columns]
     tables = [_by_rows(part, width) for part in _beside(names, cells, width)]
     return "\n".join([*tables, *_more(len(result.classes) - MOST_CLASSES, "classes")])
 

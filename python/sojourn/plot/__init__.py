@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from sojourn.errors import InputError
 from sojourn.plot import bands, intervals, style
 from sojourn.plot import network as drawing
 from sojourn.plot.bands import Band
-from sojourn.result import Result, words
+from sojourn.result import Arm, Result, words
 
 __all__ = ["Canvas", "Plots"]
 
@@ -89,8 +90,8 @@ class Plots:
         drawn = self._axes(ax)
         unit, scale = self.delay_unit()
         grid = self.delay_grid()
-        for place, band in enumerate(bands.distribution(self.result, "sojourn_s", grid)):
-            self._draw(drawn, place, band.scaled(scale, 100))
+        for band in bands.distribution(self.result, "sojourn_s", grid):
+            self._draw(drawn, band.scaled(scale, 100))
         drawn.set_xlim(0, grid[-1] * scale)
         drawn.set_ylim(0, 100)
         style.label(drawn, f"sojourn, {unit}", "packets that wait no longer, %")
@@ -143,11 +144,12 @@ class Plots:
         drawn = self._over_time("window_packets", "congestion window, packets", ax)
         unit = self.time_unit()[1]
         step = bands.step_s(self.result, self.canvas.points)
+        looks = style.looks(self.result)
         for name in bands.flows(self.result):
             sampled = bands.samples(self.result, name, [min(self.result.seeds)])
-            for place, band in enumerate(bands.binned(sampled, step)):
+            for band in bands.binned(sampled, step):
                 drawn.plot(
-                    band.x * unit, band.mean, color=style.colour(place), linewidth=style.THIN, alpha=0.6
+                    band.x * unit, band.mean, color=looks[band.arm].colour, linewidth=style.THIN, alpha=0.6
                 )
         drawn.autoscale(axis="y")
         drawn.set_ylim(bottom=0)
@@ -193,14 +195,13 @@ class Plots:
         if ax is None:
             height = intervals.classes_height_in(result)
             if self.canvas.legend:
-                called = words.short_names(result.discs)
-                height += style.legend_in(self.canvas.size[0], list(called.values()))
+                height += style.legend_in(self.canvas.size[0], list(words.arm_names(result).values()))
             _, (drawn,) = style.figure((self.canvas.size[0], height))
         else:
             drawn = ax
         style.quieten(drawn, "x")
         intervals.by_class(drawn, result, metric)
-        return self._finish(drawn, ax) if len(result.discs) > 1 else drawn
+        return self._finish(drawn, ax) if len(result.arms) > 1 else drawn
 
     def summary(self, metric: str = "sojourn_mean_s", *, ax: Axes | None = None) -> Axes:
         """One metric of every law: the mean over the seeds, its 95 % interval, and each seed as a dot.
@@ -213,7 +214,7 @@ class Plots:
         >>> result.plot.summary("queue_mean_packets").get_xlabel()
         'queue mean, packets'
         """
-        drawn = self._axes(ax, rows=self.result.discs, grid="x")
+        drawn = self._axes(ax, rows=self.result.arms, grid="x")
         return intervals.means(drawn, self.result, metric)
 
     def differences(
@@ -221,8 +222,8 @@ class Plots:
     ) -> Axes:
         """One metric of every law less that of the baseline, seed by seed: the mean and its 95 % interval.
 
-        `baseline` is a disc of the result, the first one where none is named. Raises `InputError` when
-        there is no such disc.
+        `baseline` is a disc of the result, the first one where none is named; of several plants each law is
+        compared with the baseline in its own. Raises `InputError` when there is no such disc.
 
         >>> import sojourn as sj
         >>> sc = sj.load("scenarios/dumbbell.toml", {"duration": "41 s"})
@@ -231,7 +232,7 @@ class Plots:
         'queue mean, packets more than tail_drop'
         """
         chosen = self.result.baseline(baseline)
-        others = [disc for disc in self.result.discs if disc != chosen]
+        others = [arm for arm in self.result.arms if arm.disc != chosen]
         drawn = self._axes(ax, rows=others, grid="x")
         return intervals.differences(drawn, self.result, metric, chosen)
 
@@ -281,15 +282,14 @@ class Plots:
         times = [words.seconds(change.get("time")) for change in self.result.scenario.get("at") or []]
         return [time for time in times if time is not None]
 
-    def _axes(self, ax: Axes | None, *, rows: list[str] | None = None, grid: str = "y") -> Axes:
-        """The given axes, or those of a new figure, as high as intervals of the discs in `rows` need."""
+    def _axes(self, ax: Axes | None, *, rows: Sequence[Arm] | None = None, grid: str = "y") -> Axes:
+        """The given axes, or those of a new figure, as high as intervals of the arms in `rows` need."""
         if ax is None:
             width, height = self.canvas.size
-            called = words.short_names(self.result.discs)
             if rows is not None:
-                height = intervals.height_in([called[disc] for disc in rows])
+                height = intervals.height_in(self.result, rows)
             elif self.canvas.legend:
-                height += style.legend_in(width, list(called.values()))
+                height += style.legend_in(width, list(words.arm_names(self.result).values()))
             _, (ax,) = style.figure((width, height))
         style.quieten(ax, grid)
         return ax
@@ -299,8 +299,8 @@ class Plots:
     ) -> Axes:
         drawn = self._axes(ax)
         unit, times = self.time_unit()
-        for place, band in enumerate(bands.over_time(self.result, name, self.canvas.points // coarse)):
-            self._draw(drawn, place, band.scaled(times, scale))
+        for band in bands.over_time(self.result, name, self.canvas.points // coarse):
+            self._draw(drawn, band.scaled(times, scale))
         drawn.set_ylim(bottom=0)
         self._time_axis(drawn, times)
         style.label(drawn, f"time, {unit}", label)
@@ -312,13 +312,11 @@ class Plots:
         drawn.set_ylim(0, HEADROOM * top if top > 0 else 1.0)
         return drawn
 
-    def _draw(self, ax: Axes, place: int, band: Band) -> None:
-        colour = style.colour(place)
-        name = style.plain(words.short_names(self.result.discs)[band.disc])
-        ax.fill_between(band.x, band.low, band.high, color=colour, alpha=style.BAND_ALPHA, linewidth=0)
-        ax.plot(
-            band.x, band.mean, linestyle=style.dash(place), color=colour, linewidth=style.LINE, label=name
-        )
+    def _draw(self, ax: Axes, band: Band) -> None:
+        look = style.looks(self.result)[band.arm]
+        name = style.plain(words.arm_names(self.result)[band.arm])
+        ax.fill_between(band.x, band.low, band.high, color=look.colour, alpha=style.BAND_ALPHA, linewidth=0)
+        ax.plot(band.x, band.mean, linestyle=look.dash, label=name, **look.line)
 
     def _time_axis(self, ax: Axes, times: float) -> None:
         """From the start to the end, with what is not measured shaded and every change marked."""
@@ -343,7 +341,9 @@ class Plots:
         """The delay that one packet in a thousand exceeds, of the slowest run, seconds."""
         table = self.result.distributions.filter(pl.col("name") == "sojourn_s")
         reached = (
-            table.filter(pl.col("cumulative") >= 0.999).group_by("disc", "seed").agg(pl.col("value").min())
+            table.filter(pl.col("cumulative") >= 0.999)
+            .group_by("plant", "disc", "seed")
+            .agg(pl.col("value").min())
         )
         longest = reached["value"].max()
         return longest * 1.02 if isinstance(longest, int | float) and longest > 0 else 1e-3

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from sojourn.result import Result
+from sojourn.result import Arm, Result
 
 Line = npt.NDArray[np.float64]
 #: The ratios of the packets offered, and what each counts.
@@ -29,15 +29,15 @@ class Sampled(NamedTuple):
     whole: Line | None = None
 
 
-#: Disc -> what was sampled in each of its runs.
-Samples: TypeAlias = dict[str, list[Sampled]]
+#: Arm -> what was sampled in each of its runs.
+Samples: TypeAlias = dict[Arm, list[Sampled]]
 
 
 @dataclass(frozen=True)
 class Band:
-    """One disc's line: `x` with the mean, lowest and highest of the seeds at each point (NaN: nothing)."""
+    """One arm's line: `x` with the mean, lowest and highest of the seeds at each point (NaN: nothing)."""
 
-    disc: str
+    arm: Arm
     x: Line
     mean: Line
     low: Line
@@ -45,7 +45,7 @@ class Band:
 
     def scaled(self, x: float = 1.0, y: float = 1.0) -> Band:
         """The same band in other units."""
-        return Band(self.disc, self.x * x, self.mean * y, self.low * y, self.high * y)
+        return Band(self.arm, self.x * x, self.mean * y, self.low * y, self.high * y)
 
 
 def step_s(result: Result, points: int) -> float:
@@ -65,9 +65,11 @@ def step_s(result: Result, points: int) -> float:
 
 
 def sample_s(result: Result) -> float:
-    """The step of the samples, seconds; 0 where there is none."""
+    """The step of the samples, seconds; 0 where there is none. Of several plants it is the longest."""
     if "time" not in result.series.columns:
         return 0.0
+    if len(result.plants) > 1:
+        return max(sample_s(result.within(plant)) for plant in result.plants)
     first = result.series["time"].head(1000).unique().sort().head(2).to_list()
     return float(f"{first[1] - first[0]:.9g}") if len(first) == 2 else 0.0
 
@@ -79,7 +81,7 @@ def end_s(result: Result) -> float:
 
 
 def over_time(result: Result, name: str, points: int) -> list[Band]:
-    """A sampled quantity over time in about `points` bins, one band for each disc."""
+    """A sampled quantity over time in about `points` bins, one band for each arm."""
     return binned(samples(result, name), step_s(result, points))
 
 
@@ -91,59 +93,69 @@ def samples(result: Result, name: str, seeds: Collection[int] | None = None) -> 
     """
     counted = COUNTED.get(name)
     if counted is None or not result.series["name"].is_in([counted]).any():
-        return {disc: list(_by_seed(result, name, disc, seeds).values()) for disc in result.discs}
+        return {arm: list(_by_seed(result, name, arm, seeds).values()) for arm in result.arms}
     found = {}
-    for disc in result.discs:
-        offered = _by_seed(result, OFFERED, disc, seeds)
-        runs = _by_seed(result, counted, disc, seeds)
-        found[disc] = [run._replace(whole=offered[seed].values) for seed, run in runs.items()]
+    for arm in result.arms:
+        offered = _by_seed(result, OFFERED, arm, seeds)
+        runs = _by_seed(result, counted, arm, seeds)
+        if runs:
+            found[arm] = [run._replace(whole=offered[seed].values) for seed, run in runs.items()]
+        else:
+            # A fluid has ratios and no packets to count.
+            found[arm] = list(_by_seed(result, name, arm, seeds).values())
     return found
 
 
 def binned(sampled: Samples, step: float) -> list[Band]:
-    """One band for each disc, in bins of `step` seconds.
+    """One band for each arm, in bins of `step` seconds.
 
     Each point is the mean over the seeds of the means of one bin; low and high are the extremes of the
     seeds' bin means.
     """
-    return [_band(disc, runs, step) for disc, runs in sampled.items()]
+    return [_band(arm, runs, step) for arm, runs in sampled.items()]
 
 
 def flows(result: Result) -> list[str]:
     """The single flows that are drawn, such as ``window_packets.flow_3``.
 
-    Of one disc all that were sampled, of several one each: saw-teeth hide each other.
+    Of one arm all that were sampled, of several one each: saw-teeth hide each other.
     """
     if "name" not in result.series.columns:
         return []
     names = result.series["name"].unique().to_list()
     found = sorted((name for name in names if name.startswith(FLOW)), key=lambda name: (len(name), name))
-    return found if len(result.discs) == 1 else found[:1]
+    return found if len(result.arms) == 1 else found[:1]
 
 
 def distribution(result: Result, name: str, grid: Line) -> list[Band]:
-    """The fraction of samples at or below each value of `grid`, one band for each disc."""
+    """The fraction of samples at or below each value of `grid`, one band for each arm."""
     table = result.distributions.filter(pl.col("name") == name)
-    return [_spread(disc, table.filter(pl.col("disc") == disc), grid) for disc in result.discs]
+    return [_spread(arm, table.filter(_of_arm(result, arm)), grid) for arm in result.arms]
 
 
 #: What the series of one flow's congestion window begins with.
 FLOW = "window_packets.flow_"
 
 
-def _spread(disc: str, rows: pl.DataFrame, grid: Line) -> Band:
+def _of_arm(result: Result, arm: Arm) -> pl.Expr:
+    """The rows of an arm."""
+    chosen = pl.col("disc") == arm.disc
+    return chosen & (pl.col("plant") == arm.plant) if len(result.plants) > 1 else chosen
+
+
+def _spread(arm: Arm, rows: pl.DataFrame, grid: Line) -> Band:
     curves = [
         np.interp(grid, one["value"].to_numpy(), one["cumulative"].to_numpy(), left=0.0, right=1.0)
         for one in rows.partition_by("seed", maintain_order=True)
     ]
     stack = np.vstack(curves) if curves else np.full((1, len(grid)), np.nan)
     mean = np.asarray(stack.mean(axis=0), dtype=np.float64)
-    return Band(disc, grid, mean, stack.min(axis=0), stack.max(axis=0))
+    return Band(arm, grid, mean, stack.min(axis=0), stack.max(axis=0))
 
 
-def _by_seed(result: Result, name: str, disc: str, seeds: Collection[int] | None) -> dict[int, Sampled]:
-    """What was sampled under each seed of one disc."""
-    chosen = (pl.col("name") == name) & (pl.col("disc") == disc) & pl.col("value").is_not_null()
+def _by_seed(result: Result, name: str, arm: Arm, seeds: Collection[int] | None) -> dict[int, Sampled]:
+    """What was sampled under each seed of one arm."""
+    chosen = (pl.col("name") == name) & _of_arm(result, arm) & pl.col("value").is_not_null()
     if seeds is not None:
         chosen &= pl.col("seed").is_in(seeds)
     rows = result.series.filter(chosen).select("seed", "time", "value")
@@ -153,7 +165,7 @@ def _by_seed(result: Result, name: str, disc: str, seeds: Collection[int] | None
     }
 
 
-def _band(disc: str, runs: list[Sampled], step: float) -> Band:
+def _band(arm: Arm, runs: list[Sampled], step: float) -> Band:
     means = [_means(run, step) for run in runs]
     points = max((column.size for column in means), default=0)
     seeds = np.full((max(1, len(means)), points), np.nan)
@@ -163,7 +175,7 @@ def _band(disc: str, runs: list[Sampled], step: float) -> Band:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a bin in which no seed has anything is NaN
         mean = np.asarray(np.nanmean(seeds, axis=0), dtype=np.float64)
-        return Band(disc, x, mean, np.nanmin(seeds, axis=0), np.nanmax(seeds, axis=0))
+        return Band(arm, x, mean, np.nanmin(seeds, axis=0), np.nanmax(seeds, axis=0))
 
 
 def _means(run: Sampled, step: float) -> Line:

@@ -8,7 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from sojourn.plot import style
-from sojourn.result import Result, words
+from sojourn.plot.style import Look
+from sojourn.result import Arm, Result, words
 from sojourn.result.statistics import Estimate
 from sojourn.result.words import Column
 
@@ -16,18 +17,20 @@ from sojourn.result.words import Column
 CLASS_SHARE = 0.62
 
 
-def height_in(names: Sequence[str]) -> float:
-    """The height of a picture with a row for each name, inches; what is set of a law stands under it."""
-    return 0.85 + (0.36 if _two_lines(names) else 0.27) * max(1, len(names))
+def height_in(result: Result, arms: Sequence[Arm]) -> float:
+    """The height of a picture with a row for each arm, inches; what is set of a law stands under it."""
+    parts = words.arm_parts(result)
+    return 0.85 + (0.36 if any(parts[arm][1] for arm in arms) else 0.27) * max(1, len(arms))
 
 
 def means(ax: Axes, result: Result, metric: str) -> Axes:
     """The mean of every law, its interval, and each seed as a dot."""
     column = words.column_of(result, metric)
-    for row, disc in enumerate(result.discs):
-        _seeds(ax, row, [value * column.scale for value in result.values(disc, metric).values()])
-        _interval(ax, row, row, words.scaled(result, disc, column))
-    _rows(ax, result, result.discs)
+    looks = style.looks(result)
+    for row, arm in enumerate(result.arms):
+        _seeds(ax, row, _values(result, arm, column))
+        _interval(ax, row, looks[arm], words.scaled(result, arm, column))
+    _rows(ax, result, result.arms)
     # An interval may reach beyond what can be; the axis does not.
     low, high = ax.get_xlim()
     ax.set_xlim(
@@ -40,23 +43,22 @@ def means(ax: Axes, result: Result, metric: str) -> Axes:
 
 def classes_height_in(result: Result) -> float:
     """The height of a picture with a row for each class and law, inches."""
-    return 0.85 + len(result.classes) * (0.2 * len(result.discs) + 0.16)
+    return 0.85 + len(result.classes) * (0.2 * len(result.arms) + 0.16)
 
 
 def by_class(ax: Axes, result: Result, metric: str) -> Axes:
     """The mean of every class under every law, its interval, each seed as a dot; the laws by colours."""
     column = words.column_of(result, metric, result.classes)
-    called = words.short_names(result.discs)
-    laws = len(result.discs)
+    called, looks = words.arm_names(result), style.looks(result)
     for group, traffic_class in enumerate(result.classes):
-        for place, disc in enumerate(result.discs):
-            row = group + CLASS_SHARE * ((place + 0.5) / laws - 0.5)
-            found = result.values(disc, metric, traffic_class=traffic_class)
-            _seeds(ax, row, [value * column.scale for value in found.values()])
-            _interval(ax, row, place, words.scaled(result, disc, column, traffic_class))
-    for place, disc in enumerate(result.discs):
+        for place, arm in enumerate(result.arms):
+            row = group + CLASS_SHARE * ((place + 0.5) / len(looks) - 0.5)
+            _seeds(ax, row, _values(result, arm, column, traffic_class))
+            _interval(ax, row, looks[arm], words.scaled(result, arm, column, traffic_class))
+    for arm, look in looks.items():
         # For the legend.
-        ax.plot([], [], color=style.colour(place), marker="o", linewidth=2.2, label=style.plain(called[disc]))
+        mark = look.stroke.marker
+        ax.plot([], [], color=look.colour, marker=mark, linewidth=2.2, label=style.plain(called[arm]))
     ax.margins(x=0.08)
     ax.autoscale(axis="x")
     ax.xaxis.set_major_locator(MaxNLocator(4))
@@ -82,16 +84,23 @@ def differences(ax: Axes, result: Result, metric: str, baseline: str) -> Axes:
     The unit pp is percentage points.
     """
     column = words.column_of(result, metric)
-    others = [disc for disc in result.discs if disc != baseline]
-    for row, disc in enumerate(others):
-        found = words.difference_to(result, disc, baseline, column)
-        _interval(ax, row, result.discs.index(disc), found, hollow=not words.shown(found))
+    looks = style.looks(result)
+    others = [arm for arm in result.arms if arm.disc != baseline]
+    for row, arm in enumerate(others):
+        found = words.difference_to(result, arm, baseline, column)
+        _interval(ax, row, looks[arm], found, hollow=not words.differs(result, arm, baseline, column))
     ax.axvline(0, color=style.MUTED, linewidth=1.0, zorder=1)
     low, high = ax.get_xlim()
     ax.set_xlim(min(low, -0.08 * (high - low)), max(high, 0.08 * (high - low)))
     _rows(ax, result, others)
     style.label(ax, style.plain(_more_than(column.apart, words.short_names(result.discs)[baseline])), "")
     return ax
+
+
+def _values(result: Result, arm: Arm, column: Column, traffic_class: str | None = None) -> list[float]:
+    """What each seed gave, in the column's unit."""
+    found = result.values(arm.disc, column.metric, traffic_class=traffic_class, plant=arm.plant)
+    return [value * column.scale for value in found.values()]
 
 
 def _seeds(ax: Axes, row: float, seeds: list[float]) -> None:
@@ -110,40 +119,36 @@ def _seeds(ax: Axes, row: float, seeds: list[float]) -> None:
     )
 
 
-def _interval(ax: Axes, row: float, place: int, found: Estimate | None, *, hollow: bool = False) -> None:
+def _interval(ax: Axes, row: float, look: Look, found: Estimate | None, *, hollow: bool = False) -> None:
     if found is None:
         return
-    colour = style.colour(place)
+    colour = look.colour
     if found.low is not None and found.high is not None:
         ax.plot([found.low, found.high], [row, row], color=colour, linewidth=2.2, solid_capstyle="round")
     ax.plot(
         [found.mean],
         [row],
         color=colour,
-        marker="o",
-        markersize=7,
+        marker=look.stroke.marker,
+        markersize=7 if look.stroke.marker == "o" else 5.5,
         markerfacecolor=style.PAPER if hollow else colour,
         markeredgewidth=1.6,
         clip_on=False,
     )
 
 
-def _rows(ax: Axes, result: Result, discs: list[str]) -> None:
+def _rows(ax: Axes, result: Result, arms: Sequence[Arm]) -> None:
     """The laws by name, the first one on top."""
-    called = words.short_names(result.discs)
+    parts = words.arm_parts(result)
     ax.margins(x=0.08)
     ax.autoscale(axis="x")
     ax.xaxis.set_major_locator(MaxNLocator(4))
-    labels = [style.plain(called[disc]).replace(":", "\n", 1) for disc in discs]
-    size = style.FONT_PT - (2 if _two_lines(list(called.values())) else 0)
-    ax.set_yticks(range(len(discs)), labels, color=style.INK, fontsize=size)
-    ax.set_ylim(len(discs) - 0.4, -0.6)
+    labels = [style.plain("\n".join(part for part in parts[arm] if part)) for arm in arms]
+    size = style.FONT_PT - (2 if any(settings for _, settings in parts.values()) else 0)
+    ax.set_yticks(range(len(arms)), labels, color=style.INK, fontsize=size)
+    ax.set_ylim(len(arms) - 0.4, -0.6)
 
 
 def _more_than(column: Column, baseline: str) -> str:
     unit = f"{column.unit} more" if column.unit else "more"
     return f"{column.short}, {unit} than {baseline}"
-
-
-def _two_lines(names: Sequence[str]) -> bool:
-    return any(":" in name for name in names)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from sojourn.result import Arm, Result
 
 #: The palette of Okabe and Ito (2008), which colour-blind readers tell apart, ordered so that the first ones
 #: read best; a little darker where it would be too faint on white.
@@ -28,6 +31,74 @@ LINE, THIN = 1.6, 0.7
 FONT_PT = 10
 
 Dash: TypeAlias = str | tuple[float, tuple[float, ...]]
+
+
+@dataclass(frozen=True)
+class Stroke:
+    """How the lines of a plant are drawn."""
+
+    width: float = LINE
+    #: How much of the colour shows.
+    alpha: float = 1.0
+    #: Whether a line has the dash of its disc.
+    dashed: bool = True
+    #: What lies above what.
+    above: float = 2.0
+    #: What stands for a mean.
+    marker: str = "o"
+
+
+#: The strokes where there are several plants: a model's line, thin and sharp, lies on a broad and pale one of
+#: what packets did.
+STROKES = {"fluid": Stroke(width=1.2, above=2.5, marker="D")}
+BROAD = Stroke(width=3.6, alpha=0.4, dashed=False)
+
+
+@dataclass(frozen=True)
+class Look:
+    """How an arm looks: its disc has the colour and the dash, its plant the stroke."""
+
+    #: Of the disc.
+    place: int
+    stroke: Stroke = Stroke()
+
+    @property
+    def slot(self) -> int:
+        """Which colour of the palette it has."""
+        return self.place % len(PALETTE)
+
+    @property
+    def colour(self) -> str:
+        """The colour itself."""
+        return colour(self.place)
+
+    @property
+    def pattern(self) -> tuple[float, ...]:
+        """Strokes and gaps, pixels; empty for a solid line."""
+        return DASHES[self.place % len(DASHES)] if self.stroke.dashed else ()
+
+    @property
+    def dash(self) -> Dash:
+        """The same as a Matplotlib line style."""
+        return (0, tuple(length / self.stroke.width for length in self.pattern)) if self.pattern else "-"
+
+    @property
+    def line(self) -> dict[str, Any]:
+        """What Matplotlib is told of a line beside its dash."""
+        told = {"color": self.colour, "linewidth": self.stroke.width}
+        if self.stroke == Stroke():
+            return told
+        return told | {"alpha": self.stroke.alpha, "zorder": self.stroke.above}
+
+
+def looks(result: Result) -> dict[Arm, Look]:
+    """How each arm of a result looks."""
+    places = {disc: place for place, disc in enumerate(result.discs)}
+    several = len(result.plants) > 1
+    return {
+        arm: Look(places[arm.disc], STROKES.get(arm.plant, BROAD) if several else Stroke())
+        for arm in result.arms
+    }
 
 
 def figure(
@@ -57,19 +128,8 @@ def plain(name: str) -> str:
 
 
 def colour(place: int) -> str:
-    """The colour of the disc at `place`."""
+    """The colour of what stands at `place`."""
     return PALETTE[place % len(PALETTE)]
-
-
-def pattern(place: int) -> tuple[float, ...]:
-    """Strokes and gaps of the disc at `place`, pixels; empty for a solid line."""
-    return DASHES[place % len(DASHES)]
-
-
-def dash(place: int) -> Dash:
-    """The same as a Matplotlib line style, for a line of the usual width."""
-    strokes = pattern(place)
-    return (0, tuple(length / LINE for length in strokes)) if strokes else "-"
 
 
 def label(ax: Axes, x: str, y: str) -> None:

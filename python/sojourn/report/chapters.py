@@ -15,6 +15,7 @@ from sojourn.result import Result, words
 BAND_NOTE = (
     "Here and below, the line is the mean over the seeds, the band goes from the lowest seed to the highest."
 )
+PLANTS_NOTE = "Thin and sharp: the fluid plant; broad and pale: what packets did."
 CDF_NOTE = "The share of packets that wait no longer than the time below."
 
 
@@ -38,7 +39,7 @@ CHAPTERS = (
 
 def section(sight: live.Sight, chapter: Chapter) -> str:
     """A chapter with its charts."""
-    verdict = chapter.verdict(sight.view)
+    verdict = verdicts.by_plant(chapter.verdict, sight.view)
     charts = [chart for chart in sight.charts if chart.name in chapter.charts]
     figures = "\n".join(figure(sight, chart, verdict) for chart in charts)
     return (
@@ -73,9 +74,17 @@ def _caption(sight: live.Sight, chart: live.Chart) -> str:
         fine = f"finest here {words.short_time(finest)}; series.parquet has {words.short_time(sample)}"
         notes[0] = notes[0].removesuffix(".") + f'<span class="live-only"> ({escape(fine)})</span>.'
     if chart is live.CHARTS[0]:
-        notes.insert(0, BAND_NOTE if words.most_seeds(result) > 1 else "One seed.")
+        notes.insert(0, _seeds_note(result))
+        notes += [PLANTS_NOTE] * (len(result.plants) > 1)
     if chart.name == "window" and bands.flows(result):
-        notes.append(f"Thin lines: single flows under seed {min(result.seeds)}.")
+        kind = "Thin" if len(result.plants) == 1 else "Faint"
+        notes.append(f"{kind} lines: single flows under seed {min(result.seeds)}.")
     if chart is live.CHARTS[0] and result.scenario.get("at"):
         notes.append("Dotted verticals: scheduled changes.")
     return " ".join(notes)
+
+
+def _seeds_note(result: Result) -> str:
+    if not any(arm.seeded for arm in result.arms):
+        return words.seedless_told(result)
+    return BAND_NOTE if words.most_seeds(result) > 1 else "One seed."

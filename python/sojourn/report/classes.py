@@ -6,8 +6,8 @@ from html import escape
 
 from sojourn.plot import Plots, intervals
 from sojourn.report import chapters, live, verdicts
-from sojourn.report.parts import cell, chip, disc_name, panels, pictures, told
-from sojourn.result import Result, words
+from sojourn.report.parts import arm, cell, group, panels, pictures, told
+from sojourn.result import Arm, Result, words
 
 # What the intervals are drawn of, where it applies.
 COMPARED = (words.GOODPUT, words.COMPLETION, words.SOJOURN_P95, words.DROPS)
@@ -18,7 +18,7 @@ def section(sight: live.Sight) -> str:
     result, ids = sight.view, sight.ids
     if not result.classes:
         return ""
-    verdict = verdicts.classes(result)
+    verdict = verdicts.by_plant(verdicts.classes, result)
     columns = words.class_columns(result)
     kept = {column.metric for column in columns}
     compared = [column for column in COMPARED if column.metric in kept]
@@ -45,7 +45,7 @@ def _table(result: Result, columns: list[words.Column]) -> str:
         for column in columns
     )
     away = _elsewhere(result)
-    head = _head_row(f"{words.NO_DISC}:", columns)
+    head = group(f"{words.NO_DISC}:", len(columns))
     groups = [_group(result, one, columns) for one in result.classes if one not in away]
     groups += [f"<tbody>\n{head}\n</tbody>"] if away and groups else []
     body = "\n".join(groups + [_group(result, one, columns) for one in away])
@@ -57,14 +57,10 @@ def _table(result: Result, columns: list[words.Column]) -> str:
 
 def _group(result: Result, traffic_class: str, columns: list[words.Column]) -> str:
     name = f'<span class="law">{escape(traffic_class)}</span>'
-    if len(result.discs) == 1:
-        return f"<tbody>\n{_row(name, _cells(result, result.discs[0], traffic_class, columns))}\n</tbody>"
-    called = words.short_names(result.discs)
-    rows = [
-        _row(f"{chip(place)}{disc_name(called[disc])}", _cells(result, disc, traffic_class, columns))
-        for place, disc in enumerate(result.discs)
-    ]
-    head = _head_row(name, columns)
+    if len(result.arms) == 1:
+        return f"<tbody>\n{_row(name, _cells(result, result.arms[0], traffic_class, columns))}\n</tbody>"
+    rows = [_row(arm(result, one), _cells(result, one, traffic_class, columns)) for one in result.arms]
+    head = group(name, len(columns))
     return "\n".join(["<tbody>", head, *rows, "</tbody>"])
 
 
@@ -73,13 +69,9 @@ def _elsewhere(result: Result) -> list[str]:
     return [one for one in result.classes if all(run.link is None for run in result.seen(None, one))]
 
 
-def _head_row(name: str, columns: list[words.Column]) -> str:
-    return f'<tr class="group"><th scope="rowgroup" colspan="{len(columns) + 1}">{name}</th></tr>'
-
-
 def _row(name: str, cells: str) -> str:
     return f'<tr><th scope="row">{name}</th>{cells}</tr>'
 
 
-def _cells(result: Result, disc: str, traffic_class: str, columns: list[words.Column]) -> str:
-    return "".join(cell(column, words.cell(result, disc, column, traffic_class)) for column in columns)
+def _cells(result: Result, one: Arm, traffic_class: str, columns: list[words.Column]) -> str:
+    return "".join(cell(column, words.cell(result, one, column, traffic_class)) for column in columns)

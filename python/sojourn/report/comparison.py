@@ -8,8 +8,9 @@ from matplotlib.axes import Axes
 
 from sojourn.plot import Plots, intervals
 from sojourn.report import verdicts
-from sojourn.report.parts import cell, panels, pictures, table
-from sojourn.result import Result, words
+from sojourn.report.parts import cell, group, name, panels, pictures, table, told
+from sojourn.result import Arm, Result, words
+from sojourn.result.agreement import Gap, gaps
 
 # What the intervals are drawn of.
 COMPARED = (words.SOJOURN, words.QUEUE_STD, words.UTILIZATION, words.DROPS)
@@ -18,49 +19,117 @@ COMPARED = (words.SOJOURN, words.QUEUE_STD, words.UTILIZATION, words.DROPS)
 def summary(result: Result, ids: str = "") -> str:
     """Every metric of every law, in a table and in pictures; `ids` is what ids begin with."""
     columns = [words.fitted(result, column) for column in words.COLUMNS]
-    shown = [column for column in columns if any(words.scaled(result, d, column) for d in result.discs)]
-    rows = [
-        (place, disc, [cell(column, words.cell(result, disc, column)) for column in shown])
-        for place, disc in enumerate(result.discs)
-    ]
-    many = words.most_seeds(result) > 1
-    note = (
-        f"Mean over {words.seeds_told(result)}, and half the width of the 95\u00a0% interval (Student's t)."
-        if many
-        else "One seed: no intervals."
-    )
-    dots = " Large dots: means and their intervals. Small dots: the seeds." if many else ""
+    shown = [column for column in columns if any(words.scaled(result, one, column) for one in result.arms)]
+    rows = [(one, [cell(column, words.cell(result, one, column)) for column in shown]) for one in result.arms]
     return (
-        f'<section id="{ids}summary">\n<h2>Summary</h2>\n{table(shown, rows)}\n'
+        f'<section id="{ids}summary">\n<h2>Summary</h2>\n{table(result, shown, rows)}\n'
         f'<figure id="{ids}means">{_means(result, ids)}\n'
-        f'<figcaption class="note">{escape(note + dots)}</figcaption></figure>\n</section>'
+        f'<figcaption class="note">{escape(_summary_note(result))}</figcaption></figure>\n</section>'
     )
+
+
+def _summary_note(result: Result) -> str:
+    seedless = words.seedless_told(result)
+    if not any(one.seeded for one in result.arms):
+        return seedless
+    note = "One seed: no intervals."
+    if words.most_seeds(result) > 1:
+        note = (
+            f"Mean over {words.seeds_told(result)}, and half the width of the 95\u00a0% interval "
+            "(Student's t). Large dots: means and their intervals. Small dots: the seeds."
+        )
+    return f"{note} {seedless}".rstrip()
 
 
 def _means(result: Result, ids: str) -> str:
     """The pictures of the summary; none of a single run, whose dots would have nothing beside them."""
-    if len(result.discs) == 1 and len(result.seeds) == 1:
+    if len(result.arms) == 1 and len(result.seeds) == 1:
         return ""
-    height = _height_in(result, result.discs)
-    drawn = panels(result, Plots.summary, COMPARED, height)
-    return pictures(f"{ids}means", verdicts.headline(result), drawn)
+    drawn = panels(result, Plots.summary, COMPARED, intervals.height_in(result, result.arms))
+    return pictures(f"{ids}means", verdicts.by_plant(verdicts.headline, result), drawn)
 
 
 def differences(result: Result, baseline: str, ids: str = "") -> str:
     """Every law against the baseline, seed by seed; nothing where there is no other law."""
-    others = [disc for disc in result.discs if disc != baseline]
+    others = [one for one in result.arms if one.disc != baseline]
     if not others:
         return ""
     columns = [words.fitted(result, column) for column in words.COLUMNS]
-    gaps = {c.apart: [words.difference_to(result, d, baseline, c) for d in others] for c in columns}
+    gaps = {c.apart: [words.difference_to(result, one, baseline, c) for one in others] for c in columns}
     shown = [column for column, found in gaps.items() if any(found)]
-    seeds = max((gap.n for found in gaps.values() for gap in found if gap), default=0)
-    rows = [
-        (result.discs.index(disc), disc, [_difference(result, disc, baseline, c) for c in shown])
-        for disc in others
-    ]
+    rows = [(one, [_difference(result, one, baseline, c) for c in shown]) for one in others]
     name = words.short_names(result.discs)[baseline]
-    said = f"What each law has more than {name}, seed by seed: under one seed all laws meet the same flows."
+    said = _differences_said(result, name)
+    seeds = [
+        gap.n
+        for found in gaps.values()
+        for one, gap in zip(others, found, strict=True)
+        if gap is not None and one.seeded
+    ]
+    note = _differences_note(result, max(seeds, default=0))
+    note += " pp: percentage points." if any(column.unit == "pp" for column in shown) else ""
+
+    def draw(plots: Plots, metric: str, *, ax: Axes) -> Axes:
+        return plots.differences(metric, baseline=baseline, ax=ax)
+
+    drawn = panels(result, draw, COMPARED, intervals.height_in(result, others))
+    picture = pictures(f"{ids}gaps", said, drawn)
+    return (
+        f'<section id="{ids}differences" class="differences">\n<h2>Differences to {escape(name)}</h2>\n'
+        f'<p class="verdict">{escape(said)}</p>\n{table(result, shown, rows)}\n'
+        f'<figure id="{ids}gaps">{picture}\n'
+        f'<figcaption class="note">{escape(note)}</figcaption></figure>\n</section>'
+    )
+
+
+def agreement(result: Result, ids: str = "") -> str:
+    """The fluid against the packets, law by law; nothing where they did not both run."""
+    found = gaps(result)
+    if not found:
+        return ""
+    called = words.short_names(result.discs)
+    groups = "\n".join(
+        f"<tbody>\n{group(name(called[disc]), 3)}\n"
+        + "\n".join(_gap(gap) for gap in found if gap.disc == disc)
+        + "\n</tbody>"
+        for disc in dict.fromkeys(gap.disc for gap in found)
+    )
+    heads = "".join(f'<th scope="col">{head}</th>' for head in ("fluid", "packet", "difference"))
+    said = verdicts.agreement(found, called)
+    note = "What the fluid has more than the packets, with the interval of the packets' mean."
+    note += " pp: percentage points." if any(gap.column.unit == "%" for gap in found) else ""
+    return (
+        f'<section id="{ids}agreement">\n<h2>Fluid against packets</h2>\n'
+        f'<p class="verdict">{told(said)}</p>\n<div class="scroll"><table class="classes">\n'
+        f'<thead><tr><th scope="col">law</th>{heads}</tr></thead>\n{groups}\n</table></div>\n'
+        f'<p class="note">{escape(note)}</p>\n</section>'
+    )
+
+
+def _gap(gap: Gap) -> str:
+    cells = [
+        cell(gap.column, words.with_half(gap.fluid)),
+        cell(gap.column, words.with_half(gap.packet)),
+        cell(gap.column.apart, words.with_sign(gap.difference)),
+    ]
+    return f'<tr><th scope="row">{escape(gap.column.long)}</th>{"".join(cells)}</tr>'
+
+
+def _differences_said(result: Result, name: str) -> str:
+    if not any(one.seeded for one in result.arms):
+        return f"What each law has more than {name}."
+    plant = " in the same plant" if len(result.plants) > 1 else ""
+    return (
+        f"What each law has more than {name}{plant}, seed by seed: "
+        "under one seed all laws meet the same flows."
+    )
+
+
+def _differences_note(result: Result, seeds: int) -> str:
+    """How far to trust them: what comes of so many seeds."""
+    seedless = words.seedless_told(result)
+    if not any(one.seeded for one in result.arms):
+        return seedless
     note = (
         "Mean difference over the seeds that both laws have, and half the width of its 95\u00a0% interval "
         "(paired, Student's t). "
@@ -71,32 +140,12 @@ def differences(result: Result, baseline: str, ids: str = "") -> str:
         if seeds
         else "No seed has run under both laws."
     )
-    note += " pp: percentage points." if any(column.unit == "pp" for column in shown) else ""
-
-    def draw(plots: Plots, metric: str, *, ax: Axes) -> Axes:
-        return plots.differences(metric, baseline=baseline, ax=ax)
-
-    drawn = panels(result, draw, COMPARED, _height_in(result, others))
-    picture = pictures(f"{ids}gaps", said, drawn)
-    return (
-        f'<section id="{ids}differences" class="differences">\n<h2>Differences to {escape(name)}</h2>\n'
-        f'<p class="verdict">{escape(said)}</p>\n{table(shown, rows)}\n'
-        f'<figure id="{ids}gaps">{picture}\n'
-        f'<figcaption class="note">{escape(note)}</figcaption></figure>\n</section>'
-    )
+    return f"{note} {seedless}".rstrip()
 
 
-def _difference(result: Result, disc: str, baseline: str, column: words.Column) -> str:
-    found = words.difference_to(result, disc, baseline, column)
+def _difference(result: Result, one: Arm, baseline: str, column: words.Column) -> str:
+    found = words.difference_to(result, one, baseline, column)
     if found is None:
         return cell(column, "")
-    text = words.with_half(found)
-    sign = "+" if found.mean > 0 and float(text.partition(" ")[0]) != 0 else ""
-    kind = "clear" if words.shown(found) else "unclear"
-    return cell(column, sign + text.replace("-", "\u2212"), kind)
-
-
-def _height_in(result: Result, discs: list[str]) -> float:
-    """The height of a picture with a row for each of the discs."""
-    called = words.short_names(result.discs)
-    return intervals.height_in([called[disc] for disc in discs])
+    kind = "clear" if words.differs(result, one, baseline, column) else "unclear"
+    return cell(column, words.with_sign(found), kind)

@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from sojourn.plot import COARSE, GOODPUT, Canvas, Plots, bands, style
 from sojourn.plot.bands import Band
 from sojourn.report.columns import pack
-from sojourn.result import Result, words
+from sojourn.result import Arm, Result, words
 
 #: How many points the coarsest resolution has, about, and by how much the next ones are finer: close to
 #: each other first, where a reader sees the difference, then farther apart.
@@ -97,7 +97,7 @@ class Sight:
 
     def _most_points(self) -> int:
         """How many points each line may have at its finest, so that the page stays small."""
-        columns = len(self.view.discs) * (3 if len(self.view.seeds) > 1 else 1)
+        columns = sum(_lines_of(self.view, arm) for arm in self.view.arms)
         shares = sum(1 / COARSE if chart.coarse else 1 for chart in self.charts if chart.series is not None)
         return int(self.values / (columns * shares))
 
@@ -145,12 +145,9 @@ def data(sights: list[Sight]) -> dict[str, Any]:
     result = sights[0].view
     plots = Plots(result)
     unit, times = plots.time_unit()
-    called = words.short_names(result.discs)
+    called = words.arm_names(result)
     return {
-        "laws": [
-            {"name": called[disc], "colour": place % len(style.PALETTE), "dash": style.pattern(place)}
-            for place, disc in enumerate(result.discs)
-        ],
+        "laws": [_law(called[arm], look) for arm, look in style.looks(result).items()],
         "time": {
             "unit": unit,
             "warmup": plots.warmup_s() * times,
@@ -158,6 +155,14 @@ def data(sights: list[Sight]) -> dict[str, Any]:
         },
         "charts": [_chart(sight, chart) for sight in sights for chart in sight.charts],
     }
+
+
+def _law(name: str, look: style.Look) -> dict[str, Any]:
+    """What the script calls a law, which is one in one plant, and how its lines look."""
+    told = {"name": name, "colour": look.slot, "dash": look.pattern}
+    if look.stroke == style.Stroke():
+        return told
+    return told | {"width": look.stroke.width, "alpha": look.stroke.alpha}
 
 
 def _chart(sight: Sight, chart: Chart) -> dict[str, Any]:
@@ -182,6 +187,7 @@ def _chart(sight: Sight, chart: Chart) -> dict[str, Any]:
                 {"law": place, "line": pack(band.mean)}
                 for flow in flows
                 for place, band in enumerate(bands.binned(flow, step))
+                if band.x.size  # a fluid has no single flows
             ]
             levels.append(level)
     return {
@@ -218,14 +224,18 @@ def _limits(lines: list[Band], warmup: float, still: tuple[float, float]) -> tup
 
 def _level(result: Result, lines: list[Band], step: float) -> dict[str, Any]:
     """One resolution: where its points lie, and the lines."""
-    many = len(result.seeds) > 1
     longest = max(lines, key=lambda band: band.x.size)
     return {
         "start": float(longest.x[0]) if longest.x.size else 0.0,
         "step": step,
         "points": int(longest.x.size),
         "laws": [
-            [pack(column) for column in ((band.mean, band.low, band.high) if many else (band.mean,))]
+            [pack(column) for column in (band.mean, band.low, band.high)[: _lines_of(result, band.arm)]]
             for band in lines
         ],
     }
+
+
+def _lines_of(result: Result, arm: Arm) -> int:
+    """The mean, and where there are several seeds the lowest and the highest."""
+    return 3 if arm.seeded and len(result.seeds) > 1 else 1

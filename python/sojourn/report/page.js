@@ -31,12 +31,15 @@
     return values;
   }
 
+  // The laws as they are drawn, broad lines below thin ones.
+  const order = [...data.laws.keys()].sort((one, other) => (data.laws[other].width ?? 0) - (data.laws[one].width ?? 0));
+
   // A level's columns as uPlot takes them: x, then low, high and mean of each law (a single seed has the
   // mean alone), then single flows. Unpacked when first shown.
   function columns(level) {
     level.columns ??= [
       Array.from({ length: level.points }, (_, i) => level.start + i * level.step),
-      ...level.laws.flatMap(([mean, ...band]) => [...band, mean]).map((one) => unpack(one, level.points)),
+      ...order.flatMap((law) => [...level.laws[law].slice(1), level.laws[law][0]]).map((one) => unpack(one, level.points)),
       ...(level.flows ?? []).map((flow) => unpack(flow.line, level.points)),
     ];
     return level.columns;
@@ -47,14 +50,16 @@
   // The series beside x, each with the law that it belongs to and whether it is that law's mean.
   function seriesOf(spec) {
     const level = spec.levels[0];
-    const laws = level.laws.flatMap((lines, law) =>
-      lines.map((_, i) => ({ law, mean: i === lines.length - 1, edge: i < lines.length - 1 })));
+    const laws = order.flatMap((law) => level.laws[law].map((_, i, { length }) =>
+      ({ law, mean: i === length - 1, edge: i < length - 1 })));
     return [...laws, ...(level.flows ?? []).map(({ law }) => ({ law }))];
   }
 
   function options(chart) {
     const { spec, series } = chart;
-    // While the reader points at a law in the bar, the others step back.
+    // A law has lines of its own kind where it stands in several plants. While the reader points at one in the
+    // bar, the others step back.
+    const line = (law) => ({ width: 1.6, alpha: 1, ...data.laws[law] });
     const ink = (law, share) => colour(`disc-${data.laws[law].colour}`) +
       hex(named === null || named === law ? share : 0.25 * share);
     const axis = { stroke: () => colour("muted"), font: "12px system-ui, sans-serif", ticks: { show: false } };
@@ -78,8 +83,8 @@
       series: [{}, ...series.map(({ law, mean, edge }) => ({
         scale: "y",
         show: !hidden.has(law),
-        stroke: edge ? null : () => ink(law, mean ? 1 : 0.6),
-        width: edge ? 0 : mean ? 1.6 : 0.8,
+        stroke: edge ? null : () => ink(law, mean ? line(law).alpha : 0.6),
+        width: edge ? 0 : mean ? line(law).width : 0.8,
         dash: mean && data.laws[law].dash.length ? data.laws[law].dash : undefined,
         points: { show: false },
       }))],
@@ -177,9 +182,9 @@
     const { idx, left } = plot.cursor;
     tip.hidden = chart !== pointed || idx === null || idx === undefined || left < 0;
     if (tip.hidden) return;
-    const rows = series.flatMap(({ law, mean }, i) => {
-      const value = columns(level)[i + 1][idx];
-      return mean && !hidden.has(law) && value !== null ? [row(law, value)] : [];
+    const rows = data.laws.flatMap((_, law) => {
+      const value = columns(level)[series.findIndex((one) => one.law === law && one.mean) + 1][idx];
+      return !hidden.has(law) && value !== null ? [row(law, value)] : [];
     });
     const head = document.createElement("b");
     head.textContent = `${short(columns(level)[0][idx])} ${spec.xUnit}`;

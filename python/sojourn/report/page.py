@@ -11,7 +11,7 @@ from importlib.resources import files
 from sojourn.plot import Canvas, Plots, style
 from sojourn.report import chapters, classes, comparison, live, setting, verdicts
 from sojourn.report.figures import svg
-from sojourn.report.parts import chip, disc_name, figure_of, told
+from sojourn.report.parts import arm, figure_of, told
 from sojourn.result import Result, words
 from sojourn.result.words import NO_DISC
 
@@ -46,6 +46,9 @@ CLASS_MEANINGS = (
     ("one way", "the time that datagrams were under way, from sender to receiver"),
     ("by class", "queue, sojourn, drops and marks of the class's own packets, out of those that it offered"),
 )
+
+# How things go in the plants.
+WAYS = {"fluid": "as a fluid, once", "packet": "packet by packet"}
 
 # Notes on the scenario that are shown.
 MOST_NOTES = 8
@@ -133,6 +136,7 @@ def _at_link(sight: live.Sight, baseline: str) -> str:
     parts = [
         comparison.summary(view, ids),
         comparison.differences(view, baseline, ids),
+        comparison.agreement(view, ids),
         classes.section(sight),
         *(chapters.section(sight, chapter) for chapter in chapters.CHAPTERS),
     ]
@@ -141,7 +145,7 @@ def _at_link(sight: live.Sight, baseline: str) -> str:
         return text
     (link,) = view.links
     shown = " shown" if sight.place == 0 else ""
-    said = told(verdicts.headline(view))
+    said = told(verdicts.by_plant(verdicts.headline, view))
     return (
         f'<section class="link{shown}" id="{ids}link">\n<h2 class="place">At {escape(link)}</h2>\n'
         f'<p class="verdict">{said}</p>\n{text}\n</section>'
@@ -178,13 +182,18 @@ def _left_out(result: Result, sights: list[live.Sight]) -> str:
 
 def _headline(result: Result) -> str:
     """Of several links each says it in its own part."""
-    return verdicts.headline(result) if len(result.links) == 1 else verdicts.links(result)
+    said = verdicts.headline if len(result.links) == 1 else verdicts.links
+    return verdicts.by_plant(said, result)
 
 
 def _extent(result: Result) -> str:
     discs = len(result.discs)
     law = "law" if discs == 1 else "laws"
-    return f"{discs} {law}, {words.seeds_told(result)}; packet by packet."
+    ways = [plant for plant in result.plants if plant in WAYS]
+    how = " and ".join(WAYS[plant] for plant in ways)
+    if not any(one.seeded for one in result.arms):
+        return f"{discs} {law}; {how}."
+    return f"{discs} {law}, {words.seeds_told(result)}; {how}."
 
 
 def _incomplete(result: Result) -> str:
@@ -202,11 +211,10 @@ def _notes(result: Result) -> str:
 
 def _tools(result: Result, sights: list[live.Sight]) -> str:
     """The bar that stays in view: which law is which, and what the reader may do; for scripts alone."""
-    called = words.short_names(result.discs)
     laws = "".join(
         f'<button type="button" class="toggle" data-law="{place}" aria-pressed="true">'
-        f"{chip(place)}{disc_name(called[disc])}</button>"
-        for place, disc in enumerate(result.discs)
+        f"{arm(result, one)}</button>"
+        for place, one in enumerate(result.arms)
     )
     return (
         f'<div class="tools" role="toolbar" aria-label="Charts">\n{_links(result, sights)}'
@@ -286,13 +294,14 @@ def _calls(result: Result) -> str:
     discs = ", ".join(names.get(disc) or json.dumps(disc, ensure_ascii=False) for disc in result.discs)
     seeds = result.seeds
     listed = f"range({seeds[0]}, {seeds[-1] + 1})" if _in_a_row(seeds) else str(seeds)
+    plants = "" if result.plants == ["packet"] else f", plants={json.dumps(result.plants)}"
     return "\n".join(
         [
             "import sojourn as sj",
             "",
             'scenario = sj.load("scenario.toml")  # the one below',
             *told,
-            f"result = sj.run(scenario, discs=[{discs}], seeds={listed})",
+            f"result = sj.run(scenario, discs=[{discs}], seeds={listed}{plants})",
             'result.report("report.html")',
         ]
     )

@@ -12,11 +12,13 @@ from matplotlib.figure import Figure
 
 from sojourn.plot import Canvas, Plots, style
 from sojourn.report.figures import svg
-from sojourn.result import Result, words
+from sojourn.result import Arm, Result, words
 
 # Intervals have no script to fit them to the page: inches, and panels beside each other.
 BARE = Canvas(legend=False)
 INTERVALS = {"wide": (14.5, 4), "middle": (8.8, 2), "narrow": (5.1, 1)}
+# How much thicker than a line its likeness beside a name is.
+CHIP = 3 / style.LINE
 
 
 def pictures(name: str, spoken: str, axes: dict[str, Axes]) -> str:
@@ -53,38 +55,54 @@ def figure_of(ax: Axes) -> Figure:
     return drawn
 
 
-def chip(place: int) -> str:
-    """A short line in the disc's colour and dash."""
-    dashes = " ".join(f"{length:g}" for length in style.pattern(place))
+def arm(result: Result, one: Arm, *, whole: bool = False) -> str:
+    """What stands for an arm: a short line as its own are, its law, and beside it what is set of it."""
+    law, parameters = words.arm_parts(result, whole=whole)[one]
+    return f"{_chip(style.looks(result)[one])}{_named(law, parameters)}"
+
+
+def name(disc: str) -> str:
+    """A disc's law, and beside it what is set of it."""
+    law, _, parameters = disc.partition(":")
+    return _named(law, parameters)
+
+
+def _chip(look: style.Look) -> str:
+    """A short line in the arm's colour, dash and stroke."""
+    dashes = " ".join(f"{length:g}" for length in look.pattern)
     dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
+    pale = f' stroke-opacity="{look.stroke.alpha:g}"' if look.stroke.alpha < 1 else ""
+    width = f"{CHIP * look.stroke.width:.2g}"
     return (
         f'<svg class="chip" viewBox="0 0 30 8" aria-hidden="true"><path d="M0 4H30" '
-        f'stroke="var(--disc-{place % len(style.PALETTE)})" stroke-width="3"{dashed}/></svg>'
+        f'stroke="var(--disc-{look.slot})" stroke-width="{width}"{dashed}{pale}/></svg>'
     )
 
 
-def disc_name(disc: str) -> str:
-    """A disc's law, and beside it what is set of it."""
-    law, _, parameters = disc.partition(":")
+def _named(law: str, parameters: str) -> str:
     told = escape(re.sub(r",\s*", ", ", parameters))
     detail = f'<span class="parameters">{told}</span>' if told else ""
     return f'<span class="law">{escape(law)}</span>{detail}'
 
 
-def table(columns: list[words.Column], rows: list[tuple[int, str, list[str]]]) -> str:
-    """A table of laws, each with its place among them, by metrics."""
+def table(result: Result, columns: list[words.Column], rows: list[tuple[Arm, list[str]]]) -> str:
+    """A table of laws by metrics."""
     heads = "".join(
         f'<th scope="col">{escape(column.short)}<span class="unit">{escape(column.unit)}</span></th>'
         for column in columns
     )
     body = "\n".join(
-        f'<tr><th scope="row">{chip(place)}{disc_name(disc)}</th>{"".join(cells)}</tr>'
-        for place, disc, cells in rows
+        f'<tr><th scope="row">{arm(result, one, whole=True)}</th>{"".join(cells)}</tr>' for one, cells in rows
     )
     return (
         '<div class="scroll"><table>\n'
         f'<thead><tr><th scope="col">law</th>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
     )
+
+
+def group(head: str, columns: int) -> str:
+    """A row over those of a group, as wide as `columns` beside their names."""
+    return f'<tr class="group"><th scope="rowgroup" colspan="{columns + 1}">{head}</th></tr>'
 
 
 def cell(column: words.Column, text: str, kind: str = "clear") -> str:

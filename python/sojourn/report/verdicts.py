@@ -1,11 +1,16 @@
-"""What the numbers say, in one sentence each. A difference is claimed only where the seeds show it."""
+"""What the numbers say, in one sentence each. A difference is claimed only where the seeds show it.
+
+Laws are ranked within a plant: `by_plant` says a sentence of each.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
-from sojourn.result import Result, words
+from sojourn.result import Arm, Result, words
+from sojourn.result.agreement import Gap
 from sojourn.result.statistics import Estimate
 from sojourn.result.words import Column
 
@@ -14,7 +19,20 @@ BUSY_MARGIN = 1.0
 #: A sentence names so many laws; of more it names the ends.
 NAMED = 4
 
-Ranking = list[tuple[str, Estimate]]
+#: How a sentence of one plant begins, where there are several.
+BEGINNINGS = {"fluid": "As a fluid", "packet": "Packet by packet"}
+
+Ranking = list[tuple[Arm, Estimate]]
+
+
+def by_plant(verdict: Callable[[Result], str], result: Result) -> str:
+    """What a verdict says; of several plants it speaks of each."""
+    if len(result.plants) == 1:
+        return verdict(result)
+    bare = replace(result, series=result.series.clear(), distributions=result.distributions.clear())
+    return " ".join(
+        f"{BEGINNINGS.get(plant, plant)}: {verdict(bare.within(plant))}" for plant in result.plants
+    )
 
 
 def headline(result: Result) -> str:
@@ -23,16 +41,16 @@ def headline(result: Result) -> str:
     delay = _ranking(result, words.SOJOURN)
     if not busy or not delay:
         return "The runs delivered no packets after the warm-up."
-    called = words.short_names(result.discs)
+    called = words.arm_names(result)
     if len(delay) == 1:
-        disc, found = delay[0]
-        lost = words.scaled(result, disc, words.DROPS)
+        arm, found = delay[0]
+        lost = words.scaled(result, arm, words.DROPS)
         loss = f" and drops {_percent(lost)} of the packets" if lost else ""
         used = _percent(busy[0][1])
-        return f"{called[disc]} keeps the link {used} busy at a mean delay of {_time(found)}{loss}."
+        return f"{called[arm]} keeps the link {used} busy at a mean delay of {_time(found)}{loss}."
     most = busy[-1][1].mean
-    level = {disc for disc, found in busy if found.mean >= most - BUSY_MARGIN}
-    rivals = [(disc, found) for disc, found in delay if disc in level]
+    level = {arm for arm, found in busy if found.mean >= most - BUSY_MARGIN}
+    rivals = [(arm, found) for arm, found in delay if arm in level]
     if len(rivals) == 1:
         first = _busiest(result, busy, rivals[0])
     else:
@@ -43,45 +61,46 @@ def headline(result: Result) -> str:
 
 def queue(result: Result) -> str:
     """Who holds the shortest queue, and who the steadiest."""
-    called = words.short_names(result.discs)
+    called = words.arm_names(result)
     length = _ranking(result, words.QUEUE)
     swing = _ranking(result, words.QUEUE_STD)
     if not length or not swing:
         return "No queue was measured."
     if len(length) == 1:
-        disc, found = length[0]
+        arm, found = length[0]
         return (
-            f"{called[disc]} holds {_plain(found)} packets on average, "
+            f"{called[arm]} holds {_plain(found)} packets on average, "
             f"with a standard deviation of {_plain(swing[0][1])}."
         )
     listed = _listing(length, called, lambda found: f"{_plain(found)} packets")
     if not _apart(result, swing[0][0], swing[1][0], words.QUEUE_STD):
         return f"Mean queue: {listed}. How steady they are cannot be told apart."
-    disc, found = swing[0]
+    arm, found = swing[0]
     worst = swing[-1]
     return (
-        f"Mean queue: {listed}. {called[disc]} is the steadiest, with a standard deviation of "
+        f"Mean queue: {listed}. {called[arm]} is the steadiest, with a standard deviation of "
         f"{_plain(found)} packets; {called[worst[0]]} swings most, with {_plain(worst[1])}."
     )
 
 
 def delay(result: Result) -> str:
     """How long nearly all packets wait."""
-    found = _ranking(result, words.SOJOURN_P95)
-    if not found:
-        return "No delay was measured."
-    return f"95 of 100 packets wait no longer than {_listing(found, words.short_names(result.discs), _time)}."
+    called = words.arm_names(result)
+    found, means = _ranking(result, words.SOJOURN_P95), _ranking(result, words.SOJOURN)
+    if found:
+        return f"95 of 100 packets wait no longer than {_listing(found, called, _time)}."
+    return f"The mean delay is {_listing(means, called, _time)}." if means else "No delay was measured."
 
 
 def marks(result: Result) -> str:
     """How many packets each law drops and marks."""
-    called = words.short_names(result.discs)
+    called = words.arm_names(result)
     parts = []
-    for disc, drops in _ranking(result, words.DROPS):
-        marked = words.scaled(result, disc, words.MARKS)
+    for arm, drops in _ranking(result, words.DROPS):
+        marked = words.scaled(result, arm, words.MARKS)
         and_marks = f" and marks {_percent(marked)}" if marked is not None and marked.mean > 0 else ""
         dropped = _percent(drops) if drops.mean > 0 else "none"
-        parts.append(f"{called[disc]} drops {dropped}{and_marks}")
+        parts.append(f"{called[arm]} drops {dropped}{and_marks}")
     if not parts:
         return "No drops or marks were measured."
     if len(parts) > NAMED:
@@ -94,7 +113,7 @@ def utilization(result: Result) -> str:
     found = _ranking(result, words.UTILIZATION)
     if not found or found[-1][1].mean == 0:
         return "Nothing was sent after the warm-up." if found else "No utilisation was measured."
-    called = words.short_names(result.discs)
+    called = words.arm_names(result)
     (worst, low), (_, high) = found[0], found[-1]
     if len(found) == 1:
         return f"{called[worst]} keeps the link {_percent(low)} busy."
@@ -132,18 +151,27 @@ def classes(result: Result) -> str:
     return "; ".join(parts) + (f"; {more} more below." if more > 0 else ".")
 
 
+def agreement(gaps: list[Gap], called: dict[str, str]) -> str:
+    """How long the queues are in the fluid plant, against those of packets."""
+    found = [gap for gap in gaps if gap.column.metric == words.QUEUE.metric]
+    pairs = [
+        f"{_plain(gap.fluid)} against {_plain(gap.packet)} packets under {called[gap.disc]}" for gap in found
+    ]
+    return f"Mean queue, as a fluid and packet by packet: {_and(pairs[:NAMED])}." if pairs else ""
+
+
 def _of_class(result: Result, name: str, column: Column) -> str:
     """Such as ``5.1 Mbit/s under pi and 5.6 Mbit/s under red``; empty where the metric does not apply."""
     column = words.fitted(result, column, (name,))
-    found = [(disc, words.scaled(result, disc, column, name)) for disc in result.discs]
-    applies = sorted(((disc, one) for disc, one in found if one is not None), key=lambda pair: pair[1].mean)
+    found = [(arm, words.scaled(result, arm, column, name)) for arm in result.arms]
+    applies = sorted(((arm, one) for arm, one in found if one is not None), key=lambda pair: pair[1].mean)
 
     def say(one: Estimate) -> str:
         return f"{_plain(one)} {column.unit}"
 
-    if len(result.discs) == 1:
+    if len(result.arms) == 1:
         return say(applies[0][1]) if applies else ""
-    return _listing(applies, words.short_names(result.discs), say) if applies else ""
+    return _listing(applies, words.arm_names(result), say) if applies else ""
 
 
 def _from_to(ranking: Ranking) -> str:
@@ -152,41 +180,43 @@ def _from_to(ranking: Ranking) -> str:
     return least if least == most else f"{least} to {most}"
 
 
-def _busiest(result: Result, busy: Ranking, delay: tuple[str, Estimate]) -> str:
+def _busiest(result: Result, busy: Ranking, delay: tuple[Arm, Estimate]) -> str:
     """The law that keeps the link busier than every other, at which delay."""
-    called = words.short_names(result.discs)
-    disc, found = delay
+    called = words.arm_names(result)
+    arm, found = delay
     said = (
-        f"{called[disc]} keeps the link busier than every other law, by more than one percentage point, "
+        f"{called[arm]} keeps the link busier than every other law, by more than one percentage point, "
         f"at a mean delay of {_time(found)}"
     )
     second = busy[-2][0]
-    if _apart(result, disc, second, words.UTILIZATION):
+    if _apart(result, arm, second, words.UTILIZATION):
         return f"{said}."
-    return f"{said}; but {_undecided(result, disc, second)} tell it and {called[second]} apart."
+    return f"{said}; but {_undecided(result, arm, second)} tell it and {called[second]} apart."
 
 
 def _winner(result: Result, rivals: Ranking, *, everyone: bool) -> str:
     """The law with the lowest delay among `rivals`, which are about equally busy."""
-    called = words.short_names(result.discs)
-    disc, found = rivals[0]
+    called = words.arm_names(result)
+    arm, found = rivals[0]
     among = (
         "All laws keep the link about equally busy; "
         if everyone
         else "Among the laws that keep the link busiest, "
     )
-    close = [rival for rival in rivals[1:] if not _apart(result, disc, rival[0], words.SOJOURN)]
+    close = [rival for rival in rivals[1:] if not _apart(result, arm, rival[0], words.SOJOURN)]
     if close:
         second, next_found = close[0]
-        both, delays = f"{called[disc]} and {called[second]}", f"{_time(found)} and {_time(next_found)}"
-        return f"{among}{_undecided(result, disc, second)} tell {both} apart on delay ({delays} on average)."
+        both, delays = f"{called[arm]} and {called[second]}", f"{_time(found)} and {_time(next_found)}"
+        return f"{among}{_undecided(result, arm, second)} tell {both} apart on delay ({delays} on average)."
     others = _listing(rivals[1:], called, _time)
-    return f"{among}{called[disc]} has the lowest delay: {_time(found)} on average, against {others}."
+    return f"{among}{called[arm]} has the lowest delay: {_time(found)} on average, against {others}."
 
 
-def _undecided(result: Result, disc: str, other: str) -> str:
+def _undecided(result: Result, arm: Arm, other: Arm) -> str:
     """How many seeds, which both laws have run under, do not show who is ahead."""
-    common = words.difference_to(result, disc, other, words.SOJOURN)
+    if not arm.seeded:
+        return "one run does not"
+    common = words.difference_to(result, arm, other.disc, words.SOJOURN)
     if common is None:
         return "no seed has run under both, so that none can"
     return f"{common.n} seeds do not" if common.n > 1 else "one seed does not"
@@ -194,59 +224,59 @@ def _undecided(result: Result, disc: str, other: str) -> str:
 
 def _tail(result: Result, rivals: Ranking) -> str:
     """Under whom nearly all packets wait less, where that is not the law with the lowest mean."""
-    disc = rivals[0][0]
-    level = {name for name, _ in rivals}
+    arm = rivals[0][0]
+    level = {rival for rival, _ in rivals}
     found = [pair for pair in _ranking(result, words.SOJOURN_P95) if pair[0] in level]
-    if len(found) < 2 or found[0][0] == disc or not _apart(result, disc, found[0][0], words.SOJOURN_P95):
+    if len(found) < 2 or found[0][0] == arm or not _apart(result, arm, found[0][0], words.SOJOURN_P95):
         return ""
-    (best, least), own = found[0], dict(found).get(disc)
-    called = words.short_names(result.discs)
-    against = f", against {_time(own)} under {called[disc]}" if own is not None else ""
+    (best, least), own = found[0], dict(found).get(arm)
+    called = words.arm_names(result)
+    against = f", against {_time(own)} under {called[arm]}" if own is not None else ""
     most = f"95 of 100 no longer than {_time(least)}{against}"
     return f"Nearly all packets wait least under {called[best]}: {most}."
 
 
 def _price(result: Result, rivals: Ranking) -> str:
     """What the law with the lowest delay pays, or saves, in lost packets."""
-    called = words.short_names(result.discs)
-    disc = rivals[0][0]
+    called = words.arm_names(result)
+    arm = rivals[0][0]
     losses = _ranking(result, words.DROPS)
-    own = next((found for name, found in losses if name == disc), None)
-    if own is None or len(losses) < 2 or not _apart(result, disc, rivals[-1][0], words.SOJOURN):
+    own = dict(losses).get(arm)
+    if own is None or len(losses) < 2 or not _apart(result, arm, rivals[-1][0], words.SOJOURN):
         return ""
     least, lowest = losses[0]
     lost = _percent(own)
     most, highest = losses[-1]
     if own.mean == 0 and highest.mean > 0:
         return f"It drops no packets, where {called[most]} drops {_percent(highest)}."
-    if least == disc:
-        other, loss = losses[1]
-        if not _apart(result, disc, other, words.DROPS):
+    if least == arm:
+        second, loss = losses[1]
+        if not _apart(result, arm, second, words.DROPS):
             return ""
-        return f"It also drops the fewest packets: {lost}, against {_percent(loss)} under {called[other]}."
-    if not _apart(result, disc, least, words.DROPS):
+        return f"It also drops the fewest packets: {lost}, against {_percent(loss)} under {called[second]}."
+    if not _apart(result, arm, least, words.DROPS):
         return ""
     other = _percent(lowest) if lowest.mean > 0 else "none"
     return f"The price is loss: it drops {lost} of the packets, where {called[least]} drops {other}."
 
 
 def _ranking(result: Result, column: Column) -> Ranking:
-    """The discs to which the metric applies, lowest first."""
-    found = [(disc, words.scaled(result, disc, column)) for disc in result.discs]
-    applies = [(disc, estimate) for disc, estimate in found if estimate is not None]
+    """The laws to which the metric applies, lowest first."""
+    found = [(arm, words.scaled(result, arm, column)) for arm in result.arms]
+    applies = [(arm, estimate) for arm, estimate in found if estimate is not None]
     return sorted(applies, key=lambda pair: pair[1].mean)
 
 
-def _apart(result: Result, left: str, right: str, column: Column) -> bool:
-    """Whether the 95 % interval of the difference, seed by seed, leaves zero out."""
-    return words.shown(words.difference_to(result, left, right, column))
+def _apart(result: Result, left: Arm, right: Arm, column: Column) -> bool:
+    """Whether two laws differ by more than chance."""
+    return words.differs(result, left, right.disc, column)
 
 
-def _listing(ranking: Ranking, called: dict[str, str], say: Callable[[Estimate], str]) -> str:
+def _listing(ranking: Ranking, called: dict[Arm, str], say: Callable[[Estimate], str]) -> str:
     """Such as ``149 ms under red and 220 ms under pi``; of many ``127 ms (pi) to 300 ms (tail_drop)``."""
     if len(ranking) > NAMED:
-        return " to ".join(f"{say(found)} ({called[disc]})" for disc, found in (ranking[0], ranking[-1]))
-    return _and([f"{say(found)} under {called[disc]}" for disc, found in ranking])
+        return " to ".join(f"{say(found)} ({called[arm]})" for arm, found in (ranking[0], ranking[-1]))
+    return _and([f"{say(found)} under {called[arm]}" for arm, found in ranking])
 
 
 def _and(parts: list[str]) -> str:

@@ -17,12 +17,40 @@ from sojourn.result.statistics import estimate
 if TYPE_CHECKING:
     from sojourn.plot import Plots
 
-__all__ = ["SCHEMA", "Result", "Run"]
+__all__ = ["SCHEMA", "SEEDLESS", "Arm", "Result", "Run"]
 
 #: The schema number written into result.json; every earlier one is read too.
 SCHEMA = 1
 
+#: The plants without randomness: a disc has one run there, under the lowest seed that was asked for.
+SEEDLESS = ("fluid",)
+
 Metric = float | list[float | None] | None
+
+
+@dataclass(frozen=True)
+class Arm:
+    """A disc in a plant: what a result compares, as a trial does its arms. Its runs differ by seed alone."""
+
+    disc: str
+    plant: str
+
+    @property
+    def seeded(self) -> bool:
+        """Whether its runs differ at all: a plant without randomness has one run, and no interval.
+
+        >>> Arm("pi", "fluid").seeded
+        False
+        """
+        return self.plant not in SEEDLESS
+
+    def run_told(self, seed: int) -> str:
+        """One of its runs as a fault names it.
+
+        >>> Arm("pi", "packet").run_told(3)
+        'pi, seed 3'
+        """
+        return f"{self.disc}, {f'seed {seed}' if self.seeded else f'{self.plant} plant'}"
 
 
 @dataclass(frozen=True)
@@ -66,7 +94,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Result:
-    """The runs of one scenario, ordered by disc (as given) and seed.
+    """The runs of one scenario, ordered by disc and plant (as given) and seed.
 
     Each run has a row in `runs` for every link that has a disc, and where the scenario has several classes of
     traffic, one for every class whose data cross the link; a class whose data cross none has a row without a
@@ -85,7 +113,7 @@ class Result:
 
     def __repr__(self) -> str:
         """The title and a line for each disc."""
-        from sojourn.result.words import QUEUE, SOJOURN, UTILIZATION, cell, disc_at, fitted, views
+        from sojourn.result.words import QUEUE, SOJOURN, UTILIZATION, arm_at, cell, fitted, views
 
         count = self.run_count
         lines = [f"Result: {self.title}; {count} run{'' if count == 1 else 's'}"]
@@ -94,10 +122,10 @@ class Result:
                 continue
             columns = [fitted(view, column) for column in (UTILIZATION, QUEUE, SOJOURN)]
             place = f"{link}, " if len(self.links) > 1 else ""
-            for disc in view.discs:
-                told = [(column, cell(view, disc, column)) for column in columns]
+            for arm in view.arms:
+                told = [(column, cell(view, arm, column)) for column in columns]
                 facts = (f"{column.short} {text} {column.unit}" for column, text in told if text)
-                name = f"{place}{disc_at(view, disc, link)}"
+                name = f"{place}{arm_at(view, arm, link)}"
                 lines.append(f"  {name}: {', '.join(facts) or 'nothing was measured'}")
         return "\n".join(lines)
 
@@ -111,6 +139,26 @@ class Result:
         ['tail_drop', 'pi']
         """
         return list(dict.fromkeys(run.disc for run in self.runs))
+
+    @property
+    def plants(self) -> list[str]:
+        """The plants, in the order in which they were given.
+
+        >>> import sojourn as sj
+        >>> sj.run(sj.load("dumbbell", {"duration": "41 s"})).plants
+        ['packet']
+        """
+        return list(dict.fromkeys(arm.plant for arm in self.arms))
+
+    @cached_property
+    def arms(self) -> tuple[Arm, ...]:
+        """Each disc in each plant, in the order of the runs: what tables, pictures and pages compare.
+
+        >>> import sojourn as sj
+        >>> sj.run(sj.load("dumbbell", {"duration": "41 s"})).arms
+        (Arm(disc='pi:target=100 packets', plant='packet'),)
+        """
+        return tuple(Arm(*one) for one in dict.fromkeys((run.disc, run.plant) for run in self.runs))
 
     @property
     def seeds(self) -> list[int]:
@@ -232,6 +280,32 @@ class Result:
             distributions=self.distributions.filter(seen),
         )
 
+    def within(self, plant: str) -> Result:
+        """What ran in one plant alone. Raises `InputError` when nothing ran in a plant of that name.
+
+        >>> import sojourn as sj
+        >>> sj.run(sj.load("dumbbell", {"duration": "41 s"})).within("packet").run_count
+        1
+        """
+        self.check_plant(plant)
+        if len(self.plants) == 1:
+            return self
+        return replace(
+            self,
+            runs=tuple(run for run in self.runs if run.plant == plant),
+            series=self.series.filter(pl.col("plant") == plant),
+            distributions=self.distributions.filter(pl.col("plant") == plant),
+        )
+
+    def check_plant(self, name: str) -> None:
+        """Raise `InputError` for a plant in which nothing ran.
+
+        >>> import sojourn as sj
+        >>> sj.run(sj.load("dumbbell", {"duration": "41 s"})).check_plant("packet")
+        """
+        if all(arm.plant != name for arm in self.arms):
+            raise InputError(f'plant: "{name}" is not a plant here; legal: {_legal(self.plants)}')
+
     def check_link(self, name: str) -> None:
         """Raise `InputError` for a link that was not watched.
 
@@ -309,12 +383,19 @@ class Result:
         return str(self.scenario.get("title") or "Untitled scenario")
 
     def values(
-        self, disc: str, metric: str, link: str | None = None, traffic_class: str | None = None
+        self,
+        disc: str,
+        metric: str,
+        link: str | None = None,
+        traffic_class: str | None = None,
+        *,
+        plant: str | None = None,
     ) -> dict[int, float]:
         """The metric of every seed in which it applies: seed -> value, in the metric's own unit.
 
-        It is that of all traffic or of one class, at `link` or, where none is named, where `seen` looks.
-        Raises `InputError` for a disc, a metric, a link or a class that is not there.
+        It is that of all traffic or of one class, at `link` or, where none is named, where `seen` looks; in
+        `plant` or, where none is named, in the first one. Raises `InputError` for a disc, a metric, a link, a
+        class or a plant that is not there.
 
         >>> import sojourn as sj
         >>> sc = sj.load("dumbbell", {"duration": "41 s"})
@@ -325,8 +406,12 @@ class Result:
         if disc not in self._discs:
             raise InputError(f'disc: "{disc}" is not a disc here; legal: {_legal(self.discs)}')
         self.check_metric(metric)
-        rows = self.seen(link, traffic_class)
-        found = {run.seed: run.metrics.get(metric) for run in rows if run.disc == disc}
+        if plant is None:
+            plant = self.arms[0].plant
+        else:
+            self.check_plant(plant)
+        rows = (run for run in self.seen(link, traffic_class) if (run.disc, run.plant) == (disc, plant))
+        found = {run.seed: run.metrics.get(metric) for run in rows}
         return {seed: float(value) for seed, value in found.items() if isinstance(value, int | float)}
 
     def summary(self) -> pl.DataFrame:

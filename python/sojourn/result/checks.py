@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from sojourn.errors import InputError
-from sojourn.result import SCHEMA, Run
+from sojourn.result import SCHEMA, Arm, Run
 from sojourn.result.words import COLUMNS, LATER, seconds
 
 AS_WRITTEN = "legal: as 'sojourn run' wrote it"
 
-#: What the pages and pictures are drawn from: every run has it.
+#: What the pages and pictures are drawn from: every run has it, packet by packet.
 SAMPLED = ("queue_packets", "sojourn_s", "p", "drop_ratio", "mark_ratio", "utilization", "window_packets")
+#: What a fluid has of it in any case.
+OF_FLUIDS = ("queue_packets",)
 
 # Metrics that are a list, with an entry for each stretch between changes.
 _LISTS = ("settling_s", "overshoot_packets")
@@ -58,14 +60,14 @@ def check_result(path: Path, document: dict[str, Any]) -> None:
         _check_run(path, run, at)
         earlier = seen.setdefault((*(run[key] for key in _PLACE), run.get("class")), place)
         if earlier != place:
-            told = f"{run['disc']}, seed {run['seed']}"
+            told = _run_told([run[key] for key in _PLACE])
             raise InputError(f"{path}: {at}: {told} is runs[{earlier}] too; legal: each disc and seed once")
     for place, run in enumerate(document["runs"]):
         if run["link"] is None:
             continue
         whole = (*(run[key] for key in _PLACE), None)
         if whole not in seen:
-            told = f"{run['disc']}, seed {run['seed']}, class {run['class']}"
+            told = f"{_run_told(whole)}, class {run['class']}"
             raise InputError(f"{path}: runs[{place}]: {told}: its link has no row; {AS_WRITTEN}")
     names = list(dict.fromkeys(name for run in document["runs"] for name in run["metrics"]))
     always = (column.metric for column in COLUMNS if column not in LATER)
@@ -132,12 +134,18 @@ def check_agreement(path: Path, table: pl.DataFrame, runs: tuple[Run, ...], name
     for place in sorted(found - known.keys() - elsewhere, key=str):
         raise InputError(f"{path}: {_run_told(place)} is no run of result.json; {AS_WRITTEN}")
     for place, run in known.items():
-        # Where no packet left the disc, there is no distribution of the delay.
-        if "time" not in table.columns and run.metrics["sojourn_mean_s"] is None:
-            continue
-        for name in names:
+        for name in _needed(table, run, names):
             if (*place, name) not in rows:
                 raise InputError(f"{path}: {_run_told(place)}, {name}: is missing; {AS_WRITTEN}")
+
+
+def _needed(table: pl.DataFrame, run: Run, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Which of the names a run must have in the table."""
+    if run.plant == "fluid":
+        return tuple(name for name in names if name in OF_FLUIDS)
+    # Where no packet left the disc, there is no distribution of the delay.
+    nothing_left = "time" not in table.columns and run.metrics["sojourn_mean_s"] is None
+    return () if nothing_left else names
 
 
 def _check_scenario(path: Path, document: dict[str, Any]) -> None:
@@ -208,8 +216,9 @@ def _told(holder: dict[str, Any], key: str) -> str:
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
-def _run_told(place: tuple[Any, ...]) -> str:
-    return f"{place[1]}, seed {place[2]}"
+def _run_told(place: Sequence[Any]) -> str:
+    plant, disc, seed, *_ = place
+    return Arm(disc, plant).run_told(seed)
 
 
 def _is_text(value: Any) -> bool:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from sojourn.result import Result, Run
+from sojourn.result import SEEDLESS, Arm, Result, Run
 from sojourn.result.statistics import Estimate, difference, estimate
 
 #: Units of time for what is shown, longest first: name, and how many make a second.
@@ -16,6 +16,8 @@ TIMES = (("s", 1.0), ("ms", 1e3), ("µs", 1e6), ("ns", 1e9))
 RATES = (("Gbit/s", 1e-9), ("Mbit/s", 1e-6), ("kbit/s", 1e-3), ("bit/s", 1.0))
 #: What stands over the classes whose data cross no link with a disc.
 NO_DISC = "no disc on the way"
+#: What a plant without randomness gives is taken to be exact to one part in so many.
+EXACT = 1000
 #: The units that a column may be shown in.
 _CHOICES = {"s": TIMES, "ms": TIMES[1:], "Mbit/s": RATES}
 
@@ -167,6 +169,35 @@ def disc_at(result: Result, disc: str, link: str) -> str:
     return disc if list(here.values()).count(here[disc]) > 1 else here[disc]
 
 
+def arm_at(result: Result, arm: Arm, link: str) -> str:
+    """What an arm is called at one link."""
+    return f"{disc_at(result, arm.disc, link)}{_of_plant(result, arm)}"
+
+
+def arm_names(result: Result) -> dict[Arm, str]:
+    """What to call each arm where there is little room: its disc, and where there are several its plant.
+
+    >>> import sojourn as sj
+    >>> result = sj.run(sj.load("dumbbell", {"duration": "41 s"}), discs=["tail_drop", "pi:target=50packets"])
+    >>> list(arm_names(result).values())
+    ['tail_drop', 'pi']
+    """
+    called = short_names(result.discs)
+    return {arm: f"{called[arm.disc]}{_of_plant(result, arm)}" for arm in result.arms}
+
+
+def arm_parts(result: Result, *, whole: bool = False) -> dict[Arm, tuple[str, str]]:
+    """The same in two parts: the law with its plant, and what is set of it, or the `whole` of that."""
+    called = dict(zip(result.discs, result.discs, strict=True)) if whole else short_names(result.discs)
+    split = {disc: name.partition(":") for disc, name in called.items()}
+    return {arm: (f"{split[arm.disc][0]}{_of_plant(result, arm)}", split[arm.disc][2]) for arm in result.arms}
+
+
+def _of_plant(result: Result, arm: Arm) -> str:
+    """Such as ``, fluid``; nothing where there is one plant."""
+    return f", {arm.plant}" if len(result.plants) > 1 else ""
+
+
 def fitted(result: Result, column: Column, classes: Sequence[str | None] = (None,)) -> Column:
     """The column in the unit in which its largest mean is at least 1: nanoseconds are not 0.000 ms.
 
@@ -178,7 +209,7 @@ def fitted(result: Result, column: Column, classes: Sequence[str | None] = (None
         return column
     basis = next((mean for mean in (SOJOURN, COMPLETION) if _kind(mean) == _kind(column)), column)
     plain = replace(basis, scale=1.0)
-    means = [scaled(result, disc, plain, one) for disc in result.discs for one in classes]
+    means = [scaled(result, arm, plain, one) for arm in result.arms for one in classes]
     largest = max((abs(found.mean) for found in means if found is not None), default=0.0)
     unit, scale = unit_for(largest, choices) if largest > 0 else (column.unit, column.scale)
     return replace(column, unit=unit, scale=scale)
@@ -192,8 +223,8 @@ def _kind(column: Column) -> str:
 def class_columns(result: Result) -> list[Column]:
     """What is told of the classes of traffic: the columns that apply to any, in units that fit them."""
     columns = [fitted(result, column, result.classes) for column in CLASS_COLUMNS]
-    pairs = [(disc, one) for disc in result.discs for one in result.classes]
-    return [column for column in columns if any(scaled(result, disc, column, one) for disc, one in pairs)]
+    pairs = [(arm, one) for arm in result.arms for one in result.classes]
+    return [column for column in columns if any(scaled(result, arm, column, one) for arm, one in pairs)]
 
 
 def unit_for(largest: float, choices: Sequence[tuple[str, float]]) -> tuple[str, float]:
@@ -234,8 +265,12 @@ def short_names(discs: Sequence[str]) -> dict[str, str]:
     return {disc: name if list(found.values()).count(name) == 1 else disc for disc, name in found.items()}
 
 
-def _seeds_by_disc(result: Result) -> list[int]:
-    return [len({run.seed for run in result.runs if run.disc == disc}) for disc in result.discs]
+def _seeds_by_arm(result: Result) -> list[int]:
+    """Under how many seeds each arm has run; one that knows no seeds does not count, unless all are such."""
+    seeds: dict[Arm, set[int]] = {arm: set() for arm in result.arms}
+    for run in result.runs:
+        seeds[Arm(run.disc, run.plant)].add(run.seed)
+    return [len(found) for arm, found in seeds.items() if arm.seeded] or [1]
 
 
 def _settings(text: str) -> list[str]:
@@ -243,9 +278,9 @@ def _settings(text: str) -> list[str]:
     return re.split(r",(?![^\[]*\])", text)
 
 
-def scaled(result: Result, disc: str, column: Column, traffic_class: str | None = None) -> Estimate | None:
+def scaled(result: Result, arm: Arm, column: Column, traffic_class: str | None = None) -> Estimate | None:
     """Mean and interval over the seeds in the column's unit; None where the metric does not apply."""
-    found = result.values(disc, column.metric, traffic_class=traffic_class)
+    found = result.values(arm.disc, column.metric, traffic_class=traffic_class, plant=arm.plant)
     values = [value * column.scale for value in found.values()]
     return estimate(values) if values else None
 
@@ -259,23 +294,48 @@ def column_of(result: Result, metric: str, classes: Sequence[str | None] = (None
 
 def most_seeds(result: Result) -> int:
     """Under how many seeds a law has run, at most: of a result that is not whole, not all have all."""
-    return max(_seeds_by_disc(result))
+    return max(_seeds_by_arm(result))
 
 
 def seeds_told(result: Result) -> str:
     """Such as ``5 seeds``; where some law has run under fewer, ``up to 5 seeds``."""
     most = most_seeds(result)
     told = "1 seed" if most == 1 else f"{most} seeds"
-    return told if min(_seeds_by_disc(result)) == len(result.seeds) else f"up to {told}"
+    return told if min(_seeds_by_arm(result)) == len(result.seeds) else f"up to {told}"
 
 
-def difference_to(result: Result, disc: str, baseline: str, column: Column) -> Estimate | None:
-    """What `disc` has more than `baseline`, seed by seed, in the column's unit; None without common seeds."""
+def seedless_told(result: Result) -> str:
+    """That some plants have no randomness, in a sentence; empty where there is none of them."""
+    names = [plant for plant in result.plants if plant in SEEDLESS]
+    return f"The {names[0]} plant has no randomness: one run of each law." if names else ""
+
+
+def difference_to(result: Result, arm: Arm, baseline: str, column: Column) -> Estimate | None:
+    """What `arm` has more than the disc `baseline` in the same plant, seed by seed, in the column's unit.
+
+    None where no seed is common.
+    """
     left, right = (
-        {seed: value * column.scale for seed, value in result.values(one, column.metric).items()}
-        for one in (disc, baseline)
+        {
+            seed: value * column.scale
+            for seed, value in result.values(disc, column.metric, plant=arm.plant).items()
+        }
+        for disc in (arm.disc, baseline)
     )
     return difference(left, right)
+
+
+def differs(result: Result, arm: Arm, baseline: str, column: Column) -> bool:
+    """Whether `arm` shows a difference to the disc `baseline` in its plant.
+
+    Over seeds it does where the 95 % interval leaves zero out. In a plant without randomness it does where
+    the difference is larger than what equations may be solved with.
+    """
+    found = difference_to(result, arm, baseline, column)
+    if arm.seeded or found is None:
+        return shown(found)
+    own = scaled(result, arm, column)
+    return own is not None and EXACT * abs(found.mean) > abs(own.mean)
 
 
 def shown(found: Estimate | None) -> bool:
@@ -285,9 +345,9 @@ def shown(found: Estimate | None) -> bool:
     return found.low > 0 or found.high < 0
 
 
-def cell(result: Result, disc: str, column: Column, traffic_class: str | None = None) -> str:
+def cell(result: Result, arm: Arm, column: Column, traffic_class: str | None = None) -> str:
     """Such as ``285.8 ± 1.3``; empty where the metric does not apply."""
-    found = scaled(result, disc, column, traffic_class)
+    found = scaled(result, arm, column, traffic_class)
     if found is None:
         return ""
     # A count of one run has no decimals.
@@ -303,6 +363,13 @@ def with_half(found: Estimate) -> str:
     if found.half > 0 and float(half) == 0:
         half = f"<{10**-digits:.{digits}f}"
     return f"{found.mean:.{digits}f} ± {half}"
+
+
+def with_sign(found: Estimate) -> str:
+    """The same of a difference, with its sign."""
+    text = with_half(found)
+    sign = "+" if found.mean > 0 and float(text.partition(" ")[0]) != 0 else ""
+    return sign + text.replace("-", "\u2212")
 
 
 def decimals(found: Estimate) -> int:

@@ -1,8 +1,8 @@
-"""Simulate: run a scenario for every disc and seed, and gather one result.
+"""Simulate: run a scenario in every plant for every disc and seed, and gather one result.
 
 The runs go in background threads, outside the interpreter's lock; the calling thread watches for
-Ctrl-C and shows progress. The result is ordered by disc and seed, never by completion, so it is
-the same for any number of workers.
+Ctrl-C and shows progress. The result is ordered by disc, plant and seed, never by completion, so it
+is the same for any number of workers.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from operator import index
 from typing import Any, SupportsIndex
 
+from sojourn import _core
 from sojourn._core import LawError
 from sojourn.errors import InputError, Interrupted, LawFailed, RunFailed
 from sojourn.laws_in_python import Controller, InPython, Law, LawInPython
@@ -22,8 +23,8 @@ from sojourn.laws_in_python.files import law_of, names_a_file
 from sojourn.laws_in_python.lines import failure_of, source_of
 from sojourn.laws_in_python.parameters import label_of
 from sojourn.laws_in_python.template import template_of, try_changes
-from sojourn.result import Result
-from sojourn.scenario import DiscSpec, Scenario, at_link, place_of, with_disc
+from sojourn.result import SEEDLESS, Arm, Result
+from sojourn.scenario import DiscSpec, Scenario, ScenarioError, at_link, place_of, with_disc
 from sojourn.simulate.controls import Control, sources, with_controls
 from sojourn.simulate.gather import Finished, Origin, gather
 from sojourn.simulate.pool import Job, Outcome, Watch, drive
@@ -38,8 +39,10 @@ __all__ = [
     "Request",
     "Watch",
     "carry_out",
+    "check_plant",
     "check_plants",
     "run",
+    "runs_of_a_disc",
 ]
 
 #: What names a disc: a text, parameters, or a law written in Python; `{LINK: ...}` is one for a link alone.
@@ -52,10 +55,12 @@ _ONE = (str, DiscSpec, LawInPython, type, Mapping)
 _Anywhere = str | DiscSpec | Law | Controller | LawInPython
 
 #: The plants that exist.
-PLANTS = ("packet",)
+PLANTS = ("fluid", "packet")
+#: Where a scenario runs if nothing else is said.
+USUAL = ("packet",)
 #: Seeds are below this (a u64).
 SEED_LIMIT = 2**64
-#: One call starts at most so many runs.
+#: One call starts at most so many runs of a plant.
 MAX_RUNS = 100_000
 
 
@@ -67,11 +72,12 @@ class Names:
     cc: str = "--cc"
     seeds: str = "--seeds"
     jobs: str = "--jobs"
+    plants: str = "--plant"
 
 
 @dataclass(frozen=True)
 class Request:
-    """What to run: every disc with every seed.
+    """What to run: every disc with every seed, in every plant; in one without randomness once.
 
     `discs` are texts such as ``"red:min=50packets,max=150packets"`` or ``"mylaw.py:MyLaw"``, objects of
     `sojourn.laws`, or laws written in Python, each for all links with a disc, or ``{LINK: ...}`` and
@@ -85,7 +91,7 @@ class Request:
     discs: Sequence[Disc] | Disc = ()
     seeds: Iterable[int] = (1,)
     jobs: int | None = None
-    plants: Sequence[str] = PLANTS
+    plants: Sequence[str] | str = USUAL
     command: Sequence[str] = ()
     cc: Control | Mapping[int, Control] | None = None
     names: Names = field(default_factory=Names)
@@ -98,8 +104,9 @@ def run(
     jobs: int | None = None,
     *,
     cc: Control | Mapping[int, Control] | None = None,
+    plants: Sequence[str] | str = USUAL,
 ) -> Result:
-    """Run a scenario for every disc and seed.
+    """Run a scenario for every disc and seed, in every plant.
 
     `discs` are texts such as ``"red:min=50packets,max=150packets"`` or ``"mylaw.py:MyLaw"``, objects of
     `sojourn.laws`, or laws written in Python (`sojourn.Law`, `sojourn.Controller`), or one such; None means
@@ -108,7 +115,9 @@ def run(
     to 2**64 - 1, each once. `jobs` is the number of worker threads (default: one a processor); it never
     changes the result. `cc` is a congestion control for all flows that use TCP, or some by the places of
     groups of flows, as in ``{0: "cubic", 1: MyCc()}``: a text such as ``"cubic:hystart=false"`` or
-    ``"mycc.py:MyCc"``, or one written in Python (`sojourn.CongestionControl`).
+    ``"mycc.py:MyCc"``, or one written in Python (`sojourn.CongestionControl`). `plants` are ``"packet"``
+    (packet by packet), ``"fluid"`` (delay differential equations: one run a disc, under the lowest seed), or
+    a list of both, whose results then lie beside each other.
 
     Raises `InputError` for illegal input; `RunFailed` when a run fails (`LawFailed` where what is written in
     Python did) and `Interrupted` on Ctrl-C, with the finished runs as `.result`.
@@ -120,8 +129,9 @@ def run(
     """
     if discs is not None and not isinstance(discs, _ONE):
         discs = _listed(discs)
-    names = Names("discs", "cc", "seeds", "jobs")
-    return carry_out(Request(scenario, () if discs is None else discs, seeds, jobs, cc=cc, names=names))
+    names = Names("discs", "cc", "seeds", "jobs", "plants")
+    given = () if discs is None else discs
+    return carry_out(Request(scenario, given, seeds, jobs, plants, cc=cc, names=names))
 
 
 def carry_out(
@@ -132,13 +142,22 @@ def carry_out(
     `watch` is called some ten times a second with the number of finished runs and the fraction of all
     work that is done (0..1); `settled` once, when no run is at work any more.
     """
-    check_plants(request.plants)
     names = request.names
+    plants = [request.plants] if isinstance(request.plants, str) else request.plants
+    check_plants(plants, names.plants)
     scenario = _own_scenario(request)
     discs = _placed_discs(scenario, request.discs, names.discs)
+    for plant in plants:
+        for one in discs:
+            _check_in(plant, one, names.discs)
     seeds = _checked_seeds(request.seeds, MAX_RUNS // len(discs), names.seeds)
     workers = _workers(request.jobs, names.jobs)
-    tasks = [Job(one.scenario, one.label, seed, one.law) for one in discs for seed in seeds]
+    tasks = [
+        Job(one.scenario, Arm(one.label, plant), seed, one.law)
+        for one in discs
+        for plant in plants
+        for seed in _seeds_in(plant, seeds)
+    ]
     started, clock = time.time(), time.monotonic()
     outcome = drive(tasks, min(workers, len(tasks)), watch, settled)
     origin = Origin(
@@ -155,13 +174,52 @@ def carry_out(
     return _conclude(json.loads(scenario.to_json()), outcome, origin)
 
 
-def check_plants(plants: Sequence[str]) -> None:
+def check_plants(plants: Sequence[str], option: str = "--plant") -> None:
     """Raise `InputError` for a plant that does not exist."""
+    if not isinstance(plants, Sequence):
+        raise InputError(f"{option}: {plants!r} is no list of plants; legal: {', '.join(PLANTS)}")
     for plant in plants:
         if plant not in PLANTS:
-            raise InputError(f'--plant: "{plant}" does not exist; legal: {", ".join(PLANTS)}')
+            raise InputError(f'{option}: "{plant}" does not exist; legal: {", ".join(PLANTS)}')
     if len(plants) != len(set(plants)) or not plants:
-        raise InputError(f"--plant: each plant once; legal: {', '.join(PLANTS)}")
+        raise InputError(f"{option}: each plant once; legal: {', '.join(PLANTS)}")
+
+
+def check_plant(scenario: Scenario, plant: str) -> None:
+    """Raise `InputError`, with one line for each fault, where a plant has no model of the scenario.
+
+    >>> import sojourn as sj
+    >>> check_plant(sj.load("dumbbell"), "packet")
+    """
+    if plant != "fluid":
+        return
+    try:
+        _core.check_fluid(scenario)
+    except ScenarioError as fault:
+        raise InputError(*fault.faults) from None
+
+
+def runs_of_a_disc(plants: Sequence[str], seeds: Sequence[int]) -> int:
+    """How many runs each disc has: one for each seed, and one in a plant without randomness.
+
+    >>> runs_of_a_disc(["fluid", "packet"], range(5))
+    6
+    """
+    return sum(len(_seeds_in(plant, seeds)) for plant in plants)
+
+
+def _seeds_in(plant: str, seeds: Sequence[int]) -> Sequence[int]:
+    """The seeds under which a disc runs in a plant, of those that were asked for, lowest first."""
+    return seeds[:1] if plant in SEEDLESS else seeds
+
+
+def _check_in(plant: str, one: _Placed, option: str) -> None:
+    """Raise `InputError` where a plant has no model of the scenario, or of its law."""
+    if plant == "fluid" and isinstance(one.law, Law):
+        legal = "legal there: a sojourn.Controller, which gives a probability"
+        raise InputError(f"{option}: {one.label} judges packets, and the fluid plant has none; {legal}")
+    # What a law in Python replaces need not have a model.
+    check_plant(one.scenario if one.law is None else with_disc(one.scenario, "tail_drop"), plant)
 
 
 def _listed(discs: object) -> list[Disc]:
@@ -282,7 +340,7 @@ def _checked_seeds(seeds: Iterable[int], most: int, option: str) -> list[int]:
 def _conclude(scenario: dict[str, Any], outcome: Outcome, origin: Origin) -> Result:
     """The result; or the error that ended the runs, with what had finished."""
     finished = [
-        Finished("packet", job.disc, job.seed, run)
+        Finished(job.arm, job.seed, run)
         for job, run in zip(outcome.jobs, outcome.runs, strict=True)
         if run is not None
     ]
@@ -299,7 +357,7 @@ def _conclude(scenario: dict[str, Any], outcome: Outcome, origin: Origin) -> Res
 
 
 def _failed(job: Job, fault: BaseException, result: Result | None) -> RunFailed:
-    run = f"{job.disc}, seed {job.seed}"
+    run = job.arm.run_told(job.seed)
     guest: InPython | None = getattr(fault, "guest", job.law)
     if guest is not None and isinstance(fault, LawError):
         return LawFailed(f"{run}: {failure_of(guest, fault)}", result)

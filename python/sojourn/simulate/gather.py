@@ -6,7 +6,7 @@ import json
 import os
 import platform
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, TypeAlias
@@ -17,7 +17,7 @@ import polars as pl
 
 from sojourn import _core
 from sojourn.errors import RunFailed
-from sojourn.result import Result, Run
+from sojourn.result import Arm, Result, Run
 from sojourn.result.folder import DISTRIBUTION_COLUMNS, SERIES_COLUMNS, TEXTS
 
 
@@ -25,8 +25,7 @@ from sojourn.result.folder import DISTRIBUTION_COLUMNS, SERIES_COLUMNS, TEXTS
 class Finished:
     """One finished run and its place in the result."""
 
-    plant: str
-    disc: str
+    arm: Arm
     seed: int
     run: _core.Run
 
@@ -65,18 +64,18 @@ def _records(one: Finished) -> Iterator[Run]:
     cost = _cost(one.run)
     for link in one.run.links:
         # Under a law in Python it is the one that the run is called by.
-        here = link.disc or one.disc.removeprefix(f"{link.link}=")
+        here = link.disc or one.arm.disc.removeprefix(f"{link.link}=")
         for row in json.loads(link.rows_json):
-            count = row["conservation"]
+            count = row["conservation"]  # a fluid has no packets to count
             if count and count["offered"] != count["delivered"] + count["dropped"] + count["held"]:
-                raise RunFailed(f"{one.disc}, seed {one.seed}: packets went missing: {count}", None)
+                raise RunFailed(f"{one.arm.run_told(one.seed)}: packets went missing: {count}", None)
             yield Run(
-                plant=one.plant,
-                disc=one.disc,
+                plant=one.arm.plant,
+                disc=one.arm.disc,
                 seed=one.seed,
                 link=link.link,
                 traffic_class=row["class"],
-                disc_here=None if link.link is None or here == one.disc else here,
+                disc_here=None if link.link is None or here == one.arm.disc else here,
                 metrics=row["metrics"],
                 conservation=count,
                 cost=cost,
@@ -87,11 +86,11 @@ def _records(one: Finished) -> Iterator[Run]:
 
 def _cost(run: _core.Run) -> dict[str, float | int | None]:
     """What the run cost; its packets are those of its first link."""
-    packets = json.loads(run.links[0].rows_json)[0]["conservation"]["delivered"]
+    packets = json.loads(run.links[0].rows_json)[0]["conservation"].get("delivered")
     return {
         "events": run.events,
         "cpu_s": run.cpu_s,
-        "packets_per_cpu_s": packets / run.cpu_s if run.cpu_s > 0 else None,
+        "packets_per_cpu_s": packets / run.cpu_s if packets is not None and run.cpu_s > 0 else None,
     }
 
 
@@ -121,7 +120,7 @@ def _table(
     There may be many thousands of parts: they are put together at once, not one frame at a time.
     """
     rows = [
-        ({"plant": one.plant, "link": link.link, "disc": one.disc, "name": name}, one.seed, numbers)
+        (asdict(one.arm) | {"link": link.link, "name": name}, one.seed, numbers)
         for one in finished
         for link in one.run.links
         for name, numbers in parts(link)
@@ -131,7 +130,11 @@ def _table(
     places = pl.DataFrame([texts | {"seed": seed} for texts, seed, _ in rows], schema={**kinds, **SEED})
     lengths = [len(numbers["value"]) for _, _, numbers in rows]
     names = places[np.repeat(np.arange(len(rows)), lengths)]
-    numbers = {key: np.concatenate([one[key] for _, _, one in rows]) for key in rows[0][2]}
+    numbers = {
+        key: np.concatenate([one[key] for _, _, one in rows] or [np.empty(0)])
+        for key in columns
+        if key not in names.columns
+    }
     return names.with_columns(**numbers).with_columns(pl.col("value").fill_nan(None)).select(columns)
 
 

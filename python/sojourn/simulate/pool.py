@@ -16,6 +16,7 @@ from types import FrameType
 from sojourn import _core
 from sojourn.laws_in_python import LawInPython
 from sojourn.laws_in_python.template import fresh
+from sojourn.result import Arm
 from sojourn.scenario import Scenario
 
 #: Called with the number of finished runs and the fraction of all work that is done, 0 to 1.
@@ -33,10 +34,10 @@ STILL_S = 10.0
 
 @dataclass(frozen=True)
 class Job:
-    """One run to do, under a law in Python or else under the scenario's own law."""
+    """One run to do in a plant, under a law in Python or else under the scenario's own law."""
 
     scenario: Scenario
-    disc: str
+    arm: Arm
     seed: int
     law: LawInPython | None = None
 
@@ -44,10 +45,10 @@ class Job:
         """Do the run in this thread."""
         law = self.law
         if law is None and not self.scenario.guests:
-            return _core.run(self.scenario, self.seed, ticket)
+            return _core.run(self.scenario, self.seed, ticket, plant=self.arm.plant)
         with at_work.here():
             laws = [] if law is None else [fresh(law, site) for site in self.scenario.sites]
-            return _core.run(self.scenario, self.seed, ticket, laws)
+            return _core.run(self.scenario, self.seed, ticket, laws, plant=self.arm.plant)
 
 
 class LawsAtWork:

@@ -53,6 +53,17 @@ impl Plant {
                 busy: if link.mode == Mode::Empty { 0.0 } else { seconds },
             });
         }
+        for hop in &mut self.hops {
+            let link = &self.links[hop.link];
+            let kept = if link.mode == Mode::Full { link.capacity() / link.flow.admitted } else { 1.0 };
+            let marked = if self.classes[hop.class].ecn { link.p * hop.offered } else { 0.0 };
+            let overflowed = (1.0 - kept) * hop.admitted;
+            hop.passed.offered += seconds * hop.offered;
+            hop.passed.lost += seconds * (hop.offered - hop.admitted + overflowed);
+            hop.passed.overflowed += seconds * overflowed;
+            hop.passed.marked += seconds * marked;
+            hop.passed.delivered += seconds * hop.leaving;
+        }
         for (class, received) in self.received.iter_mut().enumerate() {
             let left = self.hops[self.hops_of[class].clone()].last().map_or(0.0, |hop| hop.leaving);
             received.delivered += seconds * left * (1.0 - self.classes[class].loss);

@@ -29,18 +29,9 @@ mod tally;
 
 use crate::dde::{History, System};
 use signals::Signals;
+pub use sojourn_scenario::Window;
 pub(crate) use tally::Sample;
-pub use tally::{Received, Tally};
-
-sojourn_units::choice! {
-    /// How windows answer.
-    pub enum Window {
-        /// Equation (2).
-        Mgt = "mgt",
-        /// Equation (3).
-        Full = "full",
-    }
-}
+pub use tally::{Passed, Received, Tally};
 
 /// Flows that are alike.
 #[derive(Clone, Debug)]
@@ -129,7 +120,7 @@ struct LinkFlow {
 }
 
 /// A class at one of its links.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Hop {
     class: usize,
     link: usize,
@@ -139,10 +130,13 @@ struct Hop {
     sum: Option<usize>,
     /// The signal that is felt now.
     felt: usize,
-    /// Packets/s of the class: let in by the law.
+    /// Packets/s of the class: offered.
+    offered: f64,
+    /// Those that the law lets in.
     admitted: f64,
     /// Those that leave.
     leaving: f64,
+    passed: Passed,
 }
 
 /// The classes and links of a network, as a system of delay differential equations: windows, backlogs, and sums where
@@ -211,6 +205,11 @@ impl Link {
         }
     }
 
+    /// C at the start, packets/s.
+    pub fn nominal(&self) -> f64 {
+        self.rates[0].1
+    }
+
     /// C, packets/s.
     pub fn capacity(&self) -> f64 {
         self.rates[self.rates.len() - 1].1
@@ -248,8 +247,7 @@ impl Plant {
                 let sum = links[*link].mixes.then_some(width);
                 width += usize::from(sum.is_some());
                 let size = class.packet / links[*link].packet;
-                let hop = Hop { class: number, link: *link, size, sum, felt: 0, admitted: 0.0, leaving: 0.0 };
-                hops.push(hop);
+                hops.push(Hop { class: number, link: *link, size, sum, ..Hop::default() });
             }
             hops_of.push(first..hops.len());
         }
@@ -293,6 +291,11 @@ impl Plant {
         &self.classes
     }
 
+    /// What became of a class at each of its links since the start: the link, and that.
+    pub fn passed(&self, class: usize) -> impl Iterator<Item = (usize, Passed)> + '_ {
+        self.hops[self.hops_of[class].clone()].iter().map(|hop| (hop.link, hop.passed))
+    }
+
     /// What each class got since the start.
     pub fn received(&self) -> &[Received] {
         &self.received
@@ -303,8 +306,17 @@ impl Plant {
         self.classes.len() + link
     }
 
+    pub(crate) fn watched(&self) -> &Watch {
+        &self.watch
+    }
+
     pub(crate) fn watch(&mut self) -> &mut Watch {
         &mut self.watch
+    }
+
+    /// How many flows a class has at a time.
+    pub fn flows_at(&self, class: usize, t: f64) -> f64 {
+        self.classes[class].flows.at(t)
     }
 
     /// R of a class as it is now, s.
@@ -377,7 +389,7 @@ impl Plant {
             (_, Some(_)) => self.share_leaving(number, state),
         };
         let hop = &mut self.hops[number];
-        (hop.admitted, hop.leaving) = (admitted, leaving);
+        (hop.offered, hop.admitted, hop.leaving) = (rate, admitted, leaving);
         leaving
     }
 

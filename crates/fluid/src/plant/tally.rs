@@ -29,6 +29,21 @@ pub struct Tally {
     pub busy: f64,
 }
 
+/// What became of a class at one of its links, packets of the class.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Passed {
+    /// Packets that asked to be let in.
+    pub offered: f64,
+    /// Of them those that were lost, whatever the cause.
+    pub lost: f64,
+    /// Those that the full buffer lost.
+    pub overflowed: f64,
+    /// Those that the law marked.
+    pub marked: f64,
+    /// Packets handed to the link.
+    pub delivered: f64,
+}
+
 /// What a class got.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Received {
@@ -117,7 +132,13 @@ impl Sample {
 
     /// The value that so much of the weight does not exceed; None where there is no weight.
     pub(crate) fn quantile(&self, share: f64) -> Option<f64> {
-        let sorted = self.sorted();
+        Sample::quantile_of(&[self], share)
+    }
+
+    /// The same of several together.
+    pub(crate) fn quantile_of(samples: &[&Sample], share: f64) -> Option<f64> {
+        let mut sorted: Vec<(f64, f64)> = samples.iter().flat_map(|sample| sample.sorted()).collect();
+        sorted.sort_by(|one, other| one.0.total_cmp(&other.0));
         let total: f64 = sorted.iter().map(|(_, weight)| weight).sum();
         let mut below = 0.0;
         let reached = |(_, weight): &&(f64, f64)| {

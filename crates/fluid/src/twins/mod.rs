@@ -9,7 +9,6 @@ pub mod avq;
 pub mod blue;
 pub mod codel;
 pub mod red;
-pub mod silent;
 
 use dyn_clone::DynClone;
 use sojourn_aqm::law::Given;
@@ -64,7 +63,6 @@ dyn_clone::clone_trait_object!(Twin);
 /// The twin of the law called `stem`, where it has one.
 pub fn twin(stem: &str, given: &Given, site: &Site) -> Option<Result<Box<dyn Twin>, Fault>> {
     let built = match stem {
-        "tail_drop" | "head_drop" => silent::Silent::new(stem, given, site).map(boxed),
         "red" => red::Red::new(given, site).map(boxed),
         "ared" => ared::Ared::new(given, site).map(boxed),
         "avq" => avq::Avq::new(given, site).map(boxed),
