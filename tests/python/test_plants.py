@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
+from conftest import LONGER
 
 import sojourn as sj
 from sojourn import _core
@@ -15,39 +16,6 @@ from sojourn.result import Arm, words
 from sojourn.result.agreement import gaps
 
 RED = "red:min=5packets,max=15packets"
-#: What a fluid has.
-METRICS = (
-    "utilization",
-    "queue_mean_packets",
-    "queue_std_packets",
-    "sojourn_mean_s",
-    "drop_ratio",
-    "mark_ratio",
-)
-SERIES = ("queue_packets", "sojourn_s", "p", "drop_ratio", "mark_ratio", "utilization", "window_packets")
-#: How much longer its queues are here.
-LONGER = 1.25
-
-
-@pytest.fixture(scope="module")
-def both(made):
-    """The packet plant's result beside what stands for a fluid's: its first seed with longer queues."""
-
-    def poured(run):
-        found = {name: value if name in METRICS else None for name, value in run.metrics.items()}
-        found["queue_mean_packets"] *= LONGER
-        return replace(run, plant="fluid", metrics=found, conservation={}, cost={})
-
-    names = pl.Enum(["fluid", "packet"])
-    packet = made.series.with_columns(pl.col("plant").cast(pl.String).cast(names))
-    fluid = packet.filter((pl.col("seed") == 1) & pl.col("name").is_in(SERIES))
-    fluid = fluid.with_columns(pl.lit("fluid", names).alias("plant"))
-    runs = []
-    for disc in made.discs:
-        own = [run for run in made.runs if run.disc == disc]
-        runs += [poured(own[0]), *own]
-    distributions = made.distributions.with_columns(pl.col("plant").cast(pl.String).cast(names))
-    return replace(made, runs=tuple(runs), series=pl.concat([fluid, packet]), distributions=distributions)
 
 
 @pytest.fixture
