@@ -1,12 +1,17 @@
 //! What a law is for small signals about a point of rest: transfer functions from the backlog to p.
+//!
+//! What a law declares holds where packets are marked, so that all that arrive are let in; where a law counts what
+//! was let in it holds for drops too. What a design follows, the average p, is at rest what p is, and what it scales
+//! is zero there: to first order it moves nothing.
 
 use crate::site::Network;
 use sojourn_units::Span;
+use std::ops::{Add, Mul};
 
 /// Where the loop rests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rest {
-    /// The probability that holds the traffic there.
+    /// The share of packets that is marked or dropped there: what holds the traffic.
     pub p: f64,
     /// The backlog there, packets.
     pub backlog: f64,
@@ -29,7 +34,7 @@ pub struct Rational {
 /// was never designed in s, none in samples where it is asked at every packet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Linear {
-    /// In s, as it was designed.
+    /// In s: as if it were updated all the time, with the averages that it takes.
     pub continuous: Option<Rational>,
     /// As it runs.
     pub sampled: Option<InSamples>,
@@ -50,10 +55,115 @@ pub struct InSamples {
 }
 
 /// Two controllers in a cascade: p follows the packets in flight F = N W, and these follow the backlog.
+///
+/// As they were designed: both measure what they need at once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cascade {
     /// In s, from F - F_ref (packets) to p.
     pub inner: Rational,
     /// In s, from the error of the backlog (packets) to F_ref (packets).
     pub outer: Rational,
+}
+
+impl Linear {
+    /// The law that is these two.
+    pub(crate) fn both(continuous: Rational, sampled: Rational, period: Span) -> Linear {
+        let sampled = Some(InSamples { transfer: sampled, period });
+        Linear { continuous: Some(continuous), sampled, cascade: None }
+    }
+
+    /// p <- p + a q - b q_old every `period`: by Tustin's rule (a + b)/2 + (a - b)/(T s).
+    pub(crate) fn steps(a: f64, b: f64, period: Span) -> Linear {
+        let integral = (a - b) / period.seconds();
+        let continuous = Rational::new([integral, f64::midpoint(a, b)], [0.0, 1.0]);
+        Linear::both(continuous, Rational::new([a, -b], [1.0, -1.0]), period)
+    }
+}
+
+impl Rational {
+    /// The ratio of these.
+    pub(crate) fn new(numerator: impl Into<Vec<f64>>, denominator: impl Into<Vec<f64>>) -> Rational {
+        Rational { numerator: numerator.into(), denominator: denominator.into() }
+    }
+
+    /// A number.
+    pub(crate) fn constant(value: f64) -> Rational {
+        Rational::new([value], [1.0])
+    }
+}
+
+impl Mul for Rational {
+    type Output = Rational;
+
+    fn mul(self, other: Rational) -> Rational {
+        Rational {
+            numerator: product(&self.numerator, &other.numerator),
+            denominator: product(&self.denominator, &other.denominator),
+        }
+    }
+}
+
+impl Mul<f64> for Rational {
+    type Output = Rational;
+
+    fn mul(self, factor: f64) -> Rational {
+        self * Rational::constant(factor)
+    }
+}
+
+impl Add for Rational {
+    type Output = Rational;
+
+    /// Over one denominator where both have the same.
+    fn add(self, other: Rational) -> Rational {
+        if self.denominator == other.denominator {
+            return Rational { numerator: sum(&self.numerator, &other.numerator), ..self };
+        }
+        let [left, right] =
+            [(&self, &other), (&other, &self)].map(|(a, b)| product(&a.numerator, &b.denominator));
+        Rational {
+            numerator: sum(&left, &right),
+            denominator: product(&self.denominator, &other.denominator),
+        }
+    }
+}
+
+/// The sum of two polynomials.
+pub(crate) fn sum(left: &[f64], right: &[f64]) -> Vec<f64> {
+    let (long, short) = if left.len() < right.len() { (right, left) } else { (left, right) };
+    let rest = short.iter().chain(std::iter::repeat(&0.0));
+    long.iter().zip(rest).map(|(a, b)| a + b).collect()
+}
+
+/// The product of two polynomials.
+pub(crate) fn product(left: &[f64], right: &[f64]) -> Vec<f64> {
+    let mut product = vec![0.0; left.len() + right.len() - 1];
+    for (i, a) in left.iter().enumerate() {
+        for (j, b) in right.iter().enumerate() {
+            product[i + j] += a * b;
+        }
+    }
+    product
+}
+
+/// A polynomial times z^-`periods`.
+pub(crate) fn later(polynomial: &[f64], periods: usize) -> Vec<f64> {
+    [vec![0.0; periods], polynomial.to_vec()].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_are_added_and_multiplied() {
+        // 1/(1 + x) + x/2 = (2 + x + x^2) / (2 + 2 x).
+        let lag = Rational::new([1.0], [1.0, 1.0]);
+        let added = lag.clone() + Rational::new([0.0, 1.0], [2.0]);
+        assert_eq!(added, Rational::new([2.0, 1.0, 1.0], [2.0, 2.0]));
+        assert_eq!(lag.clone() + lag.clone(), Rational::new([2.0], [1.0, 1.0]));
+        assert_eq!(lag.clone() * lag.clone(), Rational::new([1.0], [1.0, 2.0, 1.0]));
+        assert_eq!(lag * 3.0, Rational::new([3.0], [1.0, 1.0]));
+        assert_eq!(later(&[1.0, 2.0], 2), [0.0, 0.0, 1.0, 2.0]);
+    }
 }

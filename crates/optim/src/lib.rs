@@ -3,3 +3,4 @@
 //! Nothing here knows of packets, laws or runs: numbers go in, numbers come out.
 
 pub mod ocq;
+pub mod root;

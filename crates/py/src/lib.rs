@@ -26,7 +26,7 @@ mod _core {
         Acknowledged, Arrival, Departure, Observation, Signal, Site, Verdict, check_cc, check_law,
     };
     #[pymodule_export]
-    use crate::run::{LinkRun, Run, Ticket, run};
+    use crate::run::{LinkRun, Run, Ticket, check_fluid, run};
     #[pymodule_export]
     use crate::scenario::Scenario;
 

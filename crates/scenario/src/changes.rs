@@ -83,6 +83,19 @@ impl Scenario {
         times.into_iter().take(most).collect()
     }
 
+    /// What changes during the run, in the order in which it happens; what comes again stands there each time.
+    pub fn happenings(&self) -> impl Iterator<Item = (Span, &Change)> {
+        let end = self.duration;
+        let first = |(number, change): (usize, &Change)| Some((change.next(Span::ZERO, end)?, number));
+        let mut next: BTreeSet<(Span, usize)> = self.at.iter().enumerate().filter_map(first).collect();
+        std::iter::from_fn(move || {
+            let (time, number) = next.pop_first()?;
+            let change = &self.at[number];
+            next.extend(change.next(time + Span::from_nanos(1), end).map(|again| (again, number)));
+            Some((time, change))
+        })
+    }
+
     /// What becomes of the number of flows of a class, in order of time.
     pub fn counts(&self, class: usize) -> Vec<(Span, u32)> {
         let mut counts: Vec<(Span, usize, u32)> = Vec::new();

@@ -37,6 +37,9 @@ impl Scenario {
             "flows": self.flows.iter().map(|group| self.class(group)).collect::<Vec<_>>(),
             "at": changes.collect::<Vec<_>>(),
         });
+        if let Some(keys) = scenario.as_object_mut() {
+            keys.extend(self.fluid.to_json());
+        }
         let mut links = self.links();
         if self.topology.dumbbell {
             scenario["bottleneck"] = links.remove(0);

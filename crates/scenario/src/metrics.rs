@@ -1,4 +1,4 @@
-//! The names and units of what runs measure.
+//! The names and units of what runs measure, and what plants measure alike.
 
 /// One metric of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +80,72 @@ const fn metric(name: &'static str, unit: &'static str, about: &'static str) -> 
     Metric { name, unit, about }
 }
 
+/// What a metric says of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reading {
+    /// It does not apply.
+    Absent,
+    /// A number.
+    Number(f64),
+    /// A number after the start and after each change of the schedule; None where there is none.
+    List(Vec<Option<f64>>),
+}
+
+/// Readings by the metrics' names.
+pub type Metrics = Vec<(&'static str, Reading)>;
+
+impl From<Option<f64>> for Reading {
+    fn from(value: Option<f64>) -> Reading {
+        value.map_or(Reading::Absent, Reading::Number)
+    }
+}
+
+/// All metrics that there are; those that are not given do not apply.
+pub fn in_order(given: &Metrics) -> Metrics {
+    let value = |name| given.iter().find(|(key, _)| *key == name).map(|(_, reading)| reading.clone());
+    METRICS.iter().map(|metric| (metric.name, value(metric.name).unwrap_or(Reading::Absent))).collect()
+}
+
+/// The backlog over time from one change of the schedule to the next, and what it was to be.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretched<'a> {
+    /// When it begins, s.
+    pub start_s: f64,
+    /// The ends of the steps of the series, s.
+    pub time_s: &'a [f64],
+    /// The mean backlog in each, packets.
+    pub queue: &'a [f64],
+    /// The target, packets.
+    pub target: f64,
+}
+
+/// How long until the backlog, averaged over a second, stays within a tenth of the target (5 packets where that is
+/// more), s.
+pub fn settling(stretch: &Stretched<'_>) -> Option<f64> {
+    let band = (SETTLED_SHARE * stretch.target).max(SETTLED_PACKETS);
+    let &[first, second, ..] = stretch.time_s else { return None };
+    let step = second - first;
+    let width = ((SMOOTHING_S / step).round() as usize).clamp(1, stretch.queue.len());
+    let smooth = stretch.queue.windows(width).map(|window| window.iter().sum::<f64>() / width as f64);
+    let outside = smooth.enumerate().rfind(|(_, mean)| (mean - stretch.target).abs() > band);
+    let first = outside.map_or(0, |(last, _)| last + 1);
+    // The window that starts the settled part ends `width` steps on.
+    stretch.time_s.get(first + width - 1).map(|end| end - stretch.start_s)
+}
+
+/// How far above the target the backlog gets, packets: of the means over a step of the series.
+pub fn overshoot(stretch: &Stretched<'_>) -> Option<f64> {
+    let highest = stretch.queue.iter().copied().reduce(f64::max)?;
+    Some((highest - stretch.target).max(0.0))
+}
+
+/// Settled means within this share of the target ...
+const SETTLED_SHARE: f64 = 0.1;
+/// ... or within so many packets, where that is more,
+const SETTLED_PACKETS: f64 = 5.0;
+/// averaged over so many seconds.
+const SMOOTHING_S: f64 = 1.0;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,5 +164,17 @@ mod tests {
             assert_eq!(METRICS.iter().filter(|metric| metric.name == *name).count(), 1, "{name}");
         }
         assert_eq!(metric_named("goodput_bps").map(|metric| metric.unit), Some("bit/s"));
+    }
+
+    #[test]
+    fn settling_is_when_the_smoothed_queue_stays_in_the_band() {
+        let time_s: Vec<f64> = (1..=200).map(|step| f64::from(step) * 0.1).collect();
+        let queue: Vec<f64> = time_s.iter().map(|t| if *t < 5.05 { 200.0 } else { 101.0 }).collect();
+        let stretch = Stretched { start_s: 0.0, time_s: &time_s, queue: &queue, target: 100.0 };
+        // One step of 200 in a window of ten is a mean of 110.9, outside; none is inside.
+        assert!((settling(&stretch).unwrap() - 6.0).abs() < 0.11, "{:?}", settling(&stretch));
+        assert_eq!(overshoot(&stretch), Some(100.0));
+        let never = Stretched { target: 300.0, ..stretch };
+        assert_eq!(settling(&never), None);
     }
 }

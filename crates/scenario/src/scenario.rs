@@ -5,6 +5,7 @@ use crate::arrivals::Arrivals;
 use crate::changes::Change;
 use crate::disc::DiscSpec;
 use crate::faults::Faults;
+use crate::fluid::Fluid;
 use crate::keys::{Key, keys_of};
 use crate::read::Files;
 use crate::tcp::{Given, Tcp, ecn_with};
@@ -28,6 +29,8 @@ pub struct Scenario {
     pub warmup: Span,
     /// The step of the series, where one was asked for.
     pub sample: Option<Span>,
+    /// What only the fluid plant asks for.
+    pub fluid: Fluid,
     /// Nodes, links and discs.
     pub topology: Topology,
     /// The traffic; at least one group.
@@ -236,7 +239,7 @@ impl Scenario {
     }
 
     /// The mean round-trip time of a class without queueing and without transmission times, s.
-    fn mean_base_rtt(&self, group: &Flows) -> f64 {
+    pub fn mean_base_rtt(&self, group: &Flows) -> f64 {
         let (there, back) = (self.topology.delay(&group.route), self.topology.delay(&group.back));
         let access = group.access.map_or(0.0, |access| access.delay.mean_seconds(group.count));
         there.seconds() + back.seconds() + 4.0 * access

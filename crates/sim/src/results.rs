@@ -5,7 +5,8 @@ use crate::gains::Gains;
 use crate::passage::{Passage, Tally};
 use crate::recorder::Disc;
 use crate::windows::Windows;
-use sojourn_scenario::metrics::METRICS;
+pub use sojourn_scenario::metrics::{Metrics, Reading as Metric};
+use sojourn_scenario::metrics::{Stretched, in_order, overshoot, settling};
 use sojourn_units::Span;
 
 /// The outcome of one run.
@@ -45,9 +46,6 @@ pub struct Elsewhere {
     pub series: Series,
 }
 
-/// Metrics by name.
-pub type Metrics = Vec<(&'static str, Metric)>;
-
 /// What was measured.
 #[derive(Clone, Debug)]
 pub struct Row {
@@ -55,17 +53,6 @@ pub struct Row {
     pub metrics: Metrics,
     /// Packets over the whole run, warm-up included.
     pub balance: Balance,
-}
-
-/// The value of a metric.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Metric {
-    /// It does not apply.
-    Absent,
-    /// A number.
-    Number(f64),
-    /// A number after the start and after each change of the schedule; None where there is none.
-    List(Vec<Option<f64>>),
 }
 
 /// Packets of the whole run: offered = delivered + dropped + held.
@@ -246,12 +233,6 @@ pub(crate) fn of_classes<'a>(
     })
 }
 
-/// All metrics that there are; those that are not given do not apply.
-fn in_order(given: &Metrics) -> Metrics {
-    let value = |name| given.iter().find(|(key, _)| *key == name).map(|(_, metric)| metric.clone());
-    METRICS.iter().map(|metric| (metric.name, value(metric.name).unwrap_or(Metric::Absent))).collect()
-}
-
 /// The same of classes that no link sees, by their numbers: their queues have no metrics.
 pub(crate) fn elsewhere(classes: &[u32], gains: &Gains<'_>) -> Vec<(u32, Metrics)> {
     classes.iter().map(|class| (*class, in_order(gains.of_class(*class)))).collect()
@@ -283,12 +264,6 @@ fn add_packets(metrics: &mut Metrics, of: &Measured<'_>, passage: &Passage, lost
     ]);
 }
 
-impl From<Option<f64>> for Metric {
-    fn from(value: Option<f64>) -> Metric {
-        value.map_or(Metric::Absent, Metric::Number)
-    }
-}
-
 /// Formula (17) of the PI-PD paper, about the target of the time; None where there was none at some time.
 fn qacd(of: &Measured<'_>, mean: f64, variance: f64) -> Option<f64> {
     let first = of.stretches[0].target?;
@@ -309,15 +284,7 @@ fn qacd(of: &Measured<'_>, mean: f64, variance: f64) -> Option<f64> {
     Some((squared.max(0.0) / of.span.seconds()).sqrt())
 }
 
-/// The series in a stretch, and the target.
-struct Part<'a> {
-    start_s: f64,
-    time_s: &'a [f64],
-    queue: &'a [f64],
-    target: f64,
-}
-
-fn per_stretch(of: &Measured<'_>, measure: fn(&Part<'_>) -> Option<f64>) -> Metric {
+fn per_stretch(of: &Measured<'_>, measure: fn(&Stretched<'_>) -> Option<f64>) -> Metric {
     if of.stretches.iter().all(|stretch| stretch.target.is_none()) {
         return Metric::Absent;
     }
@@ -327,28 +294,9 @@ fn per_stretch(of: &Measured<'_>, measure: fn(&Part<'_>) -> Option<f64>) -> Metr
     let values = of.stretches.iter().zip(ends).map(|(stretch, end)| {
         let range = index(stretch.start_s)..end;
         let queue = &of.series.queue_packets[range.clone()];
-        measure(&Part { start_s: stretch.start_s, time_s: &time[range], queue, target: stretch.target? })
+        measure(&Stretched { start_s: stretch.start_s, time_s: &time[range], queue, target: stretch.target? })
     });
     Metric::List(values.collect())
-}
-
-/// How long until the backlog, averaged over `SMOOTHING_S`, stays within the band about the target.
-fn settling(stretch: &Part<'_>) -> Option<f64> {
-    let band = (SETTLED_SHARE * stretch.target).max(SETTLED_PACKETS);
-    let &[first, second, ..] = stretch.time_s else { return None };
-    let step = second - first;
-    let width = ((SMOOTHING_S / step).round() as usize).clamp(1, stretch.queue.len());
-    let smooth = stretch.queue.windows(width).map(|window| window.iter().sum::<f64>() / width as f64);
-    let outside = smooth.enumerate().rfind(|(_, mean)| (mean - stretch.target).abs() > band);
-    let first = outside.map_or(0, |(last, _)| last + 1);
-    // The window that starts the settled part ends `width` steps on.
-    stretch.time_s.get(first + width - 1).map(|end| end - stretch.start_s)
-}
-
-/// How far above the target the backlog gets, packets: of the means over a step of the series.
-fn overshoot(stretch: &Part<'_>) -> Option<f64> {
-    let highest = stretch.queue.iter().copied().reduce(f64::max)?;
-    Some((highest - stretch.target).max(0.0))
 }
 
 pub(crate) fn in_seconds(nanos: f64) -> f64 {
@@ -362,13 +310,6 @@ pub(crate) fn ratio(part: f64, whole: u64) -> f64 {
 pub(crate) fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }
-
-/// Settled means within this share of the target ...
-const SETTLED_SHARE: f64 = 0.1;
-/// ... or within so many packets, where that is more,
-const SETTLED_PACKETS: f64 = 5.0;
-/// averaged over so many seconds.
-const SMOOTHING_S: f64 = 1.0;
 
 #[cfg(test)]
 mod tests {
@@ -504,17 +445,5 @@ mod tests {
         // In the steps of a second that end at 1 ... 5 s; what happens at an end is of the step before.
         assert_eq!(recorder.classes[0].received, [0, 0, 1000, 0, 0]);
         assert_eq!(recorder.classes[1].received, [500, 1000, 1000, 4000, 0]);
-    }
-
-    #[test]
-    fn settling_is_when_the_smoothed_queue_stays_in_the_band() {
-        let time_s: Vec<f64> = (1..=200).map(|step| f64::from(step) * 0.1).collect();
-        let queue: Vec<f64> = time_s.iter().map(|t| if *t < 5.05 { 200.0 } else { 101.0 }).collect();
-        let stretch = Part { start_s: 0.0, time_s: &time_s, queue: &queue, target: 100.0 };
-        // One step of 200 in a window of ten is a mean of 110.9, outside; none is inside.
-        assert!((settling(&stretch).unwrap() - 6.0).abs() < 0.11, "{:?}", settling(&stretch));
-        assert_eq!(overshoot(&stretch), Some(100.0));
-        let never = Part { target: 300.0, ..stretch };
-        assert_eq!(settling(&never), None);
     }
 }

@@ -9,9 +9,19 @@ pub fn exp(x: f64) -> f64 {
     libm::exp(x)
 }
 
+/// e to the power `x`, less 1; right to the last digits also near 0.
+pub fn exp_m1(x: f64) -> f64 {
+    libm::expm1(x)
+}
+
 /// Natural logarithm.
 pub fn ln(x: f64) -> f64 {
     libm::log(x)
+}
+
+/// Natural logarithm of 1 + `x`; right to the last digits also near 0.
+pub fn ln_1p(x: f64) -> f64 {
+    libm::log1p(x)
 }
 
 /// `x` to the power `y`.
@@ -40,6 +50,16 @@ pub fn erfc(x: f64) -> f64 {
 /// Cube root.
 pub fn cbrt(x: f64) -> f64 {
     libm::cbrt(x)
+}
+
+/// Sine and cosine of `x` radians.
+pub fn sin_cos(x: f64) -> (f64, f64) {
+    libm::sincos(x)
+}
+
+/// Angle of the vector (x, y) with the x axis, in (-pi, pi].
+pub fn atan2(y: f64, x: f64) -> f64 {
+    libm::atan2(y, x)
 }
 
 /// Length of the vector (x, y).

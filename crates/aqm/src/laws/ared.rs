@@ -27,6 +27,7 @@
 use crate::catalogue::Entry;
 use crate::law::{Arrival, Gauges, Given, Law, Observation, Verdict};
 use crate::laws::red::{self, Red};
+use crate::linear::{Linear, Rest};
 use crate::parts::ticks::moved;
 use crate::site::Site;
 use sojourn_units::param::Described;
@@ -173,6 +174,22 @@ impl Ared {
         self.red.max_p() != before
     }
 
+    /// The RED that it sets.
+    pub fn red(&self) -> &Red {
+        &self.red
+    }
+
+    /// Takes the step that is due, where there is one, as if the average backlog were `average` at present.
+    pub fn follow(&mut self, now: Time, average: f64) {
+        let due = match self.steps {
+            Steps::Timed => now >= self.due,
+            Steps::Arrivals => now > self.due,
+        };
+        if due && (self.step(average) || self.steps == Steps::Timed) {
+            self.due = now + self.interval;
+        }
+    }
+
     /// Equation (1): the averages that are near enough.
     fn band(&self) -> [f64; 2] {
         let (min, max) = self.red.thresholds();
@@ -236,6 +253,16 @@ impl Law for Ared {
     fn target_packets(&self) -> Option<f64> {
         let (min, max) = self.red.thresholds();
         Some(f64::midpoint(min, max))
+    }
+
+    fn linear(&self, rest: &Rest) -> Option<Linear> {
+        let [low, high] = self.band();
+        if rest.backlog < low || rest.backlog > high {
+            return None;
+        }
+        // Within the band max_p stands still, where it has brought p_b to what the load needs.
+        let p_b = self.red.before_spreading(rest.p);
+        Some(self.red.about(p_b, p_b / (rest.backlog - self.red.thresholds().0), rest))
     }
 
     fn derived(&self, out: &mut dyn Gauges) {

@@ -36,6 +36,7 @@
 
 use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Given, Observation};
+use crate::linear::{InSamples, Linear, Rational, Rest, later, product, sum};
 use crate::parts::identification::Identification;
 use crate::parts::load::{Load, Path, Schedule, are_flows, is_capacity, is_rtt, unknown};
 use crate::parts::missed;
@@ -277,6 +278,20 @@ impl Controller for ArmPfc {
         Some(self.target)
     }
 
+    fn linear(&self, rest: &Rest) -> Option<Linear> {
+        // Designed in samples. What it follows moves p_0, u and y_m together, so that p stays; all else that it
+        // changes scales what is zero at rest.
+        let model = match (self.adapt, self.design.schedule) {
+            (Adapt::Load, Some(Schedule { path, .. })) => {
+                let plant = Plant::at(Load::at(rest.p).p(), path.capacity, path.rtt);
+                Model::sampled(&plant, self.period.seconds())
+            }
+            _ => self.model,
+        };
+        let sampled = InSamples { transfer: self.transfer(&model), period: self.period };
+        Some(Linear { continuous: None, sampled: Some(sampled), cascade: None })
+    }
+
     fn derived(&self, out: &mut dyn Gauges) {
         out.gauge("target", "packets", self.target);
         out.gauge("delay", "periods", self.design.delay as f64);
@@ -321,14 +336,45 @@ impl ArmPfc {
         let lack = |point: &Predictor| {
             y * (math::pow_int(self.psi, point.horizon) - 1.0) + modelled - self.free_response(point, now)
         };
-        match (self.base, self.points.as_slice()) {
-            (Base::Ramp, [near, far]) => {
-                let determinant = near.gain * far.slope - far.gain * near.slope;
-                (lack(near) * far.slope - lack(far) * near.slope) / determinant
+        self.met(&self.points, lack)
+    }
+
+    /// The input that brings what each point lacks, as near as can be.
+    fn met(&self, points: &[Predictor], lack: impl Fn(&Predictor) -> f64) -> f64 {
+        if let (Base::Ramp, [near, far]) = (self.base, points) {
+            let determinant = near.gain * far.slope - far.gain * near.slope;
+            return (lack(near) * far.slope - lack(far) * near.slope) / determinant;
+        }
+        let sum = |term: &dyn Fn(&Predictor) -> f64| points.iter().map(term).sum::<f64>();
+        sum(&|point| point.gain * lack(point)) / sum(&|point| point.gain * point.gain)
+    }
+
+    /// Equation (27) in z^-1 with `model`, from y to u: (27) is linear in what a point lacks.
+    fn transfer(&self, model: &Model) -> Rational {
+        let delay = self.design.delay;
+        let mut points = self.points.clone();
+        for point in &mut points {
+            point.fill(model, delay as u64);
+        }
+        let met = |lack: &dyn Fn(&Predictor) -> f64| self.met(&points, lack);
+
+        let pull = met(&|point| math::pow_int(self.psi, point.horizon) - 1.0);
+        // y_m as it is less what it will be: of one y_m, and of one u in the past, with the present u itself.
+        let still = [met(&|point| 1.0 - point.beta[0]), -met(&|point| point.beta[1])];
+        let past = (0..delay).map(|j| met(&|point| point.past[j]));
+        let past: Vec<f64> = [1.0].into_iter().chain(past).chain([met(&|point| point.eta)]).collect();
+        // Equation (12): own y_m = input u.
+        let (own, input) = ([1.0, model.n[0], model.n[1]], later(&model.m, delay + 1));
+        match self.form {
+            Form::Indep => {
+                let moved = product(&input, &still.map(|share| -share));
+                Rational::new(own.map(|n| pull * n), sum(&product(&past, &own), &moved))
             }
-            (_, points) => {
-                let sum = |term: &dyn Fn(&Predictor) -> f64| points.iter().map(term).sum::<f64>();
-                sum(&|point| point.gain * lack(point)) / sum(&|point| point.gain * point.gain)
+            // y_m = (1 - own) y + input u, and the prediction starts from y.
+            Form::Paper => {
+                let one = met(&|_| 1.0);
+                let above = sum(&[pull], &sum(&still, &own.map(|n| -one * n)));
+                Rational::new(above, sum(&past, &input.iter().map(|m| -one * m).collect::<Vec<_>>()))
             }
         }
     }

@@ -34,6 +34,7 @@
 
 use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Given, Observation};
+use crate::linear::{Cascade, InSamples, Linear, Rational, Rest};
 pub use crate::parts::load::Adapt;
 use crate::parts::load::{Load, Path, are_flows, is_capacity, is_rtt, unknown};
 use crate::parts::missed;
@@ -254,6 +255,26 @@ impl Controller for Cpc {
         Some(self.target)
     }
 
+    fn linear(&self, rest: &Rest) -> Option<Linear> {
+        let network = if self.adapts { self.path.under(Load::at(rest.p)) } else { self.network };
+        let design = design(network, self.form);
+        let (n, period, one_over_s) =
+            (network.flows, self.period.seconds(), Rational::new([1.0], [0.0, 1.0]));
+        let Design { inner, proportional, integral, derivative, .. } = design;
+        let inner = one_over_s.clone() * (1.0 / (n * inner));
+        let outer = Rational::new([n * integral, n * proportional, n * derivative], [0.0, 1.0]);
+        let cascade = Some(Cascade { inner, outer });
+
+        let rate = Rational::new([0.0, 1.0], [1.0, self.smoothing]);
+        let continuous = Some(self.whole(rest, &network, [rate, one_over_s.clone(), one_over_s]));
+        let weight = 1.0 - math::exp(-period / self.smoothing);
+        let rate = Rational::new([weight / period, -weight / period], [1.0, weight - 1.0]);
+        // (3) has the integral as the last period left it, (2) adds this one.
+        let [before, now] = [vec![0.0, period], vec![period]].map(|above| Rational::new(above, [1.0, -1.0]));
+        let transfer = self.whole(rest, &network, [rate, before, now]);
+        Some(Linear { continuous, sampled: Some(InSamples { transfer, period: self.period }), cascade })
+    }
+
     fn derived(&self, out: &mut dyn Gauges) {
         out.gauge("target", "packets", self.target);
         out.gauge("period", "s", self.period.seconds());
@@ -268,6 +289,19 @@ impl Controller for Cpc {
 }
 
 impl Cpc {
+    /// Both loops as one controller, from q to lambda, to its integral in (3) and to the one in (2). At rest
+    /// lambda = C, so F rises by R lambda and, where the queue is counted, by q.
+    fn whole(&self, rest: &Rest, network: &Network, [rate, sum, steps]: [Rational; 3]) -> Rational {
+        let (rtt, queued) = match self.measure {
+            Measure::Flight => (self.base_rtt() + rest.backlog / self.path.capacity, 1.0),
+            Measure::Rate => (self.path.rtt, 0.0),
+        };
+        let n = network.flows;
+        let Design { inner, proportional, integral, derivative, .. } = design(*network, self.form);
+        let now = rate * (rtt + n * derivative) + Rational::constant(queued + n * proportional);
+        (now + sum * (n * integral)) * (steps * (1.0 / (n * inner)))
+    }
+
     /// Averages what was let in. What was dropped is not in flight any more and fills no queue; and with it an
     /// overload that answers nothing would be beyond F_ref whatever p is.
     fn listen(&mut self, seen: &Observation) {
@@ -313,13 +347,16 @@ impl Cpc {
 
     /// F: packets in flight.
     fn flight(&self, backlog: f64) -> f64 {
-        let Path { capacity, rtt, .. } = self.path;
-        let base = (rtt - self.target / capacity).max(0.0);
         self.admitted
             * match self.measure {
-                Measure::Flight => base + backlog / capacity,
-                Measure::Rate => rtt,
+                Measure::Flight => self.base_rtt() + backlog / self.path.capacity,
+                Measure::Rate => self.path.rtt,
             }
+    }
+
+    /// T_p, s.
+    fn base_rtt(&self) -> f64 {
+        (self.path.rtt - self.target / self.path.capacity).max(0.0)
     }
 
     /// D: packets per second by which the backlog grows.

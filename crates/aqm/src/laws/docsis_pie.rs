@@ -28,12 +28,13 @@
 
 use crate::catalogue::Entry;
 use crate::law::{Arrival, Gauges, Given, Law, Observation, Verdict};
+use crate::linear::{Linear, Rest};
 use crate::parts::load::is_capacity;
-use crate::parts::pie::{DECAY, PROB_LOW, SAFE_BELOW, SAFE_PACKETS, capped, forced, step, tuning};
+use crate::parts::pie::{DECAY, PROB_LOW, SAFE_BELOW, SAFE_PACKETS, Spread, capped, forced, step, tuning};
 use crate::parts::ticks::Ticks;
 use crate::site::Site;
 use sojourn_units::param::Described;
-use sojourn_units::{Amount, Bytes, Fault, LinkRate, Page, Rate, Span, Time};
+use sojourn_units::{Amount, Bytes, Fault, LinkRate, Page, Prob, Rate, Span, Time};
 
 /// What the catalogue tells of it.
 pub const ENTRY: Entry = Entry {
@@ -76,12 +77,16 @@ pub struct DocsisPie {
     rate: f64,
     follows_link: bool,
     buffer: f64,
+    /// A packet of mean size, bytes.
+    packet: f64,
     target_packets: f64,
     ticks: Ticks,
 
     p: f64,
     /// The delay at the last update, s.
     old: f64,
+    /// The backlog at the last update, bytes.
+    waiting: f64,
     burst_reset: Span,
     door: Door,
     /// As it was before the packet just judged.
@@ -134,10 +139,12 @@ impl DocsisPie {
             rate,
             follows_link: params.msr.is_none(),
             buffer,
+            packet: site.packet,
             target_packets: site.packets(Amount::Delay(params.target)),
             ticks: Ticks::new(INTERVAL),
             p: 0.0,
             old: 0.0,
+            waiting: 0.0,
             burst_reset: Span::ZERO,
             door,
             before: door,
@@ -165,8 +172,8 @@ impl Law for DocsisPie {
 
     fn retune(&mut self, _now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
         let fresh = DocsisPie::new(&Params::from_values(given)?, site)?;
-        let DocsisPie { ticks, p, old, burst_reset, door, before, .. } = *self;
-        *self = DocsisPie { ticks, p, old, burst_reset, door, before, ..fresh };
+        let DocsisPie { ticks, p, old, waiting, burst_reset, door, before, .. } = *self;
+        *self = DocsisPie { ticks, p, old, waiting, burst_reset, door, before, ..fresh };
         Ok(())
     }
 
@@ -185,11 +192,27 @@ impl Law for DocsisPie {
         }
         self.change_state(self.is_quiet(delay));
         self.old = delay;
+        self.waiting = seen.backlog_bytes;
     }
 
     fn target_packets(&self) -> Option<f64> {
         // The set-point is a delay; at the link's first rate it is so long a backlog.
         Some(self.target_packets)
+    }
+
+    /// That of the active state: of packets that come one by one the others make exceptions for bursts.
+    fn probability(&self) -> Option<Prob> {
+        let p1 = self.scaled(self.packet);
+        let lets_pass = p1 == 0.0 || self.door.burst_allowance > Span::ZERO || self.is_spared(self.waiting);
+        Some(if lets_pass { Prob::ZERO } else { Prob::clamped(Spread::of(p1).share) })
+    }
+
+    fn linear(&self, rest: &Rest) -> Option<Linear> {
+        let (p1, size) = (Spread::behind(rest.p), self.packet / MEAN_PACKET);
+        // Equations (1) to (3), and (6) below its bound.
+        let p = p1 / size;
+        let per_packet = Spread::of(p1).slope * size / divisor(p) * self.packet / self.rate;
+        (p1 < PROB_LOW).then(|| Linear::steps((A + B) * per_packet, B * per_packet, INTERVAL))
     }
 
     fn derived(&self, out: &mut dyn Gauges) {
@@ -221,7 +244,7 @@ impl DocsisPie {
             }
             self.door.state = State::Quiescent;
         }
-        let p1 = self.scaled(arrival.len);
+        let p1 = self.scaled(f64::from(arrival.len));
         self.door.sum += p1;
         if self.is_spared(backlog) || !forced(self.door.sum).unwrap_or(arrival.u[0] <= p1) {
             return false;
@@ -235,8 +258,8 @@ impl DocsisPie {
     }
 
     /// Equation (6).
-    fn scaled(&self, len: u32) -> f64 {
-        (self.p * f64::from(len) / MEAN_PACKET).min(PROB_LOW)
+    fn scaled(&self, len: f64) -> f64 {
+        (self.p * len / MEAN_PACKET).min(PROB_LOW)
     }
 
     /// "Suppress AQM drops in certain situations", Appendix A.3.

@@ -36,6 +36,7 @@
 
 use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Given, Observation};
+use crate::linear::{Linear, Rational, Rest};
 use crate::sampled::Sampled;
 use crate::site::Site;
 use sojourn_optim::ocq::{Problem, Queue};
@@ -281,6 +282,14 @@ impl Controller for FbOcq {
         Ok(())
     }
 
+    fn linear(&self, rest: &Rest) -> Option<Linear> {
+        if self.form == Form::Profile {
+            let slope = self.curve.slope(rest.backlog, self.p_max)?;
+            return Some(Linear::both(Rational::constant(slope), Rational::constant(slope), self.period));
+        }
+        self.feedback(rest)
+    }
+
     fn target_packets(&self) -> Option<f64> {
         (self.form != Form::Profile).then_some(self.target)
     }
@@ -314,6 +323,51 @@ impl FbOcq {
         let offered = self.state.offered;
         let input = self.input(backlog).max(0.0);
         if offered > input { 1.0 - input / offered } else { 0.0 }
+    }
+
+    /// Equation (5) at rest, where u = (1 - p) w and what is let in is C: with dw the deviation of the average w,
+    ///
+    /// ```text
+    /// dp = -u' / w dq + (1 - p) / w dw,  w = C / (1 - p) by (7), or C
+    /// ```
+    ///
+    /// By (7) a period counts (C T + dq - dq_old) / (1 - p_old), so p moves w: the average becomes an integral.
+    fn feedback(&self, rest: &Rest) -> Option<Linear> {
+        if rest.p >= self.p_max.min(MOST_TAKEN) {
+            return None;
+        }
+        let passes = 1.0 - rest.p;
+        let (counted, fed_back) = match self.load {
+            Load::Virtual => (1.0 / passes, 1.0),
+            Load::Offered => (1.0, 0.0),
+        };
+        let offered = counted * rest.network.capacity;
+        let held = -self.slope(rest.backlog) / offered;
+        // Of one packet a second that the backlog grows by.
+        let growth = passes * counted / offered;
+        let (time, period) = (self.load_time, self.period.seconds());
+        let weight = 1.0 - math::exp(-period / time);
+        // The average without and with what p moves: (1 + tau s) and tau s, and the same in samples.
+        let continuous = Rational::new([held, held * time + growth], [1.0 - fed_back, time]);
+        let kept = weight - 1.0;
+        let grown = growth * weight / period;
+        let above = [held + grown, held * kept - grown];
+        let sampled = Rational::new(above, [1.0, kept - fed_back * weight]);
+        Some(Linear::both(continuous, sampled, self.period))
+    }
+
+    /// The slope of u at x, 1/s: u* = g - (x - x_s) r, r^2 = s^2 + 1 / (eps (a + x)) by (3) of `ocq`, where the
+    /// secant s of g falls as 1 / (a + x).
+    fn slope(&self, x: f64) -> f64 {
+        let problem = self.problem();
+        let (queue, rest) = (problem.queue(), problem.rest());
+        let steepness = queue.secant(x, x);
+        if self.form == Form::Deadbeat {
+            return steepness - 1.0 / self.period.seconds();
+        }
+        let (s, far) = (queue.secant(x, rest), queue.half + x);
+        let r = (s * s + 1.0 / (self.penalty() * far)).sqrt();
+        steepness - r + (x - rest) * (r * r + s * s) / (2.0 * r * far)
     }
 
     fn input(&self, backlog: f64) -> f64 {
@@ -386,6 +440,12 @@ impl Curve {
     /// Equation (6).
     fn root(self, backlog: f64, p_max: f64) -> f64 {
         p_max * ((backlog - self.lo).max(0.0) / (self.hi - self.lo)).sqrt()
+    }
+
+    /// The slope of (6), where p is between 0 and 1.
+    fn slope(self, backlog: f64, p_max: f64) -> Option<f64> {
+        let p = self.root(backlog, p_max);
+        (p > 0.0 && p < 1.0).then(|| p / (2.0 * (backlog - self.lo)))
     }
 }
 

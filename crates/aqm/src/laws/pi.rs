@@ -23,6 +23,7 @@
 
 use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Given, Observation};
+use crate::linear::{Linear, Rest};
 use crate::parts::load::{Load, Path};
 use crate::parts::missed;
 use crate::sampled::Sampled;
@@ -151,6 +152,11 @@ impl Controller for Pi {
 
     fn target_packets(&self) -> Option<f64> {
         Some(self.target)
+    }
+
+    fn linear(&self, _rest: &Rest) -> Option<Linear> {
+        // Equation (1), and C(s) of which it is the sampled form.
+        Some(Linear::steps(self.gains.a, self.gains.b, self.period))
     }
 
     fn derived(&self, out: &mut dyn Gauges) {

@@ -24,6 +24,7 @@
 
 use crate::catalogue::Entry;
 use crate::law::{Arrival, Gauges, Given, Law, Observation, Verdict};
+use crate::linear::{Linear, Rest};
 use crate::parts::pie::step;
 use crate::parts::ticks::Ticks;
 use crate::site::Site;
@@ -94,6 +95,8 @@ pub struct Pi2 {
     base: f64,
     /// The delay at the last update, s.
     old: f64,
+    /// The backlog at the last update, bytes.
+    waiting: u64,
 }
 
 impl Pi2 {
@@ -114,6 +117,7 @@ impl Pi2 {
             ticks: Ticks::new(period),
             base: 0.0,
             old: 0.0,
+            waiting: 0,
         })
     }
 }
@@ -137,7 +141,7 @@ impl Law for Pi2 {
     fn retune(&mut self, now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
         let fresh = Pi2::new(&Params::from_values(given)?, site)?;
         self.ticks.retime(now, fresh.period);
-        *self = Pi2 { ticks: self.ticks, base: self.base, old: self.old, ..fresh };
+        *self = Pi2 { ticks: self.ticks, base: self.base, old: self.old, waiting: self.waiting, ..fresh };
         Ok(())
     }
 
@@ -151,11 +155,23 @@ impl Law for Pi2 {
         self.base =
             Prob::clamped(self.base + step(self.alpha, self.beta, delay, self.old, self.target)).get();
         self.old = delay;
+        self.waiting = seen.backlog_bytes as u64;
     }
 
     fn target_packets(&self) -> Option<f64> {
         // The set-point is a delay; at the link's first rate it is so long a backlog.
         Some(self.target_packets)
+    }
+
+    /// For classic packets, p_C.
+    fn probability(&self) -> Option<Prob> {
+        Some(if self.waiting < self.bypass { Prob::ZERO } else { Prob::clamped(self.classic()) })
+    }
+
+    fn linear(&self, rest: &Rest) -> Option<Linear> {
+        // Equation (1) with a delay of q / C, and the slope 2 p' of the square in (2).
+        let per_packet = 2.0 * rest.p.sqrt() / rest.network.capacity;
+        Some(Linear::steps((self.alpha + self.beta) * per_packet, self.beta * per_packet, self.period))
     }
 
     fn derived(&self, out: &mut dyn Gauges) {

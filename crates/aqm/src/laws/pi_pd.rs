@@ -35,6 +35,7 @@
 
 use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Given, Observation};
+use crate::linear::{Linear, Rest};
 use crate::parts::load::{Load, Path, Schedule, are_flows, is_capacity, is_rtt, unknown};
 use crate::parts::missed;
 use crate::parts::prediction::Plant;
@@ -200,6 +201,18 @@ impl Controller for PiPd {
 
     fn target_packets(&self) -> Option<f64> {
         Some(self.target)
+    }
+
+    fn linear(&self, rest: &Rest) -> Option<Linear> {
+        // Equation (11), on one side of the target. Across it (14) has the ratio of two steps, which no slope has.
+        if self.form != Form::Switch {
+            return None;
+        }
+        let alpha = self.now.schedule.map_or(self.now.alpha, |Schedule { path, .. }| {
+            self.designed(&Plant::at(Load::at(rest.p).p(), path.capacity, path.rtt))
+        });
+        let half = alpha / (2.0 * self.target);
+        Some(Linear::steps(half, -half, self.period))
     }
 
     fn derived(&self, out: &mut dyn Gauges) {

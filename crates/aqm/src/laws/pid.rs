@@ -42,6 +42,7 @@
 
 use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Given, Observation};
+use crate::linear::{Linear, Rational, Rest};
 pub use crate::parts::load::Adapt;
 use crate::parts::load::{Load, Path, Schedule, are_flows, is_capacity, is_rtt, unknown};
 use crate::parts::missed;
@@ -261,6 +262,17 @@ impl Controller for Pid {
 
     fn target_packets(&self) -> Option<f64> {
         Some(self.target)
+    }
+
+    fn linear(&self, rest: &Rest) -> Option<Linear> {
+        // The gains follow the average p, which is that at rest; they scale errors, which are zero there.
+        let gains = self
+            .now
+            .schedule
+            .map_or(self.now.gains, |Schedule { path, .. }| self.design.gains(path.under(Load::at(rest.p))));
+        let Steps { a, b, c } = gains.sampled(self.period.seconds());
+        let continuous = Rational::new([gains.i, gains.p, gains.d], [0.0, 1.0]);
+        Some(Linear::both(continuous, Rational::new([a, -b, c], [1.0, -1.0]), self.period))
     }
 
     fn derived(&self, out: &mut dyn Gauges) {

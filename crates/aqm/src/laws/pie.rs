@@ -39,7 +39,8 @@
 
 use crate::catalogue::Entry;
 use crate::law::{Arrival, Departure, Gauges, Given, Law, Observation, Verdict};
-use crate::parts::pie::{DECAY, PROB_LOW, SAFE_BELOW, SAFE_PACKETS, capped, forced, step, tuning};
+use crate::linear::{Linear, Rest};
+use crate::parts::pie::{DECAY, PROB_LOW, SAFE_BELOW, SAFE_PACKETS, Spread, capped, forced, step, tuning};
 use crate::parts::ticks::Ticks;
 use crate::site::Site;
 use sojourn_units::param::Described;
@@ -158,6 +159,8 @@ pub struct Pie {
     old: f64,
     burst_allowance: Span,
     updated: Time,
+    /// The backlog at the last update, bytes.
+    waiting: u64,
     drain: Drain,
 }
 
@@ -200,6 +203,7 @@ impl Pie {
             old: 0.0,
             burst_allowance: params.max_burst,
             updated: Time::ZERO,
+            waiting: 0,
             drain: Drain::default(),
         })
     }
@@ -238,11 +242,11 @@ impl Law for Pie {
         let params = Params::from_values(given)?;
         let fresh = Pie::new(&params, site)?;
         self.ticks.retime(now, params.period);
-        let Pie { ticks, p, sum, delay, old, updated, drain, .. } = *self;
+        let Pie { ticks, p, sum, delay, old, updated, waiting, drain, .. } = *self;
         // Without a threshold nothing would wake it.
         let active = self.active || !params.activity;
         let burst_allowance = self.burst_allowance.min(params.max_burst);
-        *self = Pie { ticks, active, p, sum, delay, old, burst_allowance, updated, drain, ..fresh };
+        *self = Pie { ticks, active, p, sum, delay, old, burst_allowance, updated, waiting, drain, ..fresh };
         Ok(())
     }
 
@@ -256,6 +260,7 @@ impl Law for Pie {
             return;
         }
         self.updated = seen.now;
+        self.waiting = seen.backlog_bytes as u64;
         if self.params.delay == Delay::DepartureRate {
             self.delay = self.drain.delay(seen.backlog_bytes, self.params.dq_threshold.get());
         }
@@ -265,6 +270,23 @@ impl Law for Pie {
     fn target_packets(&self) -> Option<f64> {
         // The set-point is a delay; at the link's first rate it is so long a backlog.
         Some(self.target_packets)
+    }
+
+    fn probability(&self) -> Option<Prob> {
+        // Rates are measured, and a sleeping law is woken, by packets.
+        if self.params.delay == Delay::DepartureRate || self.third.is_some() {
+            return None;
+        }
+        let lets_pass = self.p == 0.0 || self.burst_allowance > Span::ZERO || self.is_spared(self.waiting);
+        Some(if lets_pass { Prob::ZERO } else { Prob::clamped(self.spread(self.p).share) })
+    }
+
+    fn linear(&self, rest: &Rest) -> Option<Linear> {
+        let Params { alpha, beta, period, derandomize, .. } = self.params;
+        let p = if derandomize { Spread::behind(rest.p) } else { rest.p };
+        // Equations (1) and (2) with a delay of q / C; steps near rest are small, so nothing caps them.
+        let per_packet = self.spread(p).slope / (tuning(p).unwrap_or(1.0) * rest.network.capacity);
+        Some(Linear::steps((alpha + beta) * per_packet, beta * per_packet, period))
     }
 
     fn derived(&self, out: &mut dyn Gauges) {
@@ -318,6 +340,11 @@ impl Pie {
     /// Equation (5): the safeguards that keep the link busy, section 4.1.
     fn is_spared(&self, backlog: u64) -> bool {
         self.old < self.target / 2.0 && self.p < SAFE_BELOW || backlog as f64 <= SAFE_PACKETS * self.packet
+    }
+
+    /// What comes of p for packets of mean size.
+    fn spread(&self, p: f64) -> Spread {
+        if self.params.derandomize { Spread::of(p) } else { Spread { share: p, slope: 1.0 } }
     }
 
     /// The probability for a packet of this size.

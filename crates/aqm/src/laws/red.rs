@@ -23,6 +23,7 @@
 
 use crate::catalogue::Entry;
 use crate::law::{Arrival, Gauges, Given, Law, Verdict};
+use crate::linear::{Linear, Rational, Rest};
 use crate::site::Site;
 use sojourn_units::param::Described;
 use sojourn_units::{Amount, Fault, Page, Prob, Rate, Time, math};
@@ -155,6 +156,11 @@ impl Law for Red {
         Ok(())
     }
 
+    fn linear(&self, rest: &Rest) -> Option<Linear> {
+        let p_b = self.before_spreading(rest.p);
+        self.curve.slope(p_b).map(|slope| self.about(p_b, slope, rest))
+    }
+
     fn derived(&self, out: &mut dyn Gauges) {
         out.gauge("min", "packets", self.curve.min);
         out.gauge("max", "packets", self.curve.max);
@@ -225,6 +231,33 @@ impl Red {
         Verdict::Drop
     }
 
+    /// The share of packets that is marked or dropped where the average stays at `average`: one in as many as lie
+    /// between two signals on average. By (4) these are spread evenly over 1 .. 1/p_b - 1, by (5) over
+    /// 1/p_b .. 2/p_b - 1.
+    pub fn share(&self, average: f64) -> f64 {
+        if average < self.curve.min {
+            return 0.0;
+        }
+        if average >= self.curve.end() {
+            return 1.0;
+        }
+        let p_b = self.curve.probability(average);
+        if self.wait { 2.0 * p_b / (3.0 - p_b) } else { (2.0 * p_b).min(1.0) }
+    }
+
+    /// The p_b with which this share of packets is marked or dropped.
+    pub(crate) fn before_spreading(&self, p: f64) -> f64 {
+        if self.wait { 3.0 * p / (2.0 + p) } else { p / 2.0 }
+    }
+
+    /// The average of backlogs as a lag of 1/K, and the `slope` of the curve where it gives `p_b`.
+    pub(crate) fn about(&self, p_b: f64, slope: f64, rest: &Rest) -> Linear {
+        let lag = -rest.network.capacity * math::ln(1.0 - self.weight);
+        let spread = if self.wait { 6.0 / ((3.0 - p_b) * (3.0 - p_b)) } else { 2.0 };
+        let continuous = Rational::new([spread * slope], [1.0, 1.0 / lag]);
+        Linear { continuous: Some(continuous), sampled: None, cascade: None }
+    }
+
     /// The average at `now`, aged by equation (2) where the link is idle: as if `m` packets had come to an
     /// empty queue.
     pub(crate) fn average_at(&self, now: Time) -> f64 {
@@ -234,12 +267,12 @@ impl Red {
     }
 
     /// The average after the last arrival.
-    pub(crate) fn average(&self) -> f64 {
+    pub fn average(&self) -> f64 {
         self.average
     }
 
     /// The thresholds, packets.
-    pub(crate) fn thresholds(&self) -> (f64, f64) {
+    pub fn thresholds(&self) -> (f64, f64) {
         (self.curve.min, self.curve.max)
     }
 
@@ -259,7 +292,7 @@ impl Red {
     }
 
     /// The weight of a new sample in the average.
-    pub(crate) fn weight(&self) -> f64 {
+    pub fn weight(&self) -> f64 {
         self.weight
     }
 
@@ -281,6 +314,15 @@ impl Curve {
             self.max_p * (average - self.min) / (self.max - self.min)
         } else {
             self.max_p + (1.0 - self.max_p) * (average - self.max) / self.max
+        }
+    }
+
+    /// The slope where the probability is `p_b`, if it is anywhere on the curve.
+    fn slope(&self, p_b: f64) -> Option<f64> {
+        match p_b {
+            p_b if p_b > 0.0 && p_b < self.max_p => Some(self.max_p / (self.max - self.min)),
+            p_b if self.gentle && p_b >= self.max_p && p_b < 1.0 => Some((1.0 - self.max_p) / self.max),
+            _ => None,
         }
     }
 }

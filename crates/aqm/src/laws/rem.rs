@@ -26,6 +26,7 @@
 
 use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Given, Observation};
+use crate::linear::{Linear, Rest};
 use crate::parts::missed;
 use crate::sampled::Sampled;
 use crate::site::Site;
@@ -169,6 +170,17 @@ impl Controller for Rem {
 
     fn target_packets(&self) -> Option<f64> {
         Some(self.target)
+    }
+
+    fn linear(&self, rest: &Rest) -> Option<Linear> {
+        // d p = ln(phi) (1 - p) d mu by (2); of the packets offered those beyond c are the growth of the backlog.
+        let Params { gamma, alpha, phi, mismatch, period, .. } = self.params;
+        let g = gamma * math::ln(phi) * (1.0 - rest.p);
+        let (a, b) = match mismatch {
+            Mismatch::Rate => (g * (1.0 + alpha), g),
+            Mismatch::Backlog => (g, g * (1.0 - alpha)),
+        };
+        Some(Linear::steps(a, b, period))
     }
 
     fn gauges(&self, out: &mut dyn Gauges) {

@@ -8,7 +8,7 @@ use crate::catalogue::Entry;
 use crate::law::{Given, Law};
 use crate::site::Site;
 use sojourn_units::param::Described;
-use sojourn_units::{Fault, Page, Time};
+use sojourn_units::{Fault, Page, Prob, Time};
 
 /// What the catalogue tells of it.
 pub const ENTRY: Entry = Entry {
@@ -42,6 +42,10 @@ impl TailDrop {
 }
 
 impl Law for TailDrop {
+    fn probability(&self) -> Option<Prob> {
+        Some(Prob::ZERO)
+    }
+
     fn retune(&mut self, _now: Time, given: &Given, _site: &Site) -> Result<(), Fault> {
         Params::from_values(given).map(drop)
     }

@@ -108,6 +108,11 @@ impl Load {
         Load { average: (2.0 / (window * window)).clamp(DESIGN_P[0], DESIGN_P[1]) }
     }
 
+    /// The load whose average has come to `p`.
+    pub(crate) fn at(p: f64) -> Load {
+        Load { average: p }
+    }
+
     /// Takes in that `p` was in force for `elapsed` seconds.
     pub fn observe(&mut self, p: f64, elapsed: f64) {
         self.average += (1.0 - math::exp(-elapsed / AVERAGING_TIME)) * (p - self.average);

@@ -8,6 +8,7 @@ use super::kinds::{
 use crate::app::AppName;
 use crate::arrivals::Arrivals;
 use crate::disc::DEFAULT_LAW;
+use crate::fluid::Window;
 use crate::links::{Framing, Impairments, Trace};
 use crate::sessions::Ladder;
 use crate::times::{Spread, Start};
@@ -89,6 +90,12 @@ pub(super) static ROWS: &[Key] = &[
     key!("", "sample": Span = Words("chosen by the plant from the duration"),
         "more than 0, from a millionth of duration to duration" if |span| *span > Span::ZERO,
         "step of the series over time"),
+    key!("", "fluid_window": Window = Text("mgt"),
+        "how windows answer in the fluid plant: mgt as Misra, Gong and Towsley (2000) have it; full also counts that a \
+         signal takes the place of an acknowledgment that would open the window"),
+    key!("", "fluid_step": Span = Words("a twentieth of the shortest round trip without queueing"),
+        "1 us to 1 s" if |span| (Span::from_micros(1)..=Span::from_secs(1)).contains(span),
+        "the longest step of the fluid plant's integration"),
     key!("", "bottleneck": Section = Words("a network is given in one of these tables"),
         "a dumbbell: its congested link, from node left to node right; `bottleneck.back` is its other direction"),
     key!("", "parking_lot": Section = Words("a network is given in one of these tables"),

@@ -12,6 +12,7 @@ pub(crate) use apps::TCP_KEYS;
 
 use crate::app::{App, AppName};
 use crate::faults::{Flaw, MOST_LINES, Place};
+use crate::fluid::Fluid;
 use crate::keys::{Key, Preset, Title, keys_of};
 use crate::scenario::Scenario;
 use crate::series::MOST_CROSSINGS;
@@ -82,7 +83,8 @@ impl Reader {
             let Title(title) = top.get("title")?;
             let topology = network.topology.clone();
             let (duration, at) = (duration?, Vec::new());
-            Some(Scenario { title, duration, warmup: warmup?, sample, topology, flows, at })
+            let fluid = Fluid { window: top.get("fluid_window")?, step: top.get("fluid_step") };
+            Some(Scenario { title, duration, warmup: warmup?, sample, fluid, topology, flows, at })
         });
         self.discs(network, &mut scenario);
         if let Some(scenario) = &scenario {

@@ -1,21 +1,4 @@
-//! Optimal control of a queue: where it rests, and the input that leads it there.
-//!
-//! A. Radwan, H.-L. To, W.-J. Hwang, "Optimal Control for Bufferbloat Queue
-//! Management Using Indirect Method with Parametric Optimization", Scientific
-//! Programming, 2016. Of an offered load w the input u is let in, such that
-//!
-//! ```text
-//! J = integral of [x + R (w - u)] dt  is least,
-//! x' = u - g(x),   g(x) = mu x / (a + x),   0 <= u <= w
-//! ```
-//!
-//! A packet in the queue costs one for each second, one turned away costs R
-//! once. The Hamiltonian is linear in u, so u is all or nothing but for one
-//! singular arc. There R g'(x) = 1: the queue rests at
-//!
-//! ```text
-//! x_s = sqrt(a mu R) - a,   u_s = g(x_s)                            where R > a / mu   (1)
-//! ```
+//! The feedback of the long run: the same problem without an end.
 //!
 //! An input away from rest may cost as well: with eps (u - u_s)^2 added to the
 //! integrand, the paper's penalty put about the singular input, the
@@ -43,14 +26,7 @@
 //! 1 / t_c^2 = 1 / R^2 + 1 / (eps (a + x_s)),   t_c < R                                 (4)
 //! ```
 
-/// A queue with the outflow g.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Queue {
-    /// mu, the outflow of a long queue, packets/s.
-    pub service: f64,
-    /// a, at which half of mu flows out, packets; 1 is M/M/1.
-    pub half: f64,
-}
+use super::Queue;
 
 /// The problem of a queue whose singular arc exists.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,22 +36,10 @@ pub struct Problem {
     rest: f64,
 }
 
-impl Queue {
-    /// g(x), packets/s.
-    pub fn outflow(self, x: f64) -> f64 {
-        self.service * x / (self.half + x)
-    }
-
-    /// (g(x) - g(y)) / (x - y), 1/s; where x = y the slope g'(x).
-    pub fn secant(self, x: f64, y: f64) -> f64 {
-        self.half / (self.half + x) * self.service / (self.half + y)
-    }
-}
-
 impl Problem {
     /// Where a packet turned away costs `price`, R in s; none where R is so small that the queue rests empty.
     pub fn new(queue: Queue, price: f64) -> Option<Problem> {
-        let rest = (queue.half * queue.service * price).sqrt() - queue.half;
+        let rest = queue.rest(price);
         (rest > 0.0).then_some(Problem { queue, price, rest })
     }
 

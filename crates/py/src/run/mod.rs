@@ -1,13 +1,15 @@
 //! Runs.
 
+mod seen;
+
 use crate::errors::{Cancelled, scenario_error};
 use crate::guests::{Failure, Seated, seat};
 use crate::scenario::Scenario;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use serde_json::{Map, Value, json};
-use sojourn_sim::{Balance, Elsewhere, LinkOutcome, Metric, Metrics, Outcome, Row, Series};
+use seen::Seen;
+use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -52,31 +54,26 @@ impl Ticket {
 /// The outcome of a run.
 #[pyclass(frozen, module = "sojourn._core")]
 pub(crate) struct Run {
-    links: Vec<Arc<LinkOutcome>>,
-    elsewhere: Arc<Elsewhere>,
+    seen: Vec<Arc<Seen>>,
     events: u64,
     cpu_s: f64,
 }
 
 /// The outcome of a run at one link, or for the classes that no link sees.
 #[pyclass(frozen, module = "sojourn._core")]
-pub(crate) struct LinkRun(Sight);
+pub(crate) struct LinkRun(Arc<Seen>);
 
-enum Sight {
-    Link(Arc<LinkOutcome>),
-    Elsewhere(Arc<Elsewhere>),
-}
-
-/// Runs a scenario on the packet plant, without Python's lock; under `laws`, where there are any, one for each of the
-/// scenario's sites in their order.
+/// Runs a scenario on a plant, `packet` or `fluid`, without Python's lock; under `laws`, where there are any, one for
+/// each of the scenario's sites in their order.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // arguments come from Python by value
-#[pyo3(signature = (scenario, seed, ticket, laws = Vec::new()))]
+#[pyo3(signature = (scenario, seed, ticket, laws = Vec::new(), plant = "packet"))]
 pub(crate) fn run(
     scenario: &Bound<'_, Scenario>,
     seed: u64,
     ticket: &Ticket,
     laws: Vec<Bound<'_, PyAny>>,
+    plant: &str,
 ) -> PyResult<Run> {
     let (py, given) = (scenario.py(), scenario.get());
     let failure = Failure::default();
@@ -85,23 +82,79 @@ pub(crate) fn run(
     let own = seated.into_iter().map(|seated| seated.law).collect();
     let scenario = given.for_a_run(py, &failure)?;
     let every_packet = law_judges || given.has_guests();
+    let is_fluid = match plant {
+        "packet" => false,
+        "fluid" => true,
+        _ => return Err(scenario_error(vec![format!("plant: \"{plant}\" is none; legal: packet, fluid")])),
+    };
     py.detach(|| {
         let start = thread_cpu_seconds();
-        let mut run = sojourn_sim::Run::with_laws(&scenario, seed, own).map_err(refused)?;
-        drive(&mut run, ticket, &failure, every_packet)?;
-        let Outcome { links, elsewhere, counts } = run.finish();
-        let (links, elsewhere) = (links.into_iter().map(Arc::new).collect(), Arc::new(elsewhere));
-        let events = counts.events + counts.arrivals;
-        Ok(Run { links, elsewhere, events, cpu_s: thread_cpu_seconds() - start })
+        let (seen, events) = if is_fluid {
+            let mut run = sojourn_fluid::Run::with_laws(&scenario, own).map_err(refused)?;
+            drive(&mut run, ticket, &failure)?;
+            let steps = run.steps();
+            (seen::of_fluid(run.finish()), steps)
+        } else {
+            let run = sojourn_sim::Run::with_laws(&scenario, seed, own).map_err(refused)?;
+            let mut run = Packets { run, every_packet };
+            drive(&mut run, ticket, &failure)?;
+            let outcome = run.run.finish();
+            let events = outcome.counts.events + outcome.counts.arrivals;
+            (seen::of_packets(outcome), events)
+        };
+        let seen = seen.into_iter().map(Arc::new).collect();
+        Ok(Run { seen, events, cpu_s: thread_cpu_seconds() - start })
     })
 }
 
+/// Refuses a scenario that the fluid plant has no model of, with a line for each thing that it lacks.
+#[pyfunction]
+pub(crate) fn check_fluid(scenario: &Bound<'_, Scenario>) -> PyResult<()> {
+    let scenario = scenario.get().for_a_run(scenario.py(), &Failure::default())?;
+    let faults = sojourn_fluid::faults(&scenario);
+    let told = faults.iter().map(ToString::to_string).collect::<Vec<_>>();
+    if told.is_empty() { Ok(()) } else { Err(scenario_error(told)) }
+}
+
+/// A run in one of the plants.
+trait Drive {
+    /// Goes on for a moment; says whether there is more.
+    fn advance(&mut self) -> bool;
+    /// The share of simulated time that is done.
+    fn progress(&self) -> f64;
+}
+
+/// A run of the packet plant.
+struct Packets {
+    run: sojourn_sim::Run,
+    /// Whether Python is asked about each packet.
+    every_packet: bool,
+}
+
+impl Drive for Packets {
+    fn advance(&mut self) -> bool {
+        if self.every_packet { advance_holding_the_lock(&mut self.run) } else { self.run.advance() }
+    }
+    fn progress(&self) -> f64 {
+        self.run.progress()
+    }
+}
+
+impl Drive for sojourn_fluid::Run {
+    fn advance(&mut self) -> bool {
+        sojourn_fluid::Run::advance(self)
+    }
+    fn progress(&self) -> f64 {
+        sojourn_fluid::Run::progress(self)
+    }
+}
+
 /// Lets the run go to its end, or until it is cancelled or what is written in Python has failed.
-fn drive(run: &mut sojourn_sim::Run, ticket: &Ticket, failure: &Failure, every_packet: bool) -> PyResult<()> {
+fn drive(run: &mut impl Drive, ticket: &Ticket, failure: &Failure) -> PyResult<()> {
     let mut more = true;
     while more {
         ticket.check()?;
-        more = if every_packet { advance_holding_the_lock(run) } else { run.advance() };
+        more = run.advance();
         ticket.0.progress.store(run.progress().to_bits(), Ordering::Relaxed);
         if let Some(error) = failure.take() {
             // A law that did not come back is stopped by an exception, which is not its own failure.
@@ -128,12 +181,10 @@ impl Run {
     /// What was seen at each link that has a disc; last, where there are any, of the classes that cross none.
     #[getter]
     fn links(&self) -> Vec<LinkRun> {
-        let links = self.links.iter().map(|link| Sight::Link(link.clone()));
-        let elsewhere = Some(&self.elsewhere).filter(|elsewhere| !elsewhere.classes.is_empty());
-        links.chain(elsewhere.cloned().map(Sight::Elsewhere)).map(LinkRun).collect()
+        self.seen.iter().cloned().map(LinkRun).collect()
     }
 
-    /// Events that happened, and packets that came to shared links.
+    /// Events that happened, and packets that came to shared links; of a fluid, steps.
     #[getter]
     fn events(&self) -> u64 {
         self.events
@@ -151,44 +202,28 @@ impl LinkRun {
     /// The link's name; None for the classes that no link sees.
     #[getter]
     fn link(&self) -> Option<&str> {
-        match &self.0 {
-            Sight::Link(link) => Some(&link.link),
-            Sight::Elsewhere(_) => None,
-        }
+        self.0.link.as_deref()
     }
 
     /// The label of the link's disc; None where there is no link, and where a law of the caller's own stood in its place.
     #[getter]
     fn disc(&self) -> Option<&str> {
-        match &self.0 {
-            Sight::Link(link) => link.disc.as_deref(),
-            Sight::Elsewhere(_) => None,
-        }
+        self.0.disc.as_deref()
     }
 
     /// JSON objects with the keys metrics and conservation, these packets of the whole run: first of all packets, then,
     /// with the key class, of those of each class, where classes are told apart. Where there is no link, only those of
-    /// classes, and no packets.
+    /// classes, and no packets; of a fluid there are no packets either.
     #[getter]
     fn rows_json(&self) -> String {
-        let rows: Vec<Value> = match &self.0 {
-            Sight::Link(link) => {
-                let classes = link.classes.iter().map(|(class, row)| row_of(row, Some(class)));
-                std::iter::once(row_of(&link.all, None)).chain(classes).collect()
-            }
-            Sight::Elsewhere(elsewhere) => {
-                let classes = elsewhere.classes.iter();
-                classes.map(|(class, metrics)| row(metrics, Some(class), json!({}))).collect()
-            }
-        };
-        Value::Array(rows).to_string()
+        Value::from(self.0.rows.clone()).to_string()
     }
 
     /// The series by name, `time_s` first, all equally long.
     #[getter]
     fn series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
-        for (name, values) in self.sampled().columns() {
+        for (name, values) in &self.0.series {
             columns.set_item(name, PyArray1::from_slice(py, values))?;
         }
         Ok(columns)
@@ -198,40 +233,11 @@ impl LinkRun {
     #[getter]
     fn distributions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
-        if let Sight::Link(link) = &self.0 {
-            let (values, shares): (Vec<f64>, Vec<f64>) = link.sojourn_distribution.iter().copied().unzip();
+        if self.0.link.is_some() {
+            let (values, shares): (Vec<f64>, Vec<f64>) = self.0.sojourns.iter().copied().unzip();
             columns.set_item("sojourn_s", (values.into_pyarray(py), shares.into_pyarray(py)))?;
         }
         Ok(columns)
-    }
-}
-
-impl LinkRun {
-    fn sampled(&self) -> &Series {
-        match &self.0 {
-            Sight::Link(link) => &link.series,
-            Sight::Elsewhere(elsewhere) => &elsewhere.series,
-        }
-    }
-}
-
-fn row_of(of: &Row, class: Option<&String>) -> Value {
-    let Balance { offered, delivered, dropped, held } = of.balance;
-    let packets = json!({ "offered": offered, "delivered": delivered, "dropped": dropped, "held": held });
-    row(&of.metrics, class, packets)
-}
-
-#[allow(clippy::needless_pass_by_value)] // as `json!` has it
-fn row(metrics: &Metrics, class: Option<&String>, packets: Value) -> Value {
-    let metrics = metrics.iter().map(|(name, metric)| ((*name).to_string(), json_of(metric)));
-    json!({ "class": class, "metrics": metrics.collect::<Map<String, Value>>(), "conservation": packets })
-}
-
-fn json_of(metric: &Metric) -> Value {
-    match metric {
-        Metric::Absent => Value::Null,
-        Metric::Number(number) => json!(number),
-        Metric::List(items) => json!(items),
     }
 }
 

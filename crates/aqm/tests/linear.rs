@@ -1,0 +1,382 @@
+//! The transfer functions that laws declare, against the laws themselves at work.
+//!
+//! A law is brought to rest in a loop and cloned. Both clones then see the same backlog but for a pulse of a
+//! fraction of a packet, up for the one and down for the other; what their probabilities differ by is the impulse
+//! response that the law declares.
+
+#[path = "common/fluid.rs"]
+#[allow(dead_code, reason = "other tests look at more of it")]
+mod fluid;
+#[path = "common/reference.rs"]
+mod reference;
+
+use fluid::{Fluid, Network, Tcp};
+use sojourn_aqm::linear::{Linear, Rational, Rest};
+use sojourn_aqm::{self as aqm, Backlog, Controller, Departure, FlowId, Law, Observation, Site, catalogue};
+use sojourn_units::{Ecn, Prob, Rate, Span, Time, Value, math};
+
+/// A law and the place where it is looked at.
+struct Case {
+    stem: &'static str,
+    given: &'static [(&'static str, &'static str)],
+    network: Network,
+    rest: Way,
+}
+
+/// How a law comes to rest.
+#[derive(Clone, Copy)]
+enum Way {
+    /// In a loop, within so many seconds.
+    Loop(f64),
+    /// Where the backlog is held, after so many periods at the first backlog and many at the second.
+    Held(f64, usize, f64),
+}
+use Way::{Held, Loop};
+
+/// So many flows on the link of Hollot et al.
+const fn wide(flows: f64) -> Network {
+    Network { flows, capacity: 3750.0, base_rtt: 0.2, buffer: 800.0, tcp: Tcp::Mgt }
+}
+
+/// So many flows on the link of Bigdeli and Haeri.
+const fn narrow(flows: f64) -> Network {
+    Network { flows, capacity: 1250.0, base_rtt: 0.2, buffer: 300.0, tcp: Tcp::Mgt }
+}
+
+/// So many flows on a short path.
+const fn short(flows: f64) -> Network {
+    Network { flows, capacity: 1250.0, base_rtt: 0.08, buffer: 150.0, tcp: Tcp::Mgt }
+}
+
+const fn case(
+    stem: &'static str,
+    given: &'static [(&'static str, &'static str)],
+    network: Network,
+    rest: Way,
+) -> Case {
+    Case { stem, given, network, rest }
+}
+
+const REM: &[(&str, &str)] = &[("target", "200 packets"), ("gamma", "0.0185"), ("alpha", "0.001")];
+const REM_BACKLOG: &[(&str, &str)] =
+    &[("target", "200 packets"), ("gamma", "0.0185"), ("alpha", "0.001"), ("mismatch", "backlog")];
+const PIE: &[(&str, &str)] = &[("alpha", "0.05"), ("beta", "0.5")];
+const PIE_PLAIN: &[(&str, &str)] = &[("alpha", "0.05"), ("beta", "0.5"), ("derandomize", "false")];
+const PI2: &[(&str, &str)] = &[("rtt_max", "200 ms")];
+
+const CASES: &[Case] = &[
+    case("pi", &[("target", "200 packets")], wide(60.0), Loop(120.0)),
+    case("pi", &[("target", "200 packets")], wide(120.0), Loop(120.0)),
+    case("pi", &[], narrow(100.0), Loop(120.0)),
+    case("rem", REM, wide(60.0), Loop(120.0)),
+    case("rem", REM, wide(120.0), Loop(120.0)),
+    case("rem", REM_BACKLOG, wide(60.0), Loop(120.0)),
+    case("pid", &[("target", "200 packets")], wide(60.0), Loop(120.0)),
+    case("pid", &[("target", "200 packets"), ("form", "velocity")], wide(90.0), Loop(120.0)),
+    case("pid", &[("adapt", "load")], narrow(100.0), Loop(200.0)),
+    case("pi_pd", &[("target", "200 packets")], wide(63.0), Loop(200.0)),
+    case("pi_pd", &[("alpha", "0.0002")], narrow(100.0), Loop(200.0)),
+    case("cpc", &[("target", "175 packets")], wide(60.0), Loop(200.0)),
+    case(
+        "cpc",
+        &[("target", "175 packets"), ("form", "paper"), ("measure", "rate")],
+        wide(60.0),
+        Loop(200.0),
+    ),
+    case("cpc", &[], narrow(100.0), Loop(200.0)),
+    case("cpc", &[("adapt", "none")], narrow(50.0), Loop(200.0)),
+    case("arm_pfc", &[], narrow(100.0), Loop(200.0)),
+    case("arm_pfc", &[], narrow(60.0), Loop(200.0)),
+    case("arm_pfc", &[("adapt", "none"), ("coincidence", "[7, 9]")], narrow(100.0), Loop(200.0)),
+    case("arm_pfc", &[("adapt", "none"), ("base", "ramp")], narrow(100.0), Loop(200.0)),
+    case("arm_pfc", &[("form", "paper")], narrow(100.0), Loop(200.0)),
+    case("arm_pfc", &[("adapt", "rls")], narrow(100.0), Loop(200.0)),
+    case("fb_ocq", &[], short(40.0), Loop(100.0)),
+    case("fb_ocq", &[], short(80.0), Loop(200.0)),
+    case("fb_ocq", &[("load", "offered")], short(40.0), Loop(100.0)),
+    case("fb_ocq", &[("form", "deadbeat")], short(40.0), Held(40.1, 1500, 40.0)),
+    case("fb_ocq", &[("form", "profile")], short(40.0), Held(40.0, 1, 35.0)),
+    case("pie", PIE, short(20.0), Loop(100.0)),
+    case("pie", PIE, short(40.0), Loop(100.0)),
+    case("pie", PIE_PLAIN, short(20.0), Loop(100.0)),
+    case("docsis_pie", &[("target", "30 ms")], short(40.0), Loop(100.0)),
+    case("docsis_pie", &[("target", "30 ms")], short(60.0), Loop(100.0)),
+    case("pi2", PI2, short(20.0), Loop(100.0)),
+    case("pi2", PI2, short(40.0), Loop(100.0)),
+];
+
+/// Bytes.
+const PACKET: f64 = 1000.0;
+/// Packets.
+const PULSE: f64 = 0.02;
+const PERIODS: usize = 60;
+
+impl Case {
+    fn site(&self) -> Site {
+        let Network { flows, capacity, base_rtt, buffer, .. } = self.network;
+        let rate = Rate::from_bits_per_second(8.0 * PACKET * capacity);
+        let base_rtt = Some(Span::from_seconds(base_rtt));
+        Site { rate, packet: PACKET, limit: buffer, flows: Some(flows), base_rtt }
+    }
+
+    fn build(&self) -> Asked {
+        let value = |text: &str| match (text.parse(), text.parse()) {
+            _ if text.starts_with('[') => {
+                let items = text.trim_matches(['[', ']']).split(", ");
+                Value::List(items.map(|item| Value::Whole(item.parse().unwrap())).collect())
+            }
+            (Ok(whole), _) => Value::Whole(whole),
+            (_, Ok(number)) => Value::Number(number),
+            _ if ["true", "false"].contains(&text) => Value::Flag(text == "true"),
+            _ => Value::Text(text.into()),
+        };
+        let given: Vec<_> = self.given.iter().map(|(key, text)| ((*key).into(), value(text))).collect();
+        Asked((catalogue::law(self.stem).unwrap().build)(&given, &self.site()).unwrap())
+    }
+
+    /// The law at rest, and where that is.
+    fn rested(&self) -> (Asked, Rest) {
+        let mut law = self.build();
+        let (p, backlog) = match self.rest {
+            Loop(seconds) => {
+                let period = law.period().seconds();
+                let mut plant = Fluid::new(self.network, period, (period / 0.003).ceil() as usize);
+                plant.run(&mut law, seconds);
+                let spread = plant.rest(5.0).1;
+                assert!(spread < 1e-3, "{}: swings by {spread} packets", self.name());
+                (plant.p(), *plant.queue.last().unwrap())
+            }
+            Held(first, periods, backlog) => {
+                (0..periods).for_each(|_| _ = self.show(&mut law, first, first));
+                (0..5000).for_each(|_| _ = self.show(&mut law, backlog, backlog));
+                (self.show(&mut law, backlog, backlog), backlog)
+            }
+        };
+        assert!(p > 1e-3 && p < 0.9, "{}: rests at p = {p}", self.name());
+        let Network { flows, capacity, base_rtt, .. } = self.network;
+        let rtt = base_rtt + backlog / capacity;
+        (law, Rest { p, backlog, network: aqm::Network { flows, capacity, rtt } })
+    }
+
+    /// A period in which the link was busy and the backlog went from `last` to `backlog`.
+    fn show(&self, law: &mut Asked, last: f64, backlog: f64) -> f64 {
+        let (period, capacity) = (law.period().seconds(), self.network.capacity);
+        let p = law.0.probability().unwrap().get();
+        let (left, arrived) = (period * capacity, period * capacity + backlog - last);
+        law.update(&Observation {
+            elapsed: period,
+            backlog_packets: backlog,
+            backlog_bytes: PACKET * backlog,
+            head_sojourn: backlog / capacity,
+            arrived_packets: arrived,
+            arrived_bytes: PACKET * arrived,
+            departed_packets: left,
+            departed_bytes: PACKET * left,
+            marked_packets: p * arrived,
+            busy: period,
+            capacity: Some(self.site().rate),
+            mean_packet: PACKET,
+            limit: self.network.buffer,
+            ..Observation::default()
+        })
+        .get()
+    }
+
+    /// What p does after a pulse of the backlog, per packet.
+    fn response(&self, law: &mut Asked, backlog: f64) -> Vec<f64> {
+        // PI-PD speaks otherwise across its target.
+        let base = if self.stem == "pi_pd" { backlog + 2.0 * PULSE } else { backlog };
+        (0..3).for_each(|_| _ = self.show(law, base, base));
+        let respond = |law: &Asked, pulse: f64| -> Vec<f64> {
+            let (mut law, mut last) = (law.clone(), base);
+            let mut next = |k: usize| {
+                let backlog = if k == 0 { base + pulse } else { base };
+                let p = self.show(&mut law, last, backlog);
+                last = backlog;
+                p
+            };
+            (0..PERIODS).map(&mut next).collect()
+        };
+        let (up, down) = (respond(law, PULSE), respond(law, -PULSE));
+        up.iter().zip(&down).map(|(up, down)| (up - down) / (2.0 * PULSE)).collect()
+    }
+
+    fn name(&self) -> String {
+        format!("{} {:?} N={}", self.stem, self.given, self.network.flows)
+    }
+}
+
+/// A law that is asked for its probability alone, as a plant without packets does.
+#[derive(Clone)]
+struct Asked(Box<dyn Law>);
+
+impl Controller for Asked {
+    fn period(&self) -> Span {
+        self.0.clone().next_update().unwrap().since(Time::ZERO)
+    }
+
+    fn update(&mut self, seen: &Observation) -> Prob {
+        let backlog = Backlog { packets: seen.backlog_packets as u32, bytes: seen.backlog_bytes as u64 };
+        let sojourn = Span::from_seconds(seen.head_sojourn);
+        let (now, ecn, flow) = (seen.now, Ecn::NotEct, FlowId(0));
+        self.0.on_departure(&Departure { now, len: 1000, ecn, flow, sojourn, backlog, u: [0.5; 2] });
+        self.0.on_update(seen.now, seen);
+        self.0.probability().unwrap()
+    }
+
+    fn reset(&mut self) {}
+}
+
+/// The impulse response of a ratio in z^-1.
+fn impulse_response(transfer: &Rational) -> Vec<f64> {
+    let Rational { numerator, denominator } = transfer;
+    let mut out: Vec<f64> = Vec::new();
+    for k in 0..PERIODS {
+        let fed = numerator.get(k).copied().unwrap_or(0.0);
+        let past = (1..denominator.len().min(k + 1)).map(|i| denominator[i] * out[k - i]).sum::<f64>();
+        out.push((fed - past) / denominator[0]);
+    }
+    out
+}
+
+/// A ratio at the complex number (re, im).
+fn at(ratio: &Rational, [re, im]: [f64; 2]) -> [f64; 2] {
+    let value = |polynomial: &[f64]| {
+        let step = |[x, y]: [f64; 2], c: &f64| [x * re - y * im + c, x * im + y * re];
+        polynomial.iter().rev().fold([0.0; 2], step)
+    };
+    let ([a, b], [c, d]) = (value(&ratio.numerator), value(&ratio.denominator));
+    let size = c * c + d * d;
+    [(a * c + b * d) / size, (b * c - a * d) / size]
+}
+
+/// How far one is from the other, as a share of the other.
+fn distance(ours: [f64; 2], other: [f64; 2]) -> f64 {
+    math::hypot(ours[0] - other[0], ours[1] - other[1]) / math::hypot(other[0], other[1])
+}
+
+/// Both pulses are of one size, so what is off is of their third order, and what the clocks round: the delay that
+/// PIE is told is in whole nanoseconds. PI-PD alone is not quite at rest: its gain goes on adapting.
+#[test]
+fn what_a_law_declares_is_what_it_does() {
+    for case in CASES {
+        let (mut law, rest) = case.rested();
+        let declared = impulse_response(&law.0.linear(&rest).unwrap().sampled.unwrap().transfer);
+        let seen = case.response(&mut law, rest.backlog);
+        let size = declared.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+        for (k, (seen, declared)) in seen.iter().zip(&declared).enumerate() {
+            let off = (seen - declared).abs() / (declared.abs() + 1e-2 * size);
+            assert!(off < 1e-4, "{} after {k} periods: {seen}, declared {declared}", case.name());
+        }
+    }
+}
+
+/// At w T = 0.05 a period that is waited for turns the phase by 3 degrees at most.
+#[test]
+fn in_slow_loops_samples_are_as_good_as_all_the_time() {
+    for case in CASES {
+        let (law, rest) = case.rested();
+        let Linear { continuous, sampled, .. } = law.0.linear(&rest).unwrap();
+        let (Some(continuous), Some(sampled)) = (continuous, sampled) else { continue };
+        let turn: f64 = 0.05;
+        let (sine, cosine) = math::sin_cos(turn);
+        let in_samples = at(&sampled.transfer, [cosine, -sine]);
+        let in_s = at(&continuous, [0.0, turn / sampled.period.seconds()]);
+        assert!(distance(in_samples, in_s) < 0.03, "{}: {in_samples:?} {in_s:?}", case.name());
+        assert!(in_s[0] > -1e-9, "{}: p falls when the backlog rises: {in_s:?}", case.name());
+    }
+}
+
+#[test]
+fn every_law_declares_or_has_a_reason_not_to() {
+    let case = case("", &[], narrow(100.0), Loop(0.0));
+    let network = aqm::Network { flows: 100.0, capacity: 1250.0, rtt: 0.28 };
+    for entry in catalogue::LAWS {
+        let stem = entry.page.stem;
+        let law = (entry.build)(&[], &case.site()).unwrap();
+        // Adaptive RED rests within its own band.
+        let backlog = if stem == "ared" { 2.0 / 3.0 * 15.0 } else { 100.0 };
+        let linear = law.linear(&Rest { p: 0.05, backlog, network });
+        let in_samples = linear.as_ref().is_some_and(|linear| linear.sampled.is_some());
+        let sampled = CASES.iter().any(|case| case.stem == stem);
+        assert_eq!(in_samples, sampled, "{stem}");
+        assert_eq!(linear.is_some(), sampled || ["red", "ared"].contains(&stem), "{stem}");
+    }
+}
+
+/// What `stem` declares on the link of Hollot et al. where a round trip takes 0.246 s.
+fn on_the_example(stem: &'static str, given: &'static [(&'static str, &'static str)]) -> Linear {
+    let rest = Rest { p: 0.008_460_572_410_602_154, backlog: 172.5, network: EXAMPLE };
+    case(stem, given, wide(60.0), Loop(0.0)).build().0.linear(&rest).unwrap()
+}
+
+const EXAMPLE: aqm::Network = aqm::Network { flows: 60.0, capacity: 3750.0, rtt: 0.246 };
+
+#[test]
+fn pi_is_the_design_of_hollot() {
+    let linear = on_the_example("pi", &[("target", "172.5 packets"), ("rate", "160 Hz")]);
+    let [a, b] = linear.sampled.unwrap().transfer.numerator[..] else { panic!() };
+    reference::hold("hollot.PI.R=0.246000.a", &[a]);
+    reference::hold("hollot.PI.R=0.246000.b", &[-b]);
+    // K (1/z + 1/s).
+    let [k, proportional] = linear.continuous.unwrap().numerator[..] else { panic!() };
+    reference::hold("hollot.PI.R=0.246000.K", &[k]);
+    reference::hold("hollot.PI.R=0.246000.z", &[k / proportional]);
+}
+
+#[test]
+fn pid_is_equation_6_of_the_paper() {
+    const TABLE: &[(&str, &str)] =
+        &[("kp", "6.2e-5"), ("ki", "3.12e-5"), ("kd", "5.1e-6"), ("rate", "29.5 Hz")];
+    let linear = on_the_example("pid", TABLE);
+    assert_eq!(linear.continuous.unwrap().numerator, [3.12e-5, 6.2e-5, 5.1e-6]);
+    let [a, b, c] = linear.sampled.unwrap().transfer.numerator[..] else { panic!() };
+    // The numbers of ryu_pid.a1,b1,c1@29.5Hz; the period is in whole nanoseconds.
+    for (ours, number) in [a, -b, c].into_iter().zip([2.129_788_136e-4, 3.623_711_864e-4, 1.5045e-4]) {
+        assert!((ours / number - 1.0).abs() < 1e-8, "{ours} {number}");
+    }
+}
+
+#[test]
+fn cpc_is_two_loops_in_a_row() {
+    const PAPER: &[(&str, &str)] = &[("target", "172.5 packets"), ("adapt", "none"), ("form", "paper")];
+    const AWARE: &[(&str, &str)] = &[("target", "172.5 packets"), ("adapt", "none")];
+    for (form, given) in [("paper", PAPER), ("da", AWARE)] {
+        let cascade = on_the_example("cpc", given).cascade.unwrap();
+        let hold = |key, value: f64| reference::hold(&format!("cpc.hollot.{form}.{key}"), &[value]);
+        hold("TI", cascade.inner.denominator[1] / cascade.inner.numerator[0] / EXAMPLE.flows);
+        for (key, gain) in ["Ki", "KP", "Kd"].into_iter().zip(cascade.outer.numerator) {
+            hold(key, gain / EXAMPLE.flows);
+        }
+    }
+}
+
+#[test]
+fn rem_and_pie_are_pi() {
+    let gains = |linear: Linear| linear.sampled.unwrap().transfer.numerator;
+    // g = gamma ln(phi) (1 - p): a = g (1 + alpha), b = g.
+    let rem = gains(on_the_example("rem", &[]));
+    let g = 0.001 * math::ln(1.001) * (1.0 - 0.008_460_572_410_602_154);
+    assert!((rem[0] / (1.1 * g) - 1.0).abs() < 1e-12 && (rem[1] / -g - 1.0).abs() < 1e-12);
+    // RFC 8033 divides by 8 where p is between 0.001 and 0.01: a = (alpha + beta) / (8 C), b = beta / (8 C).
+    let pie = gains(on_the_example("pie", &[("derandomize", "false")]));
+    assert!(
+        (pie[0] * 8.0 * 3750.0 / 1.375 - 1.0).abs() < 1e-12
+            && (pie[1] * 8.0 * 3750.0 / -1.25 - 1.0).abs() < 1e-12
+    );
+}
+
+/// What the literal reading misses the target by follows from its gain at rest: it has no integral.
+#[test]
+fn arm_pfc_of_the_paper_rests_where_its_gain_says() {
+    let given = &[("form", "paper"), ("flows", "100.0")];
+    let (law, rest) = case("arm_pfc", given, narrow(105.0), Loop(200.0)).rested();
+    let at_rest = |law: &Asked| at(&law.0.linear(&rest).unwrap().sampled.unwrap().transfer, [1.0, 0.0])[0];
+    let designed_for = 2.0 * math::pow_int(100.0 / (1250.0 * 0.28), 2);
+    let missed = (rest.p - designed_for) / at_rest(&law);
+    assert!(missed > 5.0 && (missed / (rest.backlog - 100.0) - 1.0).abs() < 1e-3, "{missed} {rest:?}");
+    // The independent model has one.
+    let (law, rest) = case("arm_pfc", &[], narrow(105.0), Loop(100.0)).rested();
+    let below = law.0.linear(&rest).unwrap().sampled.unwrap().transfer.denominator;
+    assert!(below.iter().sum::<f64>().abs() < 1e-12, "{below:?}");
+}

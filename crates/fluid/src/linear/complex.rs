@@ -1,0 +1,25 @@
+//! Elementary functions of a complex number that give the same bits on every machine.
+
+pub use num_complex::Complex64;
+use sojourn_units::math;
+
+/// e to the power `z`.
+pub fn exp(z: Complex64) -> Complex64 {
+    let (sine, cosine) = math::sin_cos(z.im);
+    Complex64::new(cosine, sine) * math::exp(z.re)
+}
+
+/// |z|.
+pub fn size(z: Complex64) -> f64 {
+    z.norm_sqr().sqrt()
+}
+
+/// The angle of `z`, rad, in (-pi, pi].
+pub fn angle(z: Complex64) -> f64 {
+    math::atan2(z.im, z.re)
+}
+
+/// A polynomial with real coefficients, ascending, at `z`.
+pub fn polynomial(coefficients: &[f64], z: Complex64) -> Complex64 {
+    coefficients.iter().rev().fold(Complex64::ZERO, |sum, coefficient| sum * z + coefficient)
+}

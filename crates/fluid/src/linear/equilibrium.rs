@@ -1,0 +1,237 @@
+//! Where classes of long flows on one link come to rest.
+//!
+//! At rest every window answers one p and the link is just busy (V. Misra, W.-B. Gong
+//! and D. Towsley, "Fluid-based analysis of a network of AQM routers supporting TCP
+//! flows with an application to RED", SIGCOMM 2000):
+//!
+//! ```text
+//! mgt:  W^2 p = 2,  full:  W^2 p = 2 (1 - p)                                  (1)
+//! theta (sum of n_i s_i W_i / R_i + U) = C,  R_i = T_i + q / C                (2)
+//! theta = 1 where p marks, 1 - p where it drops
+//! ```
+//!
+//! The left side of (2) falls as p rises, and as q rises: each is found by bisection.
+
+use std::fmt;
+
+/// How a window answers p.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowLaw {
+    /// Misra, Gong and Towsley: every packet raises the window, marked or not.
+    Mgt,
+    /// A packet raises the window or halves it.
+    Full,
+}
+
+/// What becomes of a packet that the law chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// It is marked and goes on.
+    Mark,
+    /// It is lost; the queue never sees it.
+    Drop,
+}
+
+/// Flows that are alike.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Class {
+    /// n, how many.
+    pub flows: f64,
+    /// T, the round-trip time without queueing, s.
+    pub base_rtt: f64,
+    /// s, the size of its packets in packets of the link.
+    pub size: f64,
+    /// How its windows answer.
+    pub law: WindowLaw,
+}
+
+/// One link and what crosses it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// C, packets/s.
+    pub capacity: f64,
+    /// What p does.
+    pub signal: Signal,
+    /// U, packets/s that come whatever p is.
+    pub unresponsive: f64,
+    /// The flows.
+    pub classes: Vec<Class>,
+}
+
+/// A point of rest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Equilibrium {
+    /// The probability.
+    pub p: f64,
+    /// The backlog, packets.
+    pub backlog: f64,
+    /// Window of each class, its own packets.
+    pub windows: Vec<f64>,
+    /// Round-trip time of each class, queueing included, s.
+    pub rtts: Vec<f64>,
+}
+
+/// Why nothing rests.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NoEquilibrium {
+    /// Nobody answers p.
+    NoFlows,
+    /// No time goes round: a class has neither a base round-trip time nor a queue.
+    NoRoundTrip,
+    /// What answers nothing fills the link alone.
+    Unresponsive {
+        /// U, packets/s.
+        rate: f64,
+        /// C, packets/s.
+        capacity: f64,
+    },
+    /// p = 1 still lets in more than the link takes.
+    Overload {
+        /// What comes at p = 1, packets/s.
+        least: f64,
+        /// C, packets/s.
+        capacity: f64,
+    },
+    /// The link is not full at this p: the queue is empty.
+    Underload {
+        /// What comes to the empty queue, packets/s.
+        most: f64,
+        /// C, packets/s.
+        capacity: f64,
+    },
+    /// A window under one packet, where the window laws do not hold.
+    Window {
+        /// W, packets.
+        window: f64,
+        /// The class.
+        class: usize,
+    },
+}
+
+impl Link {
+    /// The rest at a backlog of `backlog` packets, where a law has a target.
+    pub fn at_backlog(&self, backlog: f64) -> Result<Equilibrium, NoEquilibrium> {
+        self.are_flows(backlog)?;
+        let least = self.arrivals(1.0, backlog);
+        if least > self.capacity {
+            return Err(NoEquilibrium::Overload { least, capacity: self.capacity });
+        }
+        let p = bisect(0.0, 1.0, |p| self.arrivals(p, backlog) > self.capacity);
+        self.resting(p, backlog)
+    }
+
+    /// The rest at a probability that follows the backlog (packets) and never falls as it grows: a law without
+    /// target, or a constant.
+    pub fn on_curve(&self, curve: &dyn Fn(f64) -> f64) -> Result<Equilibrium, NoEquilibrium> {
+        self.are_flows(f64::MIN_POSITIVE)?;
+        let too_much = |backlog: f64| self.arrivals(curve(backlog), backlog) > self.capacity;
+        if !too_much(f64::MIN_POSITIVE) {
+            let most = self.arrivals(curve(0.0), 0.0);
+            return Err(NoEquilibrium::Underload { most, capacity: self.capacity });
+        }
+        let most = (0..LARGEST).map(|power| f64::from(1u32 << power)).find(|&backlog| !too_much(backlog));
+        let Some(most) = most else {
+            return Err(NoEquilibrium::Overload { least: self.unresponsive, capacity: self.capacity });
+        };
+        let backlog = bisect(0.0, most, too_much);
+        self.resting(curve(backlog), backlog)
+    }
+
+    /// What is let in at `p` and `backlog`, packets/s: the left side of (2).
+    pub fn arrivals(&self, p: f64, backlog: f64) -> f64 {
+        let responsive = self.classes.iter().map(|class| {
+            class.flows * class.size * class.law.window(p) / (class.base_rtt + backlog / self.capacity)
+        });
+        let sent = responsive.sum::<f64>() + self.unresponsive;
+        self.signal.passes(p) * sent
+    }
+
+    fn are_flows(&self, backlog: f64) -> Result<(), NoEquilibrium> {
+        if !self.classes.iter().any(|class| class.flows > 0.0) {
+            return Err(NoEquilibrium::NoFlows);
+        }
+        if self.classes.iter().any(|class| class.base_rtt + backlog / self.capacity <= 0.0) {
+            return Err(NoEquilibrium::NoRoundTrip);
+        }
+        // What is dropped can bring even this below the link's rate; marks cannot.
+        if self.signal == Signal::Mark && self.unresponsive >= self.capacity {
+            return Err(NoEquilibrium::Unresponsive { rate: self.unresponsive, capacity: self.capacity });
+        }
+        Ok(())
+    }
+
+    fn resting(&self, p: f64, backlog: f64) -> Result<Equilibrium, NoEquilibrium> {
+        let windows: Vec<f64> = self.classes.iter().map(|class| class.law.window(p)).collect();
+        if let Some(class) = windows.iter().position(|&window| window < 1.0) {
+            return Err(NoEquilibrium::Window { window: windows[class], class });
+        }
+        let rtts = self.classes.iter().map(|class| class.base_rtt + backlog / self.capacity).collect();
+        Ok(Equilibrium { p, backlog, windows, rtts })
+    }
+}
+
+impl WindowLaw {
+    /// Equation (1), packets.
+    pub fn window(self, p: f64) -> f64 {
+        match self {
+            WindowLaw::Mgt => (2.0 / p).sqrt(),
+            WindowLaw::Full => (2.0 * (1.0 - p) / p).sqrt(),
+        }
+    }
+}
+
+impl Signal {
+    /// theta: the share that goes on.
+    pub fn passes(self, p: f64) -> f64 {
+        match self {
+            Signal::Mark => 1.0,
+            Signal::Drop => 1.0 - p,
+        }
+    }
+}
+
+impl fmt::Display for NoEquilibrium {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            NoEquilibrium::NoFlows => write!(to, "no flows: nobody answers p; legal: more than 0"),
+            NoEquilibrium::NoRoundTrip => write!(to, "a round-trip time of 0; legal: more than 0 s"),
+            NoEquilibrium::Unresponsive { rate, capacity } => {
+                write!(
+                    to,
+                    "{rate:.6} packets/s answer no mark; legal: below the link's {capacity:.6} packets/s"
+                )
+            }
+            NoEquilibrium::Overload { least, capacity } => write!(
+                to,
+                "{least:.6} packets/s come even at p = 1; legal: at most the link's {capacity:.6} packets/s"
+            ),
+            NoEquilibrium::Underload { most, capacity } => write!(
+                to,
+                "{most:.6} packets/s come to the empty queue; legal: more than the link's {capacity:.6} packets/s"
+            ),
+            NoEquilibrium::Window { window, class } => {
+                write!(to, "class {class} rests at a window of {window:.6} packets; legal: at least 1")
+            }
+        }
+    }
+}
+
+impl std::error::Error for NoEquilibrium {}
+
+/// Where `above` changes from true to false, to the last bit.
+fn bisect(mut low: f64, mut high: f64, above: impl Fn(f64) -> bool) -> f64 {
+    loop {
+        let middle = 0.5 * (low + high);
+        if middle <= low || middle >= high {
+            return high;
+        }
+        if above(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+}
+
+/// Backlogs up to two to this power are tried, packets.
+const LARGEST: u32 = 31;

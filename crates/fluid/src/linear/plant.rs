@@ -1,0 +1,402 @@
+//! Small-signal plants: from a deviation of p to those of the packets in flight and of the backlog.
+//!
+//! [`Hollot`] is the textbook's (C. V. Hollot, V. Misra, D. Towsley and W.-B. Gong, "Analysis and
+//! design of controllers for AQM routers supporting TCP flows", IEEE TAC 47(6), 2002):
+//!
+//! ```text
+//! dF/dp = -(R C^2 / 2N) e^(-s R) / (s + 2N / (R^2 C)),  dq/dF = 1 / (1 + R s)  (1)
+//! P     = dq/dp = -(C^2 / 2N) e^(-s R) / ((s + 2N / (R^2 C)) (s + 1 / R))     (2)
+//! ```
+//!
+//! It leaves out what the state-dependent round trip does to the windows, and that drops do not
+//! arrive. [`Exact`] is the model itself linearised, of several classes i (subscript d: a round trip
+//! of the class earlier), with its window law's a, b, g, k and theta of the link's signal:
+//!
+//! ```text
+//! dW_i' = -a_i dW_i - b_i dW_i,d - g_i dp_d - k_i (dq - dq_d)                 (3)
+//! mgt:    a = b = W p / (2 R),  g = W^2 / (2 R),  k = W^2 p / (2 R^2 C)
+//! full:   a = p W / R,  b = 0,  g = (1 + W^2 / 2) / R,  k = 0
+//! dq'   = theta sum of n_i s_i (dW_i / R_i - W_i dq / (R_i^2 C)) - u dp       (4)
+//! marks:  u = 0;  drops: u = sum of n_i s_i W_i / R_i + U
+//! ```
+//!
+//! The delay itself follows the backlog, but at rest every delayed value is the same whatever the
+//! delay, so that to first order it is the resting one.
+
+use super::complex::{Complex64, exp};
+use super::equilibrium::{Equilibrium, Link, Signal, WindowLaw};
+use sojourn_aqm::Network;
+use sojourn_units::math;
+
+/// What a plant answers at one s: two quotients with one denominator, each part analytic.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Response {
+    /// Numerator of dF/dp: packets in flight by probability.
+    pub flight: Complex64,
+    /// Numerator of dq/dp: packets in the queue by probability.
+    pub backlog: Complex64,
+    /// Denominator; its zeros are the plant's poles.
+    pub below: Complex64,
+}
+
+/// The part of the s plane with |s| >= radius and Re s >= -left.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outside {
+    /// 1/s.
+    pub radius: f64,
+    /// 1/s.
+    pub left: f64,
+}
+
+/// |f(s)| <= factor |s|^power.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bound {
+    /// At |s| = 1.
+    pub factor: f64,
+    /// How it grows.
+    pub power: i32,
+}
+
+/// -gain e^(-s delay) / product of (s + rate).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lag {
+    /// Positive.
+    pub gain: f64,
+    /// s.
+    pub delay: f64,
+    /// One or two, unlike, 1/s.
+    pub rates: Vec<f64>,
+}
+
+/// A plant for small signals.
+pub trait Plant: Sync {
+    /// At `s`, 1/s.
+    fn at(&self, s: Complex64) -> Response;
+
+    /// The greatest delay in any product of its terms, s: how fast it can wind.
+    fn delay(&self) -> f64;
+
+    /// Bounds of |dF/dp| and |dq/dp| far out; none too near.
+    fn bounds(&self, at: Outside) -> Option<[Bound; 2]>;
+
+    /// Simple terms whose sum is dq/dp far out, so that what is left can be summed fast.
+    fn lags(&self) -> Vec<Lag>;
+
+    /// A bound of what is left of dq/dp without the lags; none too near, 0 where nothing is left.
+    fn remainder(&self, at: Outside) -> Option<Bound>;
+
+    /// A radius inside which all poles with Re s >= -left are.
+    fn pole_radius(&self, left: f64) -> f64 {
+        doubled(|radius| self.bounds(Outside { radius, left }).is_some()).unwrap_or(f64::INFINITY)
+    }
+}
+
+/// The textbook's plant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hollot {
+    /// N, C and R.
+    pub network: Network,
+    /// The delay in the exponential, s: R, or another to ask what the delay does.
+    pub delay: f64,
+}
+
+/// The linearised model of several classes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exact {
+    classes: Vec<Windows>,
+    /// h: what the queue forgets, since longer round trips slow the flows, 1/s.
+    leak: f64,
+    /// u, packets/s.
+    dropped: f64,
+}
+
+/// Equation (3), and what the class means for the queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Windows {
+    delay: f64,
+    /// a and b, 1/s.
+    now: f64,
+    then: f64,
+    /// g, packets/s.
+    fall: f64,
+    /// k, 1/s.
+    slow: f64,
+    /// n s, the link's packets by window.
+    flight: f64,
+    /// theta n s / R, packets/s by window.
+    rate: f64,
+}
+
+impl Hollot {
+    /// With the delay of a round trip.
+    pub fn new(network: Network) -> Hollot {
+        Hollot { network, delay: network.rtt }
+    }
+
+    /// C^2 / 2N, packets/s^2.
+    pub fn gain(&self) -> f64 {
+        self.network.capacity * self.network.capacity / (2.0 * self.network.flows)
+    }
+
+    /// The windows' and the queue's pole, as rates, 1/s.
+    pub fn rates(&self) -> [f64; 2] {
+        let Network { flows, capacity, rtt } = self.network;
+        [2.0 * flows / (rtt * rtt * capacity), 1.0 / rtt]
+    }
+}
+
+impl Plant for Hollot {
+    /// Equations (1) and (2).
+    fn at(&self, s: Complex64) -> Response {
+        let [windows, queue] = self.rates();
+        let backlog = exp(-s * self.delay) * -self.gain();
+        Response {
+            flight: backlog * (s * self.network.rtt + 1.0),
+            backlog,
+            below: (s + windows) * (s + queue),
+        }
+    }
+
+    fn delay(&self) -> f64 {
+        self.delay
+    }
+
+    fn bounds(&self, at: Outside) -> Option<[Bound; 2]> {
+        let [windows, queue] = self.rates().map(|rate| Bound::over(rate, at.radius));
+        let gain = self.gain() * grown(at.left, self.delay);
+        Some([windows?.times(gain * self.network.rtt), windows?.with(queue?).times(gain)])
+    }
+
+    fn lags(&self) -> Vec<Lag> {
+        vec![Lag { gain: self.gain(), delay: self.delay, rates: unlike(self.rates()) }]
+    }
+
+    fn remainder(&self, at: Outside) -> Option<Bound> {
+        let [slow, fast] = self.rates();
+        let [kept, bent] = [fast, self.lags()[0].rates[1]];
+        if kept == bent {
+            return Some(Bound::NONE);
+        }
+        let bounds = [slow, kept, bent].map(|rate| Bound::over(rate, at.radius));
+        let difference = (bent - kept).abs() * self.gain() * grown(at.left, self.delay);
+        Some(bounds[0]?.with(bounds[1]?).with(bounds[2]?).times(difference))
+    }
+}
+
+impl Exact {
+    /// `link` linearised where it rests.
+    pub fn new(link: &Link, rest: &Equilibrium) -> Exact {
+        let theta = link.signal.passes(rest.p);
+        let states = rest.windows.iter().zip(&rest.rtts);
+        let classes: Vec<Windows> = link
+            .classes
+            .iter()
+            .zip(states.clone())
+            .map(|(class, (&window, &rtt))| {
+                let flight = class.flows * class.size;
+                let own = class.law.linear(State { window, rtt, p: rest.p, capacity: link.capacity });
+                Windows { flight, rate: theta * flight / rtt, ..own }
+            })
+            .collect();
+        let sent = |(class, (window, rtt)): (&Windows, (&f64, &f64))| class.flight * window / rtt;
+        let leak = classes
+            .iter()
+            .zip(states.clone())
+            .map(|both| theta * sent(both) / (both.1.1 * link.capacity))
+            .sum();
+        let responsive: f64 = classes.iter().zip(states).map(sent).sum();
+        let dropped = match link.signal {
+            Signal::Mark => 0.0,
+            Signal::Drop => responsive + link.unresponsive,
+        };
+        Exact { classes, leak, dropped }
+    }
+}
+
+impl Plant for Exact {
+    /// Equations (3) and (4), every class's denominator multiplied out.
+    fn at(&self, s: Complex64) -> Response {
+        let mut answer = Response {
+            flight: Complex64::ZERO,
+            backlog: Complex64::new(-self.dropped, 0.0),
+            below: s + self.leak,
+        };
+        // One class after another: the sums so far get its denominator, and its own share theirs.
+        let mut product = Complex64::ONE;
+        for class in &self.classes {
+            let [own, fall, slow] = class.at(s);
+            answer.backlog = answer.backlog * own - product * fall * class.rate;
+            answer.below = answer.below * own + product * slow * class.rate;
+            product *= own;
+        }
+        let flight = self.classes.iter().map(|class| {
+            let [own, fall, slow] = class.at(s);
+            // Its zeros are zeros of the sum, too.
+            (fall * answer.below + slow * answer.backlog) / own * -class.flight
+        });
+        answer.flight = flight.sum();
+        answer
+    }
+
+    fn delay(&self) -> f64 {
+        self.classes.iter().map(|class| class.delay).sum()
+    }
+
+    fn bounds(&self, at: Outside) -> Option<[Bound; 2]> {
+        let below = Bound::over(self.leak + self.bent(at)?.at(at.radius), at.radius)?;
+        let mut backlog = Bound::flat(self.dropped);
+        for class in &self.classes {
+            let [own, fall, _] = class.bounds(at)?;
+            backlog = backlog.plus(own.with(fall).times(class.rate), at.radius);
+        }
+        let backlog = backlog.with(below);
+        let mut flight = Bound::NONE;
+        for class in &self.classes {
+            let [own, fall, slow] = class.bounds(at)?;
+            let answer = fall.plus(slow.with(backlog), at.radius);
+            flight = flight.plus(own.with(answer).times(class.flight), at.radius);
+        }
+        Some([flight, backlog])
+    }
+
+    fn lags(&self) -> Vec<Lag> {
+        let of_windows = self.classes.iter().map(|class| Lag {
+            gain: class.rate * class.fall,
+            delay: class.delay,
+            rates: unlike([class.now, self.leak]),
+        });
+        let direct = Lag { gain: self.dropped, delay: 0.0, rates: vec![self.leak] };
+        of_windows.chain((self.dropped > 0.0).then_some(direct)).collect()
+    }
+
+    fn remainder(&self, at: Outside) -> Option<Bound> {
+        let leak = Bound::over(self.leak, at.radius)?;
+        let bent = self.bent(at)?;
+        let below = Bound::over(self.leak + bent.at(at.radius), at.radius)?;
+        let mut rest = bent.with(below).with(leak).times(self.dropped);
+        for (class, lag) in self.classes.iter().zip(self.lags()) {
+            let [own, fall, _] = class.bounds(at)?;
+            let [plain, queue] =
+                [Bound::over(lag.rates[0], at.radius)?, Bound::over(lag.rates[1], at.radius)?];
+            let moved = Bound::flat((lag.rates[1] - self.leak).abs()).plus(bent, at.radius).with(below);
+            let late = plain.times(class.then * grown(at.left, class.delay));
+            let off = moved.plus(late, at.radius).with(own).with(queue);
+            rest = rest.plus(off.with(fall).times(class.rate), at.radius);
+        }
+        Some(rest)
+    }
+}
+
+impl Exact {
+    /// A bound of what (3) adds to the queue's denominator.
+    fn bent(&self, at: Outside) -> Option<Bound> {
+        self.classes.iter().try_fold(Bound::NONE, |sum, class| {
+            let [own, _, slow] = class.bounds(at)?;
+            Some(sum.plus(own.with(slow).times(class.rate), at.radius))
+        })
+    }
+}
+
+/// Where a class's windows rest.
+struct State {
+    window: f64,
+    rtt: f64,
+    p: f64,
+    capacity: f64,
+}
+
+impl WindowLaw {
+    /// Equation (3).
+    fn linear(self, at: State) -> Windows {
+        let State { window, rtt, p, capacity } = at;
+        let square = window * window;
+        let (now, then, fall, slow) = match self {
+            WindowLaw::Mgt => {
+                let half = window * p / (2.0 * rtt);
+                (half, half, square / (2.0 * rtt), square * p / (2.0 * rtt * rtt * capacity))
+            }
+            WindowLaw::Full => (p * window / rtt, 0.0, (1.0 + square / 2.0) / rtt, 0.0),
+        };
+        Windows { delay: rtt, now, then, fall, slow, flight: 0.0, rate: 0.0 }
+    }
+}
+
+impl Windows {
+    /// The denominator, and what takes from the window by p and by q.
+    fn at(&self, s: Complex64) -> [Complex64; 3] {
+        let late = exp(-s * self.delay);
+        [s + self.now + late * self.then, late * self.fall, (1.0 - late) * self.slow]
+    }
+
+    /// Bounds of one over the denominator, and of the two others.
+    fn bounds(&self, at: Outside) -> Option<[Bound; 3]> {
+        let late = grown(at.left, self.delay);
+        let own = Bound::over(self.now + self.then * late, at.radius)?;
+        Some([own, Bound::flat(self.fall * late), Bound::flat(self.slow * (1.0 + late))])
+    }
+}
+
+impl Bound {
+    /// f = 0.
+    pub const NONE: Bound = Bound { factor: 0.0, power: i32::MIN };
+
+    /// Of a constant.
+    pub fn flat(factor: f64) -> Bound {
+        Bound { factor, power: 0 }
+    }
+
+    /// Of 1 / (s + x), |x| <= `most`, from `radius` on; none too near.
+    pub fn over(most: f64, radius: f64) -> Option<Bound> {
+        (most < radius).then(|| Bound { factor: 1.0 / (1.0 - most / radius), power: -1 })
+    }
+
+    /// Of a product.
+    pub fn with(self, other: Bound) -> Bound {
+        Bound { factor: self.factor * other.factor, power: self.power.saturating_add(other.power) }
+    }
+
+    /// Of a sum, from `radius` on.
+    pub fn plus(self, other: Bound, radius: f64) -> Bound {
+        if self.factor == 0.0 || other.factor == 0.0 {
+            return if self.factor == 0.0 { other } else { self };
+        }
+        let power = self.power.max(other.power);
+        let factor = |bound: Bound| bound.factor * self::power(radius, bound.power - power);
+        Bound { factor: factor(self) + factor(other), power }
+    }
+
+    /// Of a multiple.
+    pub fn times(self, factor: f64) -> Bound {
+        Bound { factor: self.factor * factor, ..self }
+    }
+
+    /// Its value at `radius`, and beyond where it does not grow.
+    pub fn at(self, radius: f64) -> f64 {
+        if self.factor == 0.0 { 0.0 } else { self.factor * power(radius, self.power) }
+    }
+}
+
+/// Whole powers, negative ones too.
+pub(super) fn power(base: f64, exponent: i32) -> f64 {
+    let size = math::pow_int(base, u64::from(exponent.unsigned_abs()));
+    if exponent < 0 { 1.0 / size } else { size }
+}
+
+/// The first radius of 2^-30, 2^-29 ... that will do, 1/s.
+pub(super) fn doubled(will_do: impl Fn(f64) -> bool) -> Option<f64> {
+    (-30..90).map(|exponent| power(2.0, exponent)).find(|&radius| will_do(radius))
+}
+
+/// How large e^(-s delay) is at most.
+fn grown(left: f64, delay: f64) -> f64 {
+    math::exp(left.max(0.0) * delay)
+}
+
+/// The two rates, the second one moved where they are too alike for partial fractions.
+fn unlike([first, second]: [f64; 2]) -> Vec<f64> {
+    let alike = (first - second).abs() < ALIKE * first.max(second);
+    vec![first, if alike { 2.0 * first } else { second }]
+}
+
+/// Partial fractions of two poles lose the digits of one over this.
+const ALIKE: f64 = 1e-2;

@@ -1,0 +1,81 @@
+//! How often an analytic function goes round zero along a path: the argument principle.
+//!
+//! A step from a to b is taken in one where the function is nearly linear on it: its value half way
+//! is the mean of the ends' up to a fifth of the least of the three. Then it cannot have gone round.
+//! Delays turn e^(-sR) by R |b - a|, so that no first step is longer than 1/R.
+
+use super::complex::{Complex64, angle};
+use std::f64::consts::PI;
+
+/// A path of straight lines.
+pub(super) struct Way<'a> {
+    /// Its corners.
+    pub(super) corners: &'a [Complex64],
+    /// The function winds by so many radians on the way of one unit, s.
+    pub(super) delay: f64,
+}
+
+impl Way<'_> {
+    /// By how much the angle of `f` grows along it, rad; none where `f` is zero on it.
+    pub(super) fn turn(&self, f: &impl Fn(Complex64) -> Complex64) -> Option<f64> {
+        let mut total = 0.0;
+        for ends in self.corners.windows(2) {
+            total += self.line(f, ends[0], ends[1])?;
+        }
+        Some(total)
+    }
+
+    fn line(&self, f: &impl Fn(Complex64) -> Complex64, from: Complex64, to: Complex64) -> Option<f64> {
+        let length = super::complex::size(to - from);
+        let steps = (length * self.delay).min(MOST_STEPS).ceil().max(LEAST_STEPS);
+        let at = |step: f64| from + (to - from) * (step / steps);
+        let (mut total, mut step) = (0.0, 0.0);
+        let mut left = Point::of(f, from);
+        while step < steps {
+            step += 1.0;
+            let right = Point::of(f, if step == steps { to } else { at(step) });
+            total += between(f, left, right, DEEPEST)?;
+            left = right;
+        }
+        Some(total)
+    }
+}
+
+/// How often the angle of `f` goes round along a closed way; none where `f` is zero on it.
+pub(super) fn rounds(turned: f64) -> i64 {
+    (turned / (2.0 * PI)).round() as i64
+}
+
+#[derive(Clone, Copy)]
+struct Point {
+    at: Complex64,
+    value: Complex64,
+}
+
+impl Point {
+    fn of(f: &impl Fn(Complex64) -> Complex64, at: Complex64) -> Point {
+        Point { at, value: f(at) }
+    }
+}
+
+fn between(f: &impl Fn(Complex64) -> Complex64, from: Point, to: Point, depth: u32) -> Option<f64> {
+    let middle = Point::of(f, (from.at + to.at) / 2.0);
+    let bend = (middle.value - (from.value + to.value) / 2.0).norm_sqr();
+    let values = [from, middle, to].map(|point| point.value.norm_sqr());
+    let least = values.into_iter().fold(f64::INFINITY, f64::min);
+    if bend <= LINEAR * LINEAR * least && least > 0.0 {
+        return Some(angle(middle.value / from.value) + angle(to.value / middle.value));
+    }
+    if depth == 0 || !values.iter().all(|value| value.is_finite()) {
+        return None;
+    }
+    Some(between(f, from, middle, depth - 1)? + between(f, middle, to, depth - 1)?)
+}
+
+/// What counts as nearly linear.
+const LINEAR: f64 = 0.2;
+/// Halvings of a step.
+const DEEPEST: u32 = 44;
+const LEAST_STEPS: f64 = 4.0;
+/// Where a function winds this often the path is too long for any verdict.
+const MOST_STEPS: f64 = 1e6;

@@ -1,0 +1,545 @@
+//! A run of a scenario as a fluid, from the empty queue to the metrics.
+
+use crate::host::{Host, World};
+use crate::plant::{Passed, Plant, Ramp, Received, Tally};
+use crate::read::{self, Fluid, HEADER};
+use sojourn_aqm::Law;
+use sojourn_scenario::metrics::{self, Metrics, Reading, Stretched};
+use sojourn_scenario::{Change, Flows, Scenario, Setting};
+use sojourn_units::{Fault, Rate, Span, Time, Value};
+use std::collections::BTreeMap;
+
+/// A run of a scenario, advanced bit by bit.
+pub struct Run {
+    scenario: Scenario,
+    world: World,
+    /// The scenario's number of each link.
+    links: Vec<usize>,
+    /// What each link's law has been given.
+    given: Vec<Vec<(String, Value)>>,
+    /// What is still to happen, the last one first.
+    events: Vec<(Time, Event)>,
+    step_start: Time,
+    warm: Option<Snapshot>,
+    last: Snapshot,
+    views: Vec<View>,
+    /// What each class got in each step, bit/s.
+    goodputs: Vec<Vec<f64>>,
+    time_s: Vec<f64>,
+}
+
+/// What has a run brought.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// What was seen at each link that has a disc.
+    pub links: Vec<LinkOutcome>,
+    /// The classes whose data cross none of them: their metrics by name, and what they got over time.
+    pub elsewhere: (Vec<(String, Metrics)>, Columns),
+}
+
+/// What was seen at one link.
+#[derive(Clone, Debug)]
+pub struct LinkOutcome {
+    /// The link's name.
+    pub link: String,
+    /// The label of its disc; None where a law of the caller's own stood in its place.
+    pub disc: Option<String>,
+    /// Of all that crossed it.
+    pub all: Metrics,
+    /// Of each class that crossed it, where there are several; by name.
+    pub classes: Vec<(String, Metrics)>,
+    /// Series by name, `time_s` first.
+    pub series: Columns,
+    /// The distribution of the sojourn time: seconds, and the share at or below.
+    pub sojourn_distribution: Vec<(f64, f64)>,
+}
+
+/// Columns of equal length by name.
+pub type Columns = Vec<(String, Vec<f64>)>;
+
+/// What may happen to a class or a link at a time.
+#[derive(Clone, Debug)]
+enum Event {
+    Flows(usize, Ramp),
+    Change(Change),
+}
+
+/// All sums at a time.
+#[derive(Clone, Debug, Default)]
+struct Snapshot {
+    links: Vec<Tally>,
+    passed: Vec<Vec<(usize, Passed)>>,
+    received: Vec<Received>,
+}
+
+/// What is kept of a link.
+#[derive(Clone, Debug, Default)]
+struct View {
+    disc: Option<String>,
+    /// The columns of its series, but for the time.
+    columns: BTreeMap<&'static str, Vec<f64>>,
+    stretches: Vec<(f64, Option<f64>, Tally)>,
+}
+
+impl Run {
+    /// The run at its start; the scenario or a law may have no fluid model.
+    pub fn new(scenario: &Scenario) -> Result<Run, Fault> {
+        Run::with_laws(scenario, Vec::new())
+    }
+
+    /// The run under laws of the caller's own, such as those written in Python, one for each replaceable link in order.
+    pub fn with_laws(scenario: &Scenario, own: Vec<Box<dyn Law>>) -> Result<Run, Fault> {
+        let replaced = !own.is_empty();
+        let Fluid { plant, hosts, links, given, step } = Fluid::new(scenario, own)?;
+        let views = links.iter().map(|number| {
+            let link = &scenario.topology.links[*number];
+            let own = replaced && !link.is_fixed;
+            let disc = link.disc.as_ref().filter(|_| !own).map(ToString::to_string);
+            View { disc, ..View::default() }
+        });
+        let last = Snapshot::of(&plant);
+        let mut run = Run {
+            views: views.collect(),
+            goodputs: vec![Vec::new(); scenario.flows.len()],
+            time_s: Vec::new(),
+            events: events(scenario),
+            world: World::new(plant, hosts, step),
+            links,
+            given,
+            step_start: Time::ZERO,
+            warm: None,
+            last,
+            scenario: scenario.clone(),
+        };
+        run.happen();
+        run.begin_stretch();
+        Ok(run)
+    }
+
+    /// The share of simulated time that is done.
+    pub fn progress(&self) -> f64 {
+        self.world.now().seconds() / self.scenario.duration.seconds()
+    }
+
+    /// Steps of integration so far.
+    pub fn steps(&self) -> u64 {
+        self.world.steps()
+    }
+
+    /// Goes on for a moment; says whether there is more.
+    pub fn advance(&mut self) -> bool {
+        let end = Time::ZERO + self.scenario.duration;
+        for _ in 0..STOPS_PER_TURN {
+            let now = self.world.now();
+            if now >= end {
+                return false;
+            }
+            let warm = Time::ZERO + self.scenario.warmup;
+            let step_end = (self.step_start + self.scenario.step()).min(end);
+            let event = self.events.last().map_or(end, |(time, _)| *time);
+            let mut stop = step_end.min(event.max(now));
+            if self.warm.is_none() {
+                stop = stop.min(warm);
+            }
+            self.world.run_until(stop);
+            if self.warm.is_none() && stop == warm {
+                self.end_warm_up();
+            }
+            if stop == step_end {
+                self.end_step(stop);
+            }
+            self.happen();
+        }
+        self.world.now() < end
+    }
+
+    /// The outcome, when there is no more.
+    pub fn finish(mut self) -> Outcome {
+        if self.warm.is_none() {
+            self.end_warm_up();
+        }
+        let links = (0..self.links.len()).map(|place| self.outcome(place)).collect();
+        Outcome { links, elsewhere: self.elsewhere() }
+    }
+
+    fn end_warm_up(&mut self) {
+        self.warm = Some(Snapshot::of(self.world.plant()));
+        self.world.change(|plant, _| plant.watch().on = true);
+    }
+
+    /// Lets happen what is due; changes of links and laws begin a new stretch.
+    fn happen(&mut self) {
+        let mut stretches = false;
+        while let Some((_, event)) = self.events.pop_if(|(time, _)| *time <= self.world.now()) {
+            match event {
+                Event::Flows(class, ramp) => {
+                    self.world.change(|plant, y| plant.set_flows(class, ramp, y));
+                }
+                Event::Change(change) => {
+                    stretches = true;
+                    self.change(&change);
+                }
+            }
+        }
+        if stretches && self.views.first().is_some_and(|view| view.stretches.len() <= MOST_CHANGES) {
+            self.begin_stretch();
+        }
+    }
+
+    fn change(&mut self, change: &Change) {
+        match &change.set {
+            Setting::Rate(links, rate) => {
+                for link in links {
+                    self.set_rate(*link, *rate);
+                }
+            }
+            Setting::Delay(links, delay) => {
+                for link in links {
+                    self.scenario.topology.links[*link].delay = *delay;
+                }
+                for (class, flows) in self.scenario.flows.iter().enumerate() {
+                    let base_rtt = self.scenario.mean_base_rtt(flows);
+                    self.world.change(|plant, _| plant.set_base_rtt(class, base_rtt));
+                }
+            }
+            Setting::Law(link, given) => self.retune(*link, given),
+            Setting::Count(class, count) => {
+                let ramp = Ramp { since: self.world.now().seconds(), count: f64::from(*count), growth: 0.0 };
+                self.world.change(|plant, y| plant.set_flows(*class, ramp, y));
+            }
+        }
+    }
+
+    fn set_rate(&mut self, link: usize, rate: Rate) {
+        let Some(place) = self.links.iter().position(|number| *number == link) else { return };
+        let now = self.world.now();
+        let old = self.world.hosts()[place].site.rate;
+        let capacity =
+            self.world.plant().links()[place].nominal() * rate.bits_per_second() / old.bits_per_second();
+        self.world.change(|plant, _| plant.set_capacity(place, now.seconds(), capacity));
+        let host = &mut self.world.hosts()[place];
+        host.law.on_link_change(now, rate);
+    }
+
+    fn retune(&mut self, link: usize, set: &[(String, Value)]) {
+        let Some(place) = self.links.iter().position(|number| *number == link) else { return };
+        let given = &mut self.given[place];
+        for (key, value) in set {
+            match given.iter_mut().find(|(known, _)| known == key) {
+                Some((_, old)) => old.clone_from(value),
+                None => given.push((key.clone(), value.clone())),
+            }
+        }
+        let now = self.world.now();
+        let Host { law, site, .. } = &mut self.world.hosts()[place];
+        // The scenario has been checked: its laws take what it sets.
+        let _ = law.retune(now, given, site);
+    }
+
+    fn begin_stretch(&mut self) {
+        let start = self.world.now().seconds();
+        for place in 0..self.links.len() {
+            let target = self.world.hosts()[place].law.target_packets();
+            let tally = self.world.plant().links()[place].tally();
+            self.views[place].stretches.push((start, target, tally));
+        }
+    }
+
+    fn end_step(&mut self, stop: Time) {
+        let seconds = stop.since(self.step_start).seconds();
+        self.step_start = stop;
+        let now = Snapshot::of(self.world.plant());
+        self.time_s.push(stop.seconds());
+        for place in 0..self.links.len() {
+            let since = now.links[place] - self.last.links[place];
+            let window = self.mean_window(place);
+            let p = self.world.plant().links()[place].p();
+            let row = [
+                ("queue_packets", since.backlog / seconds),
+                ("sojourn_s", since.sojourn / (since.offered - since.lost())),
+                ("p", p),
+                ("offered_packets", since.offered),
+                ("dropped_packets", since.lost()),
+                ("marked_packets", since.marked),
+                ("drop_ratio", since.lost() / since.offered),
+                ("mark_ratio", since.marked / since.offered),
+                ("utilization", since.delivered / since.capacity),
+                ("window_packets", window),
+            ];
+            for (name, value) in row {
+                let finite = if value.is_finite() { value } else { f64::NAN };
+                self.views[place].columns.entry(name).or_default().push(finite);
+            }
+        }
+        for (class, goodputs) in self.goodputs.iter_mut().enumerate() {
+            let packets = now.received[class].delivered - self.last.received[class].delivered;
+            goodputs.push(bits(&self.scenario.flows[class], packets) / seconds);
+        }
+        self.last = now;
+    }
+
+    /// The mean window of the flows of TCP that cross a link, packets.
+    fn mean_window(&self, place: usize) -> f64 {
+        let (plant, now) = (self.world.plant(), self.world.now().seconds());
+        let (mut flows, mut sum) = (0.0, 0.0);
+        for (class, of) in self.scenario.flows.iter().enumerate() {
+            if of.app.is_tcp() && plant.passed(class).any(|(link, _)| link == place) {
+                let count = plant.flows_at(class, now);
+                flows += count;
+                sum += count * self.world.values()[class];
+            }
+        }
+        sum / flows
+    }
+
+    fn outcome(&mut self, place: usize) -> LinkOutcome {
+        let number = self.links[place];
+        let crossing = self.crossing(place);
+        let all = self.of_link(place, &crossing);
+        let several = self.scenario.flows.len() > 1;
+        let named = |class: &usize| self.scenario.flows[*class].name.clone();
+        let classes = crossing
+            .iter()
+            .filter(|_| several)
+            .map(|class| (named(class), self.of_class(*class, Some(place))));
+        let classes: Vec<(String, Metrics)> = classes.collect();
+        let mut series = vec![("time_s".to_string(), self.time_s.clone())];
+        for name in SERIES {
+            let column = self.views[place].columns.remove(name).unwrap_or_default();
+            series.push((name.to_string(), column));
+        }
+        if several {
+            series.extend(crossing.iter().map(|class| self.goodput(*class)));
+        }
+        let sojourns = &self.world.plant().watched().sojourns[place];
+        LinkOutcome {
+            link: self.scenario.topology.links[number].name.clone(),
+            disc: self.views[place].disc.clone(),
+            all,
+            classes,
+            series,
+            sojourn_distribution: sojourns.cumulative(STEPS_OF_DISTRIBUTION),
+        }
+    }
+
+    fn elsewhere(&self) -> (Vec<(String, Metrics)>, Columns) {
+        let nowhere = |class: &usize| self.world.plant().passed(*class).next().is_none();
+        let classes: Vec<usize> = (0..self.scenario.flows.len()).filter(nowhere).collect();
+        if classes.is_empty() {
+            return (Vec::new(), Vec::new());
+        }
+        let metrics = classes
+            .iter()
+            .map(|class| (self.scenario.flows[*class].name.clone(), self.of_class(*class, None)));
+        let time = std::iter::once(("time_s".to_string(), self.time_s.clone()));
+        (metrics.collect(), time.chain(classes.iter().map(|class| self.goodput(*class))).collect())
+    }
+
+    fn crossing(&self, place: usize) -> Vec<usize> {
+        let crosses = |class: &usize| self.world.plant().passed(*class).any(|(link, _)| link == place);
+        (0..self.scenario.flows.len()).filter(crosses).collect()
+    }
+
+    fn goodput(&self, class: usize) -> (String, Vec<f64>) {
+        (format!("goodput_bps.{}", self.scenario.flows[class].name), self.goodputs[class].clone())
+    }
+
+    /// The contract's metrics of a link.
+    fn of_link(&self, place: usize, classes: &[usize]) -> Metrics {
+        let measured = self.world.plant().links()[place].tally() - self.warm().links[place];
+        let mean = measured.backlog / measured.time;
+        let variance = (measured.backlog_squared / measured.time - mean * mean).max(0.0);
+        let watched = self.world.plant().watched();
+        let (backlogs, sojourns) = (&watched.backlogs[place], &watched.sojourns[place]);
+        let admitted = measured.offered - measured.lost();
+        let goodput: f64 = classes.iter().map(|class| self.goodput_of(*class)).sum();
+        let slowest = |share: f64| self.rtt_of(classes, share);
+        metrics::in_order(&vec![
+            ("utilization", ratio(measured.delivered, measured.capacity)),
+            ("queue_mean_packets", Reading::Number(mean)),
+            ("queue_std_packets", Reading::Number(variance.sqrt())),
+            ("queue_p50_packets", backlogs.quantile(0.5).into()),
+            ("queue_p95_packets", backlogs.quantile(0.95).into()),
+            ("queue_p99_packets", backlogs.quantile(0.99).into()),
+            ("sojourn_mean_s", ratio(measured.sojourn, admitted)),
+            ("sojourn_p50_s", sojourns.quantile(0.5).into()),
+            ("sojourn_p95_s", sojourns.quantile(0.95).into()),
+            ("sojourn_p99_s", sojourns.quantile(0.99).into()),
+            ("rtt_p50_s", slowest(0.5)),
+            ("rtt_p95_s", slowest(0.95)),
+            ("drop_ratio", ratio(measured.lost(), measured.offered)),
+            ("overflow_ratio", ratio(measured.overflowed, measured.offered)),
+            ("mark_ratio", ratio(measured.marked, measured.offered)),
+            ("goodput_bps", Reading::Number(goodput)),
+            ("jain_index", self.jain_index(classes)),
+            ("qacd_packets", self.qacd(place)),
+            ("settling_s", self.per_stretch(place, metrics::settling)),
+            ("overshoot_packets", self.per_stretch(place, metrics::overshoot)),
+            ("bottleneck_packets", Reading::Number(measured.delivered)),
+        ])
+    }
+
+    /// The same of a class, at a link or wherever it goes.
+    fn of_class(&self, class: usize, place: Option<usize>) -> Metrics {
+        let at =
+            |passed: &[(usize, Passed)]| passed.iter().find(|(link, _)| Some(*link) == place).map(|of| of.1);
+        let end: Vec<(usize, Passed)> = self.world.plant().passed(class).collect();
+        let (end, begin) = (at(&end).unwrap_or_default(), at(&self.warm().passed[class]).unwrap_or_default());
+        let offered = end.offered - begin.offered;
+        let here = |value: f64| if place.is_some() { ratio(value, offered) } else { Reading::Absent };
+        let greedy = self.scenario.flows[class].is_long_lived();
+        metrics::in_order(&vec![
+            ("rtt_p50_s", self.rtt_of(&[class], 0.5)),
+            ("rtt_p95_s", self.rtt_of(&[class], 0.95)),
+            ("drop_ratio", here(end.lost - begin.lost)),
+            ("overflow_ratio", here(end.overflowed - begin.overflowed)),
+            ("mark_ratio", here(end.marked - begin.marked)),
+            ("goodput_bps", Reading::Number(self.goodput_of(class))),
+            ("jain_index", if greedy { self.jain_index(&[class]) } else { Reading::Absent }),
+            (
+                "bottleneck_packets",
+                if place.is_some() {
+                    Reading::Number(end.delivered - begin.delivered)
+                } else {
+                    Reading::Absent
+                },
+            ),
+        ])
+    }
+
+    /// Quantiles of round-trip times over the acknowledgments of the flows of TCP among these classes.
+    fn rtt_of(&self, classes: &[usize], share: f64) -> Reading {
+        let tcp = classes.iter().filter(|class| self.scenario.flows[**class].app.is_tcp());
+        let rtts: Vec<_> = tcp.map(|class| &self.world.plant().watched().rtts[*class]).collect();
+        crate::plant::Sample::quantile_of(&rtts, share).into()
+    }
+
+    /// Payload bits per second after the warm-up.
+    fn goodput_of(&self, class: usize) -> f64 {
+        let packets = self.world.plant().received()[class].delivered - self.warm().received[class].delivered;
+        let seconds = (self.scenario.duration - self.scenario.warmup).seconds();
+        bits(&self.scenario.flows[class], packets) / seconds
+    }
+
+    /// Jain's index over the long-lived flows: those of a class are alike.
+    fn jain_index(&self, classes: &[usize]) -> Reading {
+        let (mut flows, mut sum, mut squares) = (0.0, 0.0, 0.0);
+        for class in classes.iter().copied().filter(|class| self.scenario.flows[*class].is_long_lived()) {
+            let (end, begin) = (self.world.plant().received()[class], self.warm().received[class]);
+            let seconds = (self.scenario.duration - self.scenario.warmup).seconds();
+            let count = (end.flows - begin.flows) / seconds;
+            let got = bits(&self.scenario.flows[class], end.delivered - begin.delivered);
+            flows += count;
+            sum += got;
+            squares += if count > 0.0 { got * got / count } else { 0.0 };
+        }
+        ratio(sum * sum, flows * squares)
+    }
+
+    /// Formula (17) of the PI-PD paper, about the target of the time.
+    fn qacd(&self, place: usize) -> Reading {
+        let warm = self.warm().links[place];
+        let stretches = &self.views[place].stretches;
+        let end = self.world.plant().links()[place].tally();
+        let ends = stretches[1..].iter().map(|next| next.2).chain([end]);
+        let mut squared = 0.0;
+        for ((_, target, begin), end) in stretches.iter().zip(ends) {
+            let Some(target) = target else { return Reading::Absent };
+            let from = if begin.time < warm.time { warm } else { *begin };
+            if end.time > from.time {
+                let seen = end - from;
+                squared += seen.backlog_squared - 2.0 * target * seen.backlog + target * target * seen.time;
+            }
+        }
+        Reading::Number((squared.max(0.0) / (end.time - warm.time)).sqrt())
+    }
+
+    fn per_stretch(&self, place: usize, measure: fn(&Stretched<'_>) -> Option<f64>) -> Reading {
+        let View { columns, stretches, .. } = &self.views[place];
+        if stretches.iter().all(|(_, target, _)| target.is_none()) {
+            return Reading::Absent;
+        }
+        let queue = columns.get("queue_packets").map_or(&[][..], Vec::as_slice);
+        let index = |seconds: f64| self.time_s.partition_point(|end| *end <= seconds);
+        let ends = stretches[1..].iter().map(|next| index(next.0)).chain([self.time_s.len()]);
+        let values = stretches.iter().zip(ends).map(|((start_s, target, _), end)| {
+            let range = index(*start_s)..end;
+            let (time_s, queue) = (&self.time_s[range.clone()], &queue[range]);
+            measure(&Stretched { start_s: *start_s, time_s, queue, target: (*target)? })
+        });
+        Reading::List(values.collect())
+    }
+
+    fn warm(&self) -> &Snapshot {
+        self.warm.as_ref().unwrap_or(&self.last)
+    }
+}
+
+impl Snapshot {
+    fn of(plant: &Plant) -> Snapshot {
+        Snapshot {
+            links: plant.links().iter().map(crate::plant::Link::tally).collect(),
+            passed: (0..plant.classes().len()).map(|class| plant.passed(class).collect()).collect(),
+            received: plant.received().to_vec(),
+        }
+    }
+}
+
+/// What happens to classes and links, the last one first.
+fn events(scenario: &Scenario) -> Vec<(Time, Event)> {
+    let at = |seconds: f64| Time::ZERO + Span::from_seconds(seconds);
+    let mut events: Vec<(Time, Event)> = Vec::new();
+    for (class, flows) in scenario.flows.iter().enumerate() {
+        let (from, until) = read::coming(flows);
+        let count = f64::from(flows.count);
+        if until > from {
+            let ramp = Ramp { since: from, count: 0.0, growth: count / (until - from) };
+            events.push((at(from), Event::Flows(class, ramp)));
+        }
+        events.push((at(until), Event::Flows(class, Ramp { since: until, count, growth: 0.0 })));
+        if let Some(stop) = flows.stop {
+            let none = Ramp { since: stop.seconds(), count: 0.0, growth: 0.0 };
+            events.push((Time::ZERO + stop, Event::Flows(class, none)));
+        }
+    }
+    events.extend(
+        scenario.happenings().map(|(time, change)| (Time::ZERO + time, Event::Change(change.clone()))),
+    );
+    // A stable sort: of one instant those of the schedule come last, in its order.
+    events.sort_by_key(|(time, _)| *time);
+    events.reverse();
+    events
+}
+
+/// Payload bits of so many packets of a class.
+fn bits(flows: &Flows, packets: f64) -> f64 {
+    let header = if flows.app.is_tcp() { HEADER } else { UDP_HEADER };
+    8.0 * packets * (flows.segment.get() as f64 - header).max(0.0)
+}
+
+fn ratio(part: f64, whole: f64) -> Reading {
+    let ratio = part / whole;
+    if ratio.is_finite() { Reading::Number(ratio) } else { Reading::Absent }
+}
+
+/// The columns of a series in order.
+const SERIES: [&str; 10] = [
+    "queue_packets",
+    "sojourn_s",
+    "p",
+    "offered_packets",
+    "dropped_packets",
+    "marked_packets",
+    "drop_ratio",
+    "mark_ratio",
+    "utilization",
+    "window_packets",
+];
+/// Stops between two looks of the caller.
+const STOPS_PER_TURN: usize = 50;
+/// Changes of the schedule from which settling and overshoot are told.
+const MOST_CHANGES: usize = 100;
+/// Points of a distribution.
+const STEPS_OF_DISTRIBUTION: usize = 1000;
+/// Bytes of a datagram that carry no data.
+const UDP_HEADER: f64 = 28.0;

@@ -1,0 +1,113 @@
+//! The delay differential equations of n flows and their queues.
+//!
+//! Values are x_1 ... x_n, then q_1 ... q_n. Three things bend the right-hand side, and each is met where it happens:
+//! a queue runs empty, an empty one is offered more than it sends, and a price that is under way begins or ends.
+
+use super::{Flow, Link, Price};
+use crate::dde::{History, System};
+use sojourn_units::{Fault, math};
+
+/// A link, its flows and their prices, for [`crate::dde::Integrator`].
+#[derive(Clone, Debug)]
+pub struct Model {
+    alpha: f64,
+    lanes: Vec<Lane>,
+}
+
+/// A flow and its queue.
+#[derive(Clone, Copy, Debug)]
+struct Lane {
+    flow: Flow,
+    price: Price,
+    /// C_i, packets/s.
+    capacity: f64,
+    /// The queue is empty and stays so.
+    empty: bool,
+    /// The price that arrives at the flow now is above 0.
+    priced: bool,
+    /// Where the delayed value was found last.
+    hint: usize,
+}
+
+impl Model {
+    /// The model of `link`, a price for each flow, and its values at the start: `rate` for each flow, empty queues.
+    pub fn new(link: &Link, prices: &[Price], rate: f64) -> Result<(Model, Vec<f64>), Fault> {
+        let link = link.clone().checked()?;
+        let count = link.flows.len();
+        if prices.len() != count {
+            return Err(Fault::new(
+                "prices",
+                format!("{} are given; legal: one a flow, {count}", prices.len()),
+            ));
+        }
+        let lane = |((&flow, capacity), &price): ((&Flow, f64), &Price)| Lane {
+            flow,
+            price,
+            capacity,
+            empty: rate < capacity,
+            priced: price.target < 0.0,
+            hint: 0,
+        };
+        let lanes = link.flows.iter().zip(link.rates()).zip(prices).map(lane).collect();
+        let start = [vec![rate; count], vec![0.0; count]].concat();
+        Ok((Model { alpha: link.alpha, lanes }, start))
+    }
+
+    /// How far above beta a flow's queue was a round trip ago, packets.
+    fn excess(&mut self, index: usize, t: f64, past: &History) -> f64 {
+        let place = self.lanes.len() + index;
+        let lane = &mut self.lanes[index];
+        past.at(t - lane.flow.delay, &mut lane.hint).value(place) - lane.price.target
+    }
+}
+
+impl System for Model {
+    fn width(&self) -> usize {
+        2 * self.lanes.len()
+    }
+
+    fn slope(&mut self, t: f64, y: &[f64], past: &History, out: &mut [f64]) {
+        let count = self.lanes.len();
+        for index in 0..count {
+            let excess = self.excess(index, t, past);
+            let Lane { flow, price, capacity, empty, priced, .. } = self.lanes[index];
+            let rate = y[index];
+            // Equations (4), (2) and (3).
+            let price = if priced { excess / price.scale } else { 0.0 };
+            out[index] = flow.gain * (1.0 - price * math::pow(rate, self.alpha) / flow.weight);
+            out[count + index] = if empty { 0.0 } else { rate - capacity };
+        }
+    }
+
+    /// For each flow: its queue, then the price that arrives.
+    fn guards(&self) -> usize {
+        2 * self.lanes.len()
+    }
+
+    fn guard(&mut self, event: usize, t: f64, y: &[f64], past: &History) -> f64 {
+        let index = event / 2;
+        let lane = self.lanes[index];
+        match (event % 2, lane.empty, lane.priced) {
+            (0, true, _) => lane.capacity - y[index],
+            (0, false, _) => y[self.lanes.len() + index],
+            (_, _, true) => self.excess(index, t, past),
+            (_, _, false) => -self.excess(index, t, past),
+        }
+    }
+
+    fn strike(&mut self, event: usize, _t: f64, y: &mut [f64], _past: &History) {
+        let place = self.lanes.len() + event / 2;
+        let lane = &mut self.lanes[event / 2];
+        if event % 2 == 1 {
+            lane.priced = !lane.priced;
+            return;
+        }
+        lane.empty = !lane.empty;
+        y[place] = if lane.empty { 0.0 } else { y[place] };
+    }
+
+    fn reach(&self, t: f64, _y: &[f64]) -> f64 {
+        let longest = self.lanes.iter().map(|lane| lane.flow.delay).fold(0.0, f64::max);
+        t - longest
+    }
+}

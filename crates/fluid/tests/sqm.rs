@@ -1,0 +1,218 @@
+//! SQM: its equilibrium, theorem 3, the exact limits, and the model itself, against the paper's figure 3.
+
+#[path = "../../aqm/tests/common/reference.rs"]
+mod reference;
+
+use num_complex::Complex64;
+use proptest::prelude::*;
+use reference::hold;
+use sojourn_fluid::dde::Integrator;
+use sojourn_fluid::sqm::bound::Block;
+use sojourn_fluid::sqm::equilibrium::{Share, Uniqueness, uniqueness};
+use sojourn_fluid::sqm::margin::QueueLoop;
+use sojourn_fluid::sqm::model::Model;
+use sojourn_fluid::sqm::{Flow, Link, Price};
+
+/// Ten Reno flows, 0.1 to 0.15 s, quanta of 1500 and 1000 B, at 1000 packets/s.
+fn figure_3() -> Link {
+    let flow = |i: u32| Flow::reno(0.1 + 0.05 * f64::from(i) / 9.0, if i < 5 { 1500.0 } else { 1000.0 });
+    Link { capacity: 1000.0, alpha: 2.0, flows: (0..10).map(flow).collect() }
+}
+
+fn prices(scales: &[f64]) -> Vec<Price> {
+    scales.iter().map(|&scale| Price { target: 5.0, scale }).collect()
+}
+
+/// The model of figure 3 under these sigmas, from 1 packet/s and empty queues.
+fn run(scales: &[f64]) -> Integrator<Model> {
+    let (model, start) = Model::new(&figure_3(), &prices(scales), 1.0).unwrap();
+    Integrator::new(model, 0.0, start)
+}
+
+/// The standard deviation of each rate, packets/s, and of each queue, packets, from 200 to 220 s.
+fn strays(scales: &[f64]) -> Vec<f64> {
+    let mut run = run(scales);
+    run.advance(200.0, 0.005);
+    let samples: Vec<Vec<f64>> = (1..=4000)
+        .map(|sample| {
+            run.advance(200.0 + 0.005 * f64::from(sample), 0.005);
+            run.values().to_vec()
+        })
+        .collect();
+    let of = |place: usize| {
+        let mean = |f: &dyn Fn(f64) -> f64| samples.iter().map(|row| f(row[place])).sum::<f64>() / 4000.0;
+        let middle = mean(&|value| value);
+        mean(&|value| (value - middle) * (value - middle)).sqrt()
+    };
+    (0..20).map(of).collect()
+}
+
+#[test]
+fn at_rest_rates_and_prices_are_the_references() {
+    let rest = figure_3().rest(&prices(&[1.0; 10]));
+    hold("sqm.fig3.x", &rest.iter().map(|rest| rest.rate).collect::<Vec<_>>());
+    hold("sqm.fig3.p", &rest.iter().map(|rest| rest.price).collect::<Vec<_>>());
+    let off = |rest: &sojourn_fluid::sqm::equilibrium::Rest| rest.queue - 5.0 - rest.price;
+    assert!(rest.iter().all(|rest| off(rest).abs() < 1e-12));
+}
+
+#[test]
+fn theorem_3_in_closed_form_is_the_references() {
+    let (link, rho) = (figure_3(), 1.01);
+    let spectrum = link.spectrum();
+    hold("sqm.fig3.normA", &[spectrum.greatest]);
+    hold("sqm.fig3.lmin", &[spectrum.least]);
+    hold("sqm.fig3.J", &[spectrum.root_of_condition()]);
+    hold("sqm.fig3.bound_rho1.01", &[spectrum.bound(rho)]);
+    hold("sqm.fig3.sigma_thm3", &link.scales_of_the_sum(rho));
+    hold("sqm.fig3.sigma_perflow", &link.scales_by_flow(rho));
+}
+
+#[test]
+fn the_sigmas_of_a_margin_are_the_references() {
+    let link = figure_3();
+    hold("sqm.fig3.sigma_pm45", &link.scales_of_margin(45.0));
+    hold("sqm.fig3.sigma_limit", &link.scales_of_margin(0.0));
+    for queue in link.loops(&link.scales_of_margin(45.0)) {
+        assert!((queue.phase_margin() - 45.0).abs() < 1e-9, "{queue:?}");
+    }
+}
+
+#[test]
+fn the_model_comes_to_rest_where_the_reference_does() {
+    let mut run = run(&figure_3().scales_of_margin(45.0));
+    run.advance(50.0, 0.005);
+    hold("sqm.fig3.dde.x(50)", &run.values()[..10]);
+    hold("sqm.fig3.dde.q(50)", &run.values()[10..]);
+}
+
+#[test]
+fn the_models_error_is_of_fourth_order_across_its_bends() {
+    // At 3 s queues have begun, prices have come and gone, and the swings are large.
+    let at = |step: f64| {
+        let mut run = run(&figure_3().scales_of_margin(20.0));
+        run.advance(3.0, step);
+        run.values().to_vec()
+    };
+    let exact = at(0.000625);
+    let error = |step: f64| at(step).iter().zip(&exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(error(0.01) / error(0.0025) > 100.0);
+}
+
+#[test]
+fn the_exact_limit_divides_what_settles_from_what_swings() {
+    let limit = figure_3().scales_of_margin(0.0);
+    let times = |factor: f64| limit.iter().map(|sigma| factor * sigma).collect::<Vec<_>>();
+    let (calm, swing) = (strays(&times(1.2)), strays(&times(0.8)));
+    assert!(calm.iter().all(|stray| *stray < 1e-4), "{calm:?}");
+    assert!(swing[..10].iter().all(|stray| *stray > 10.0), "{swing:?}");
+}
+
+/// The paper's linearisation, (15) and (16), calls this stable. The model it is taken of does not settle.
+#[test]
+fn what_the_printed_linearisation_calls_stable_swings() {
+    let link = figure_3();
+    let printed = link.scales_of_the_printed_limit();
+    let scales: Vec<f64> = printed.iter().map(|sigma| 1.05 * sigma).collect();
+    for (printed, exact) in printed.iter().zip(link.scales_of_margin(0.0)) {
+        assert!(exact / printed > 5.0, "{exact} {printed}");
+    }
+    assert!(
+        (printed[0] / 1.05e4 - 1.0).abs() < 0.005 && (printed[9] / 4.66e3 - 1.0).abs() < 0.005,
+        "{printed:?}"
+    );
+    assert!(link.loops(&scales).iter().all(|queue| queue.phase_margin() < 0.0));
+    let swing = strays(&scales);
+    assert!(swing[..10].iter().all(|stray| *stray > 10.0), "{swing:?}");
+}
+
+#[test]
+fn how_many_places_of_rest_there_are_follows_from_who_crosses_what() {
+    let share = |link: usize, rate: f64| Share { link, rate };
+    // Theorem 1 and its corollary: one congested link a flow.
+    assert_eq!(uniqueness(&[vec![share(0, 120.0)], vec![share(1, 80.0)]]), Ok(Uniqueness::One));
+    // Theorem 2: the first flow's price 1 / 60^2 may be paid at either link.
+    let two = [vec![share(0, 60.0), share(1, 60.0)], vec![share(0, 40.0)], vec![share(1, 20.0)]];
+    assert_eq!(uniqueness(&two), Ok(Uniqueness::Infinite { dimensions: 1 }));
+    let torn = uniqueness(&[vec![share(0, 60.0), share(2, 50.0)]]).unwrap_err().to_string();
+    assert_eq!(
+        torn,
+        "flows[0]: has 60 packets/s of link 0 and 50 packets/s of link 2; legal: one rate, so that no queue of it \
+         is empty"
+    );
+    let free = uniqueness(&[vec![]]).unwrap_err().to_string();
+    assert_eq!(free, "flows[0]: crosses no congested link, and nothing holds it back; legal: one or more");
+}
+
+#[test]
+fn what_is_not_legal_is_named_with_what_is() {
+    let told = |link: Link, prices: &[Price]| Model::new(&link, prices, 1.0).unwrap_err().to_string();
+    let good = figure_3();
+    assert_eq!(told(good.clone(), &[]), "prices: 0 are given; legal: one a flow, 10");
+    assert_eq!(
+        told(Link { capacity: 0.0, ..good.clone() }, &[]),
+        "capacity: 0 is not legal; legal: more than 0, at most 1e12"
+    );
+    assert_eq!(
+        told(Link { flows: vec![], ..good.clone() }, &[]),
+        "flows: there are none; legal: one or more"
+    );
+    let flows = vec![good.flows[0], Flow { delay: f64::NAN, ..good.flows[0] }];
+    assert_eq!(
+        told(Link { flows, ..good }, &[]),
+        "flows[1].delay: NaN is not legal; legal: more than 0, at most 1e12"
+    );
+}
+
+fn logs(low: f64, high: f64) -> impl Strategy<Value = f64> {
+    let ln = sojourn_units::math::ln;
+    (ln(low)..ln(high)).prop_map(sojourn_units::math::exp)
+}
+
+proptest! {
+    /// A solves the Lyapunov equation, and its spectrum has its trace and determinant.
+    #[test]
+    fn the_block_is_the_lyapunov_matrix(gain in logs(0.1, 1e6), delay in logs(1e-3, 1.0), rate in logs(1.0, 1e5)) {
+        let flow = Flow { gain, weight: 1.0, delay, quantum: 1.0 };
+        let (block, a, b) = (Block::new(&flow, rate, 2.0), 2.0 * gain / rate, 1.0 / delay);
+        let Block { rate: first, cross, queue } = block;
+        // F = [-a 0; 1 -b].
+        let rows = [-2.0 * a * first + 2.0 * cross + 1.0, -(a + b) * cross + queue, -2.0 * b * queue + 1.0];
+        let size = 1.0 + 2.0 * cross;
+        prop_assert!(rows.iter().all(|row| row.abs() < 1e-12 * size), "{rows:?}");
+        let both = block.spectrum();
+        prop_assert!(both.least > 0.0);
+        prop_assert!(((both.greatest + both.least) / (first + queue) - 1.0).abs() < 1e-12);
+    }
+
+    /// At the crossover |L| = 1 and the phase is the margin above -180 degrees; a margin and its loop are inverses.
+    #[test]
+    fn the_margin_is_read_off_the_loop(pole in logs(1e-3, 1e3), delay in logs(1e-3, 10.0), margin in 0.0..89.0_f64) {
+        let queue = QueueLoop::with_phase_margin(pole, delay, margin);
+        prop_assert!((queue.phase_margin() - margin).abs() < 1e-9, "{}", queue.phase_margin());
+        let [above, below] = queue.parts(Complex64::new(0.0, queue.crossover()));
+        let value = above / below;
+        prop_assert!((value.re + margin.to_radians().cos()).abs() < 1e-9, "{value}");
+        prop_assert!((value.im + margin.to_radians().sin()).abs() < 1e-9, "{value}");
+        // Added delay, or gain, up to the margin is the limit.
+        let late = QueueLoop { delay: delay + queue.delay_margin(), ..queue };
+        prop_assert!(late.phase_margin().abs() < 1e-9);
+        let loud = QueueLoop { gain: queue.gain * queue.gain_margin(), ..queue };
+        prop_assert!(loud.phase_margin().abs() < 1e-9);
+    }
+
+    /// The units of the utility's weight leave the queue as it is.
+    #[test]
+    fn a_weight_scales_price_and_sigma_against_each_other(weight in logs(1e-3, 1e6)) {
+        let link = figure_3();
+        let flows = link.flows.iter().map(|flow| Flow { weight, ..*flow }).collect();
+        let weighted = Link { flows, ..link.clone() };
+        let queues = |link: &Link| {
+            let rest = link.rest(&prices(&link.scales_of_margin(45.0)));
+            rest.iter().map(|rest| rest.queue).collect::<Vec<_>>()
+        };
+        for (a, b) in queues(&link).iter().zip(queues(&weighted)) {
+            prop_assert!((a / b - 1.0).abs() < 1e-12, "{a} {b}");
+        }
+    }
+}

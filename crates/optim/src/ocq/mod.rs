@@ -1,0 +1,59 @@
+//! Optimal control of a queue: where it rests, the input that leads it there, and a certificate of any input.
+//!
+//! A. Radwan, H.-L. To, W.-J. Hwang, "Optimal Control for Bufferbloat Queue
+//! Management Using Indirect Method with Parametric Optimization", Scientific
+//! Programming, 2016. Of an offered load w the input u is let in, such that
+//!
+//! ```text
+//! J = integral of [x + R (w - u)] from 0 to t_f  is least,
+//! x' = u - g(x),   g(x) = mu x / (a + x),   0 <= u <= w,   x(0) = x0
+//! ```
+//!
+//! A packet in the queue costs one for each second, one turned away costs R
+//! once. The Hamiltonian is linear in u, so u is all or nothing but for one
+//! singular arc. There R g'(x) = 1: the queue rests at
+//!
+//! ```text
+//! x_s = sqrt(a mu R) - a,   u_s = g(x_s)                            where R > a / mu   (1)
+//! ```
+//!
+//! - [`Instance::solve`] is the exact optimum over a horizon, with its switch times;
+//! - [`Instance::run`] follows any input and says by how much it may be worse than the best one;
+//! - [`Problem`] is the feedback of the long run, with or without a penalty.
+
+mod arc;
+mod instance;
+mod law;
+mod run;
+mod solution;
+
+pub use instance::Instance;
+pub use law::Problem;
+pub use run::{Piece, Point, Run};
+pub use solution::{Solution, Structure};
+
+/// A queue with the outflow g.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Queue {
+    /// mu, the outflow of a long queue, packets/s.
+    pub service: f64,
+    /// a, at which half of mu flows out, packets; 1 is M/M/1.
+    pub half: f64,
+}
+
+impl Queue {
+    /// g(x), packets/s.
+    pub fn outflow(self, x: f64) -> f64 {
+        self.service * x / (self.half + x)
+    }
+
+    /// (g(x) - g(y)) / (x - y), 1/s; where x = y the slope g'(x).
+    pub fn secant(self, x: f64, y: f64) -> f64 {
+        self.half / (self.half + x) * self.service / (self.half + y)
+    }
+
+    /// Equation (1): x_s where a packet turned away costs `price`, R in s; not above 0 where the queue rests empty.
+    pub fn rest(self, price: f64) -> f64 {
+        (self.half * self.service * price).sqrt() - self.half
+    }
+}

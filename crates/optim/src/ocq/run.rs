@@ -1,0 +1,199 @@
+//! Any input, followed exactly; and by how much it may be worse than the best one.
+//!
+//! The optimality conditions of the maximum principle are the costate l with
+//!
+//! ```text
+//! l' = -1 + l g'(x),   l(t_f) = 0                                                     (10)
+//! ```
+//!
+//! and u = w where l < R, u = 0 where l > R. In general they are necessary. Here they are sufficient as well,
+//! because the problem is convex in disguise. Let (u, x) and (v, y) be two admissible inputs with their queues,
+//! and l the costate of the first. g is concave, so g(y) <= g(x) + g'(x) (y - x), and l >= 0 by (10), so
+//!
+//! ```text
+//! [l (x - y)]' = -(x - y) + l (u - v) + l [g'(x) (x - y) - g(x) + g(y)] <= -(x - y) + l (u - v).
+//! ```
+//!
+//! Integrated from x = y at 0 to l = 0 at t_f, with 0 <= v <= w:
+//!
+//! ```text
+//! J(u) - J(v) = integral of [(x - y) - R (u - v)] <= integral of (l - R) (u - v)
+//!            <= gap(u) = integral of [ max(l - R, 0) u + max(R - l, 0) (w - u) ]      (11)
+//! ```
+//!
+//! The right side knows nothing of v. So J(u) is at most gap(u) above the least J there is, and gap(u) = 0 just
+//! where u obeys the conditions: there are no local minima. One sweep back in time gives the number.
+//!
+//! An input is given in pieces of constant u. Between its breaks the queue, the costate and both costs come from
+//! the exact arcs, and what is left to quadrature is smooth, so the bound holds for the problem itself, not for a
+//! mesh's picture of it, up to rounding. (Explicit Euler with its own adjoint, l_j = l_(j+1) (1 - h g'(x_j)) + h,
+//! has (11) for its own problem, provided that h mu / a <= 1: then x and l stay at or above 0.)
+
+use super::arc::Arc;
+use super::{Instance, Queue};
+use crate::root;
+use sojourn_units::Fault;
+
+/// A stretch of constant input.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Piece {
+    /// u, packets/s.
+    pub input: f64,
+    /// When it ends, s.
+    pub until: f64,
+}
+
+/// What is so at one time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// x, packets.
+    pub backlog: f64,
+    /// u, packets/s.
+    pub input: f64,
+    /// lambda, s: what a packet more would cost from here on.
+    pub costate: f64,
+}
+
+/// What an input did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    instance: Instance,
+    legs: Vec<Leg>,
+}
+
+/// One piece of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Leg {
+    begins: f64,
+    until: f64,
+    arc: Arc,
+    /// lambda at its end, s.
+    costate: f64,
+}
+
+impl Instance {
+    /// Follows the input that is made of `pieces`, the last of which ends at t_f.
+    pub fn run(&self, pieces: &[Piece]) -> Result<Run, Fault> {
+        let instance = self.checked()?;
+        let mut legs: Vec<Leg> = Vec::with_capacity(pieces.len());
+        let (mut time, mut backlog) = (0.0, self.start);
+        for (index, piece) in pieces.iter().enumerate() {
+            self.check(index, piece, time)?;
+            let arc = Arc::lasting(self.queue, piece.input, backlog, piece.until - time);
+            legs.push(Leg { begins: time, until: piece.until, arc, costate: 0.0 });
+            (time, backlog) = (piece.until, arc.end());
+        }
+        if time != self.horizon {
+            return Err(Fault::new("u", format!("ends at {time} s; legal: at t_f = {} s", self.horizon)));
+        }
+        let mut costate = 0.0;
+        for leg in legs.iter_mut().rev() {
+            leg.costate = costate;
+            costate = leg.arc.costate(costate);
+        }
+        Ok(Run { instance, legs })
+    }
+
+    /// `inputs` over equal parts of the horizon.
+    pub fn on_a_mesh(&self, inputs: &[f64]) -> Vec<Piece> {
+        let cells = inputs.len() as f64;
+        let until = |cell: usize| self.horizon * ((cell + 1) as f64 / cells);
+        inputs.iter().enumerate().map(|(cell, &input)| Piece { input, until: until(cell) }).collect()
+    }
+
+    fn check(&self, index: usize, piece: &Piece, begins: f64) -> Result<(), Fault> {
+        let fault = |what: String| Err(Fault::new(format!("u[{index}]"), what));
+        if !(0.0..=self.offered).contains(&piece.input) {
+            return fault(format!(
+                "{} packets/s is not legal; legal: 0 to w = {}",
+                piece.input, self.offered
+            ));
+        }
+        if !(begins <= piece.until && piece.until <= self.horizon) {
+            let legal = format!("legal: {begins}, where it begins, to t_f = {}", self.horizon);
+            return fault(format!("until {} s is not legal; {legal}", piece.until));
+        }
+        Ok(())
+    }
+}
+
+impl Run {
+    /// J, packets s.
+    pub fn cost(&self) -> f64 {
+        let Instance { offered, price, .. } = self.instance;
+        let lost = |leg: &Leg| price * (offered - leg.arc.input()) * (leg.until - leg.begins);
+        self.legs.iter().map(|leg| leg.arc.area() + lost(leg)).sum()
+    }
+
+    /// Equation (11), packets s: no input is better by more than that.
+    pub fn gap(&self) -> f64 {
+        self.legs.iter().map(|leg| leg.gap(&self.instance)).sum()
+    }
+
+    /// The norm of H_u = lambda - R over time, s^(3/2). It is no measure of optimality: on a bang arc H_u is not 0.
+    pub fn gradient_norm(&self) -> f64 {
+        let price = self.instance.price;
+        let square = |_: f64, costate: f64| (costate - price) * (costate - price);
+        self.legs.iter().map(|leg| leg.arc.integral(leg.costate, square)).sum::<f64>().sqrt()
+    }
+
+    /// What is so at `time`, between 0 and t_f; at a break what is so just after it.
+    pub fn at(&self, time: f64) -> Point {
+        let index = self.legs.partition_point(|leg| leg.until <= time).min(self.legs.len() - 1);
+        let leg = &self.legs[index];
+        let since = (time - leg.begins).clamp(0.0, leg.until - leg.begins);
+        let passed = Arc::lasting(self.instance.queue, leg.arc.input(), leg.arc.from(), since);
+        let left = leg.arc.after(passed.length().min(leg.arc.length()));
+        Point { backlog: left.from(), input: left.input(), costate: left.costate(leg.costate) }
+    }
+
+    /// x(t_f), packets.
+    pub fn last_backlog(&self) -> f64 {
+        self.legs.last().map_or(self.instance.start, |leg| leg.arc.end())
+    }
+}
+
+impl Leg {
+    /// The leg's part of equation (11).
+    fn gap(&self, instance: &Instance) -> f64 {
+        let cuts = self.cuts(instance);
+        let part = |ends: &[f64]| {
+            let left = self.arc.after(ends[0]);
+            let costate = self.costate_at(ends[1]);
+            let excess =
+                left.before(ends[1] - ends[0]).integral(costate, |_, costate| costate - instance.price);
+            excess.max(0.0) * self.arc.input() + (-excess).max(0.0) * (instance.offered - self.arc.input())
+        };
+        cuts.windows(2).map(part).sum()
+    }
+
+    /// The inner times between which lambda - R has one sign, from the leg's beginning to its end.
+    fn cuts(&self, instance: &Instance) -> Vec<f64> {
+        let above = |length: f64| self.costate_at(length) - instance.price;
+        let length = self.arc.length();
+        // Where lambda = R, lambda rises on one side of x_s and falls on the other: on one side it crosses R once.
+        let mut ends = vec![0.0];
+        ends.extend(self.passes(instance.queue, instance.rest()));
+        ends.push(length);
+        let mut cuts = vec![0.0];
+        for end in ends.windows(2) {
+            if above(end[0]) * above(end[1]) < 0.0 {
+                cuts.push(root::between(end[0], end[1], above));
+            }
+            cuts.push(end[1]);
+        }
+        cuts
+    }
+
+    /// The inner time at which the queue passes `backlog` on the way.
+    fn passes(&self, queue: Queue, backlog: f64) -> Option<f64> {
+        let (from, to) = (self.arc.from(), self.arc.end());
+        let on_the_way = from.min(to) < backlog && backlog < from.max(to);
+        let arc = on_the_way.then(|| Arc::leading(queue, self.arc.input(), from, backlog)).flatten();
+        arc.map(|arc| arc.length()).filter(|&length| length < self.arc.length())
+    }
+
+    fn costate_at(&self, length: f64) -> f64 {
+        self.arc.after(length).costate(self.costate)
+    }
+}
