@@ -25,8 +25,8 @@ pub fn faults(scenario: &Scenario) -> Vec<Fault> {
     faults.extend(scenario.topology.managed().filter_map(|number| {
         let link = &scenario.topology.links[number];
         let disc = link.disc.as_ref()?;
-        let law = disc.law_at(&scenario.site(number)).ok()?;
-        (!Host::takes(law.as_ref())).then(|| unmodelled(&disc.law).inside(&format!("{}.disc", link.name)))
+        let host = Host::built(0, disc, scenario.site(number));
+        host.is_none().then(|| unmodelled(&disc.law).inside(&format!("{}.disc", link.name)))
     }));
     faults
 }
@@ -193,14 +193,16 @@ fn hosts(
         let disc = link.disc.as_ref().ok_or_else(|| Fault::new("disc", "is missing"))?;
         let inside = |fault: Fault| fault.inside(&format!("{}.disc", link.name));
         let theirs = replaced.iter().position(|replaced| replaced == number);
-        let law = match theirs.and_then(|place| own[place].take()) {
-            Some(law) => law,
-            None => disc.law_at(&sites[*number]).map_err(inside)?,
+        let site = sites[*number];
+        let host = match theirs.and_then(|place| own[place].take()) {
+            Some(law) if law.probability().is_some() => Host::new(place, law, site),
+            Some(_) => return Err(inside(unmodelled("a law of one's own"))),
+            None => {
+                let built = Host::built(place, disc, site).unwrap_or_else(|| Err(unmodelled(&disc.law)));
+                built.map_err(inside)?
+            }
         };
-        if !Host::takes(law.as_ref()) {
-            return Err(inside(unmodelled(&disc.law)));
-        }
-        hosts.push(Host::new(place, law, sites[*number]));
+        hosts.push(host);
         given.push(disc.params.clone());
     }
     Ok((hosts, given))

@@ -1,6 +1,6 @@
 //! A run of a scenario as a fluid, from the empty queue to the metrics.
 
-use crate::host::{Host, World};
+use crate::host::World;
 use crate::plant::{Passed, Plant, Ramp, Received, Tally};
 use crate::read::{self, Fluid, HEADER};
 use sojourn_aqm::Law;
@@ -217,8 +217,7 @@ impl Run {
         let capacity =
             self.world.plant().links()[place].nominal() * rate.bits_per_second() / old.bits_per_second();
         self.world.change(|plant, _| plant.set_capacity(place, now.seconds(), capacity));
-        let host = &mut self.world.hosts()[place];
-        host.law.on_link_change(now, rate);
+        self.world.hosts()[place].on_link_change(now, rate);
     }
 
     fn retune(&mut self, link: usize, set: &[(String, Value)]) {
@@ -231,15 +230,14 @@ impl Run {
             }
         }
         let now = self.world.now();
-        let Host { law, site, .. } = &mut self.world.hosts()[place];
         // The scenario has been checked: its laws take what it sets.
-        let _ = law.retune(now, given, site);
+        let _ = self.world.hosts()[place].retune(now, given);
     }
 
     fn begin_stretch(&mut self) {
         let start = self.world.now().seconds();
         for place in 0..self.links.len() {
-            let target = self.world.hosts()[place].law.target_packets();
+            let target = self.world.hosts()[place].target_packets();
             let tally = self.world.plant().links()[place].tally();
             self.views[place].stretches.push((start, target, tally));
         }
