@@ -3,8 +3,8 @@
 use crate::host::Host;
 use crate::plant::{Class, Link, Plant, Ramp, Sender};
 use sojourn_aqm::{Law, Site};
-use sojourn_scenario::{App, Flows, Scenario, Source, Spread, Start};
-use sojourn_units::{Fault, Span, TimeDraw};
+use sojourn_scenario::{App, Datagrams, Flows, Scenario, Spread, Start};
+use sojourn_units::{Fault, Span};
 
 /// A scenario's fluid at the start, and where its parts stand in the scenario.
 pub(crate) struct Fluid {
@@ -158,15 +158,8 @@ fn class(scenario: &Scenario, flows: &Flows, [route, back]: [Vec<usize>; 2]) -> 
 }
 
 /// The mean rate of a source of datagrams, packets/s.
-fn mean_rate(sent: &sojourn_scenario::Datagrams) -> f64 {
-    let whole = sent.rate().packets_per_second(sent.mean_size());
-    match &sent.source {
-        Source::OnOff(of) => {
-            let mean = |time: &TimeDraw| time.seconds().mean();
-            whole * mean(&of.on) / (mean(&of.on) + mean(&of.off))
-        }
-        _ => whole,
-    }
+fn mean_rate(sent: &Datagrams) -> f64 {
+    sent.share_on() * sent.rate().packets_per_second(sent.mean_size())
 }
 
 /// When the flows of a class start: from, until, and how many then.

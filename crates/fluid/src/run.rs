@@ -213,9 +213,9 @@ impl Run {
     fn set_rate(&mut self, link: usize, rate: Rate) {
         let Some(place) = self.links.iter().position(|number| *number == link) else { return };
         let now = self.world.now();
-        let old = self.world.hosts()[place].site.rate;
-        let capacity =
-            self.world.plant().links()[place].nominal() * rate.bits_per_second() / old.bits_per_second();
+        let first = self.scenario.topology.links[link].rate;
+        let share = rate.bits_per_second() / first.bits_per_second();
+        let capacity = share * self.world.plant().links()[place].nominal();
         self.world.change(|plant, _| plant.set_capacity(place, now.seconds(), capacity));
         self.world.hosts()[place].on_link_change(now, rate);
     }
@@ -353,7 +353,7 @@ impl Run {
         let goodput: f64 = classes.iter().map(|class| self.goodput_of(*class)).sum();
         let slowest = |share: f64| self.rtt_of(classes, share);
         metrics::in_order(&vec![
-            ("utilization", ratio(measured.delivered, measured.capacity)),
+            ("utilization", ratio(measured.delivered.min(measured.capacity), measured.capacity)),
             ("queue_mean_packets", Reading::Number(mean)),
             ("queue_std_packets", Reading::Number(variance.sqrt())),
             ("queue_p50_packets", backlogs.quantile(0.5).into()),
