@@ -1,11 +1,6 @@
 //! Other parameters for a law at work: what is new, and what it keeps.
 
-#[path = "common/fluid.rs"]
-#[allow(dead_code)] // other tests use the rest
-mod fluid;
-
-use fluid::{Fluid, Network, Tcp};
-use sojourn_aqm::laws::{arm_pfc, cpc, fb_ocq, pi, pi_pd, pid, rem};
+use sojourn_aqm::laws::{fb_ocq, pi, pid};
 use sojourn_aqm::{
     Arrival, Backlog, Controller, Departure, FlowId, Gauges, Law, Observation, Site, Verdict, catalogue,
 };
@@ -61,50 +56,6 @@ fn seen(backlog_packets: f64, elapsed: f64) -> Observation {
 }
 
 // ---- A new target ---------------------------------------------------------------------------------------
-
-/// On the fluid model each rests at its first target, and after half of the time at the second one.
-#[test]
-fn a_new_target_is_held_like_the_first() {
-    fn laws() -> Vec<(&'static str, Box<dyn Controller>)> {
-        macro_rules! law {
-            ($module:ident::$law:ident) => {
-                (
-                    stringify!($module),
-                    Box::new(
-                        $module::$law::new(
-                            &Described::from_values(&given(&[("target", "100 packets")])).unwrap(),
-                            &site(),
-                        )
-                        .unwrap(),
-                    ) as Box<dyn Controller>,
-                )
-            };
-        }
-        vec![
-            law!(pi::Pi),
-            law!(pid::Pid),
-            law!(pi_pd::PiPd),
-            law!(cpc::Cpc),
-            law!(arm_pfc::ArmPfc),
-            law!(rem::Rem),
-        ]
-    }
-    let network = Network { flows: 100.0, capacity: 1250.0, base_rtt: 0.2, buffer: 300.0, tcp: Tcp::Mgt };
-    for (name, mut law) in laws() {
-        let mut fluid = Fluid::new(network, law.period().seconds(), 10);
-        for target in [100.0, 40.0, 160.0] {
-            law.retune(&given(&[("target", &format!("{target} packets"))]), &site()).unwrap();
-            assert_eq!(law.target_packets(), Some(target));
-            // REM is the slowest.
-            fluid.run(law.as_mut(), if name == "rem" { 300.0 } else { 100.0 });
-            let (mean, deviation) = fluid.rest(20.0);
-            assert!(
-                (mean - target).abs() < 1.0 && deviation < 1.0,
-                "{name}: {mean} +- {deviation} at {target}"
-            );
-        }
-    }
-}
 
 /// Equation (1) of PI about the new target, for the old backlog too: a step of the integral part and no more.
 #[test]

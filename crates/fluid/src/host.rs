@@ -73,6 +73,14 @@ impl Host {
         Some(twin.map(|twin| Host::of(link, Actor::Twin(twin), site)))
     }
 
+    /// The law; None where its twin stands in its place.
+    pub fn law(&mut self) -> Option<&mut Box<dyn Law>> {
+        match &mut self.actor {
+            Actor::Law(law) => Some(law),
+            Actor::Twin(_) => None,
+        }
+    }
+
     fn of(link: usize, actor: Actor, site: Site) -> Host {
         Host { link, actor, site, actuator: None, updated: Time::ZERO, before: Tally::default() }
     }

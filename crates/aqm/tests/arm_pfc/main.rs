@@ -1,12 +1,9 @@
-//! ARM-PFC against numbers from outside: its design, and its trajectories on a fluid plant.
+//! ARM-PFC against numbers from outside: its design.
 
-#[path = "../common/fluid.rs"]
-mod fluid;
 #[path = "../common/reference.rs"]
 mod reference;
 
-use fluid::{Fluid, Network, Tcp};
-use sojourn_aqm::laws::arm_pfc::{Adapt, ArmPfc, Form, Params};
+use sojourn_aqm::laws::arm_pfc::{ArmPfc, Form, Params};
 use sojourn_aqm::parts::prediction::{Model, Plant, Predictor};
 use sojourn_aqm::{Controller, Site};
 use sojourn_units::{Rate, Span, math};
@@ -58,127 +55,6 @@ fn the_design_is_the_papers() {
     hold("c(u(k-1)..u(k-5))", &point.past);
 }
 
-/// The paper's design, fixed, on a fluid network with other flows and another link.
-fn fixed_on(network: Network, form: Form) -> Fluid {
-    let mut controller = controller(&Params { adapt: Some(Adapt::Nothing), ..papers(form) });
-    let mut fluid = Fluid::new(network, controller.period().seconds(), STRIDE);
-    fluid.run(&mut controller, 100.0);
-    fluid
-}
-
-fn network(flows: f64, capacity: f64, tcp: Tcp) -> Network {
-    Network { flows, capacity, base_rtt: 0.2, buffer: 300.0, tcp }
-}
-
-#[test]
-fn the_independent_model_follows_the_reference_trajectories() {
-    for (flows, capacity) in [(100.0, 1250.0), (120.0, 1000.0), (50.0, 1250.0), (200.0, 1250.0)] {
-        let fluid = fixed_on(network(flows, capacity, Tcp::Mgt), Form::Indep);
-        let (mean, sd) = fluid.rest(20.0);
-        let at = [1.0, 2.0, 3.0, 5.0].map(|time| fluid.queue_at(time));
-        let key = format!("indep.fluid.N={flows},C={capacity}");
-        hold(&format!("{key}.[mean,std,p]"), &[mean, sd, fluid.p()]);
-        hold(&format!("{key}.q@1,2,3,5"), &at);
-        hold(&format!("{key}.settle5%"), &[fluid.settling(100.0, 0.05)]);
-    }
-}
-
-#[test]
-fn three_hundred_flows_saturate_one_fluid_model_and_not_the_other() {
-    let fluid = fixed_on(network(300.0, 1250.0, Tcp::Mgt), Form::Indep);
-    hold("indep.fluid.N=300(mgt: p saturates at 1, q=C(sqrt2 N/C - Tp))", &[fluid.rest(20.0).0]);
-    let fluid = fixed_on(network(300.0, 1250.0, Tcp::Full), Form::Indep);
-    hold("indep.fluid.N=300(full).[q,p]", &[fluid.rest(20.0).0, fluid.p()]);
-}
-
-#[test]
-fn the_literal_law_rests_away_from_the_target() {
-    let fluid = fixed_on(network(120.0, 1000.0, Tcp::Mgt), Form::Paper);
-    hold("paper-literal.fluid.N=120,C=1000.mean(offset)", &[fluid.rest(50.0).0]);
-    let nominal = fixed_on(network(100.0, 1250.0, Tcp::Mgt), Form::Paper);
-    assert!((nominal.rest(20.0).0 - 100.0).abs() < 1e-6, "and at its design point on it");
-}
-
-#[test]
-fn a_scheduled_model_follows_the_load_and_ends_the_cycle_at_40_flows() {
-    let ends = |params: &Params| {
-        let mut controller = controller(params);
-        let mut fluid = Fluid::new(network(100.0, 1250.0, Tcp::Mgt), controller.period().seconds(), STRIDE);
-        [100.0, 200.0, 50.0, 40.0, 100.0].map(|flows| {
-            fluid.network.flows = flows;
-            fluid.run(&mut controller, 20.0);
-            fluid.rest(5.0)
-        })
-    };
-    let fixed = ends(&Params { adapt: Some(Adapt::Nothing), ..papers(Form::Indep) });
-    assert!(fixed[3].1 > 10.0, "a fixed model cycles: {fixed:?}");
-    for params in [papers(Form::Indep), Params::default()] {
-        let scheduled = ends(&params);
-        let held = |(mean, sd): &(f64, f64)| (mean - 100.0).abs() < 4.0 && *sd < 1.0;
-        assert!(scheduled.iter().all(held), "{scheduled:?}");
-    }
-    // A number of flows that is wrong by a factor of four either way costs time, not the target.
-    for flows in [25.0, 400.0] {
-        let wrong = ends(&Params { flows: Some(flows), ..Params::default() });
-        let held = |(mean, sd): &(f64, f64)| (mean - 100.0).abs() < 10.0 && *sd < 3.0;
-        assert!(wrong[1..].iter().all(held), "{flows}: {wrong:?}");
-    }
-}
-
-/// No noise, and changes of load to learn from: within 20 s the queue rests near the target.
-#[test]
-fn a_learnt_model_follows_the_load_too() {
-    for coincidence in [Some(vec![7]), None] {
-        let params = Params { adapt: Some(Adapt::Rls), coincidence, ..Params::default() };
-        let mut controller = controller(&params);
-        let mut fluid = Fluid::new(network(100.0, 1250.0, Tcp::Mgt), controller.period().seconds(), STRIDE);
-        for flows in [100.0, 200.0, 50.0, 40.0, 100.0, 150.0, 70.0] {
-            fluid.network.flows = flows;
-            fluid.run(&mut controller, 20.0);
-            let (mean, sd) = fluid.rest(5.0);
-            assert!((mean - 100.0).abs() < 4.0 && sd < 1.0, "{flows} flows: {mean} +- {sd}");
-        }
-        let (learnt, theory) = (controller.model(), Model::sampled(&controller.plant(), 0.056));
-        let off = learnt.gain() / theory.gain();
-        assert!((0.499..2.001).contains(&off), "{learnt:?} {theory:?}");
-        assert!(learnt.alpha.iter().all(|pole| (0.02..=0.995).contains(pole)), "{learnt:?}");
-    }
-}
-
-/// Why the default point is not the paper's: what the model does not know of delays costs the near point first.
-#[test]
-fn a_round_trip_longer_than_the_models_makes_the_near_point_cycle_and_not_the_far_one() {
-    let deviation = |params: &Params, flows| {
-        let mut controller = controller(params);
-        let network = Network { base_rtt: 0.36, ..network(flows, 1250.0, Tcp::Mgt) };
-        let mut fluid = Fluid::new(network, controller.period().seconds(), STRIDE);
-        fluid.run(&mut controller, 100.0);
-        fluid.rest(20.0).1
-    };
-    for flows in [50.0, 100.0, 200.0] {
-        let [near, far] = [papers(Form::Indep), Params::default()].map(|params| deviation(&params, flows));
-        assert!(near > 0.5 && far < 0.01, "{flows} flows: {near} and {far} packets");
-    }
-}
-
-#[test]
-fn two_points_and_ramps_hold_the_target_too() {
-    use sojourn_aqm::laws::arm_pfc::Base;
-    for (base, coincidence) in [
-        (Base::Step, vec![7, 9]),
-        (Base::Step, vec![8, 12]),
-        (Base::Ramp, vec![7, 9]),
-        (Base::Ramp, vec![8, 12]),
-    ] {
-        let params = Params { base, coincidence: Some(coincidence.clone()), ..Params::default() };
-        let mut controller = controller(&params);
-        let mut fluid = Fluid::new(network(120.0, 1000.0, Tcp::Mgt), controller.period().seconds(), STRIDE);
-        fluid.run(&mut controller, 60.0);
-        let (mean, sd) = fluid.rest(10.0);
-        assert!((mean - 100.0).abs() < 0.01 && sd < 0.01, "{base:?} {coincidence:?}: {mean} +- {sd}");
-    }
-}
-
 #[test]
 fn the_predictor_is_the_difference_equation() {
     // Time constants apart, near and equal; the horizon is run through step by step.
@@ -203,6 +79,3 @@ fn the_predictor_is_the_difference_equation() {
         }
     }
 }
-
-/// Steps of the fluid plant in a sampling period: 4 ms.
-const STRIDE: usize = 14;

@@ -1,15 +1,10 @@
-//! CPC against numbers from outside: its design, its loops, and its trajectories on a fluid plant.
+//! CPC against numbers from outside: its design and its loops.
 
-#[path = "../common/fluid.rs"]
-#[allow(dead_code, reason = "other tests look at more of it")]
-mod fluid;
 #[path = "../common/reference.rs"]
 mod reference;
 
-use fluid::{Fluid, Tcp};
-use sojourn_aqm::laws::cpc::{Adapt, Cpc, Design, Form, Measure, Params, design};
-use sojourn_aqm::{Controller, Network, Site};
-use sojourn_units::{Amount, Rate, Span};
+use sojourn_aqm::Network;
+use sojourn_aqm::laws::cpc::{Design, Form, design};
 use std::ops::{Add, Div, Mul, Sub};
 
 /// The example of Hollot et al. that the paper takes, and the link of its runs.
@@ -72,84 +67,6 @@ fn the_dominant_poles_are_those_of_linear_theory() {
             let poles = about(example, form).map(|near| root(|s| loops.characteristic(s), near));
             let real: Vec<f64> = poles.iter().flat_map(|pole| [pole.0; 2]).collect();
             reference::hold(&format!("cpc.{example}.{word}.poles_re"), &real);
-        }
-    }
-}
-
-/// The paper's example network, 60 flows on 3750 packets/s, with a target of 175 packets.
-fn example() -> (Site, Params) {
-    let params =
-        Params { target: Some(Amount::Packets(175.0)), adapt: Some(Adapt::Nothing), ..Params::default() };
-    (site(60.0, 3750.0, 200, 800.0), params)
-}
-
-fn site(flows: f64, capacity: f64, base: u64, limit: f64) -> Site {
-    let rate = Rate::from_bits_per_second(capacity * 8000.0);
-    Site { rate, packet: 1000.0, limit, flows: Some(flows), base_rtt: Some(Span::from_millis(base)) }
-}
-
-/// 100 s on a fluid plant that may have other flows and another delay than the design.
-fn run((site, params): &(Site, Params), flows: f64, base_rtt: f64) -> Fluid {
-    let mut controller = Cpc::new(params, site).unwrap();
-    let (capacity, buffer) = (site.capacity(), site.limit);
-    let network = fluid::Network { flows, capacity, base_rtt, buffer, tcp: Tcp::Mgt };
-    let mut fluid = Fluid::new(network, controller.period().seconds(), STRIDE);
-    fluid.run(&mut controller, 100.0);
-    fluid
-}
-
-#[test]
-fn the_target_is_held_with_other_flows_and_a_longer_round_trip() {
-    for (flows, base_rtt) in [(60.0, 0.2), (40.0, 0.2), (120.0, 0.2), (60.0, 0.3)] {
-        let (mean, sd) = run(&example(), flows, base_rtt).rest(20.0);
-        let key = format!("cpc.da.flight.fluid.N={flows},Tp={base_rtt}.[mean,std]");
-        reference::hold(&key, &[mean, sd]);
-    }
-}
-
-#[test]
-fn it_settles_when_the_calculation_does_that_does_not_smooth() {
-    // Seconds until the queue stays within 5 % of its target, by the calculation that maths.json is from.
-    let (site, params) = example();
-    let place = (site, Params { smoothing: Some(Span::from_millis(1)), ..params });
-    for (flows, base_rtt, seconds) in
-        [(60.0, 0.2, 17.0), (40.0, 0.2, 9.6), (120.0, 0.2, 39.0), (60.0, 0.3, 12.2)]
-    {
-        let ours = run(&place, flows, base_rtt).settling(175.0, 0.05);
-        assert!((ours / seconds - 1.0).abs() < 0.02, "{flows}, {base_rtt}: {ours} s, not {seconds} s");
-    }
-}
-
-#[test]
-fn a_longer_round_trip_makes_the_papers_loops_cycle_and_not_ours() {
-    let (site, params) = example();
-    let sd = |form| run(&(site, Params { form, ..params.clone() }), 60.0, 0.3).rest(20.0).1;
-    let [paper, ours] = [Form::Paper, Form::DelayAware].map(sd);
-    assert!(paper > 15.0 && ours < 0.01, "{paper} and {ours} packets");
-}
-
-#[test]
-fn the_papers_link_has_the_papers_round_trip_time() {
-    let site = site(3.0, 2e6 / 12e3, 100, 300.0);
-    let target = Some(Amount::Delay(Span::from_millis(80)));
-    for adapt in [Adapt::Nothing, Adapt::Load] {
-        let place = (site, Params { target, adapt: Some(adapt), ..Params::default() });
-        for flows in [2.0, 3.0, 6.0] {
-            let rtt = 100.0 + 1e3 * run(&place, flows, 0.1).rest(20.0).0 / site.capacity();
-            reference::hold(&format!("cpc.da.2Mbps.N={flows}.meanRTT_ms"), &[rtt]);
-        }
-    }
-}
-
-/// Nobody tells it the number of flows; its first guess is 92, windows of ten packets.
-#[test]
-fn no_number_of_flows_is_needed() {
-    for measure in [Measure::Flight, Measure::Rate] {
-        let (site, params) = example();
-        let place = (Site { flows: None, ..site }, Params { adapt: None, measure, ..params });
-        for flows in [30.0, 60.0, 120.0, 370.0] {
-            let (mean, sd) = run(&place, flows, 0.2).rest(20.0);
-            assert!((mean - 175.0).abs() < 1.0 && sd < 1.0, "{measure:?}, {flows}: {mean} +- {sd}");
         }
     }
 }
@@ -279,6 +196,3 @@ impl Div for Complex {
         self * Complex(other.0 / square, -other.1 / square)
     }
 }
-
-/// Steps of the fluid plant in a sampling period: 2 ms.
-const STRIDE: usize = 10;

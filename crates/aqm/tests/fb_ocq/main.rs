@@ -1,16 +1,11 @@
-//! FB-OCQ against numbers from outside, on a fluid plant, and against where theory says that it rests.
+//! FB-OCQ against numbers from outside: its problem.
 
-// What this law is not held to is for the tests of others.
-#[allow(dead_code)]
-#[path = "../common/fluid.rs"]
-mod fluid;
 #[path = "../common/reference.rs"]
 mod reference;
 
-use fluid::{Fluid, Network, Tcp};
 use reference::hold;
-use sojourn_aqm::laws::fb_ocq::{FbOcq, Load, Params};
-use sojourn_aqm::{Controller, Site};
+use sojourn_aqm::Site;
+use sojourn_aqm::laws::fb_ocq::{FbOcq, Params};
 use sojourn_units::{Rate, Span};
 
 /// 1250 packets/s, 0.1 s without queueing and 100 packets of buffer; nothing is told of flows.
@@ -27,21 +22,6 @@ fn within(t_c: u64) -> Params {
     Params { t_c: Some(Span::from_millis(t_c)), ..Params::default() }
 }
 
-/// A minute of so many flows.
-fn minute(params: &Params, flows: f64, drops: bool) -> Fluid {
-    let mut controller = controller(params);
-    let network = Network { flows, capacity: CAPACITY, base_rtt: 0.1, buffer: 100.0, tcp: Tcp::Full };
-    let mut fluid = Fluid::new(network, controller.period().seconds(), STRIDE);
-    fluid.drops = drops;
-    fluid.run(&mut controller, 60.0);
-    fluid
-}
-
-/// Mean and standard deviation of the queue over the second half minute.
-fn rest(params: &Params, flows: f64, drops: bool) -> (f64, f64) {
-    minute(params, flows, drops).rest(30.0)
-}
-
 #[test]
 fn its_problem_is_the_references() {
     let controller = controller(&within(200));
@@ -49,65 +29,6 @@ fn its_problem_is_the_references() {
     let ours = [problem.price(), problem.rest_input(), controller.penalty()];
     hold("ocq.aqm.params_R_us_eps(xs=40,a=1,mu=1250,tc=.2)", &ours);
 }
-
-#[test]
-fn with_drops_it_ends_as_the_reference_does() {
-    for (flows, t_c) in [(40.0, 0.2), (80.0, 0.2), (40.0, 0.5), (80.0, 0.5), (10.0, 0.5)] {
-        let (mean, sd) = rest(&within((t_c * 1000.0) as u64), flows, true);
-        hold(&format!("ocq.aqm.fluid.N={flows},tc={t_c},tau_w=1.0.[mean,std]"), &[mean, sd]);
-    }
-}
-
-#[test]
-fn from_an_empty_queue_it_is_within_a_twentieth_of_its_target_in_20_seconds() {
-    for flows in [20.0, 40.0, 80.0, 160.0] {
-        let settled = minute(&Params::default(), flows, true).settling(40.0, 0.05);
-        assert!(settled < 20.0, "{flows} flows: {settled} s");
-    }
-}
-
-#[test]
-fn a_fast_average_of_the_load_chases_what_p_does_to_it() {
-    let fast = |t_c| Params { tau_w: Some(Span::from_millis(100)), ..within(t_c) };
-    for (flows, t_c) in [(40.0, 200), (20.0, 500)] {
-        let [fast, slow] = [fast(t_c), within(t_c)].map(|params| rest(&params, flows, true).1);
-        assert!(fast > 5.0 && (flows < 40.0 || slow < 0.01), "{flows} flows: {fast} and {slow} packets");
-    }
-}
-
-#[test]
-fn without_the_bias_it_rests_where_the_models_queue_would() {
-    for (t_c, published) in [(200, Some(33.4)), (500, None)] {
-        let params = Params { bias: false, ..within(t_c) };
-        let controller = controller(&params);
-        let (mean, sd) = rest(&params, 40.0, true);
-        // It rests where what is let in is what a busy link takes: u*(x) = mu.
-        let let_in = controller.problem().input(mean, controller.penalty());
-        assert!((let_in / CAPACITY - 1.0).abs() < 1e-6 && sd < 0.01, "{mean} {let_in}");
-        assert!(published.is_none_or(|published: f64| (mean - published).abs() < 0.05), "{mean}");
-    }
-}
-
-#[test]
-fn marks_counted_as_drops_rest_at_the_target_and_packets_alone_above_it() {
-    for flows in [20.0, 40.0, 80.0] {
-        let (mean, sd) = rest(&Params::default(), flows, false);
-        assert!((mean - 40.0).abs() < 0.1 && sd < 0.1, "{flows} flows: {mean} +- {sd}");
-    }
-    let params = Params { load: Load::Offered, ..within(200) };
-    let (mean, sd) = rest(&params, 40.0, false);
-    // Marks leave w = mu, so p = 1 - u / mu; and the flows rest where (1 - p) / W = p W / 2, W = R C / N.
-    let controller = controller(&params);
-    let problem = controller.problem();
-    let input = problem.input(mean, controller.penalty()) + CAPACITY - problem.rest_input();
-    let window = (0.1 * CAPACITY + mean) / 40.0;
-    let needed = 2.0 / (window * window + 2.0);
-    assert!(mean > 65.0 && sd < 0.01, "{mean} +- {sd}");
-    assert!((1.0 - input / CAPACITY - needed).abs() < 1e-3, "{input} {needed}");
-}
-
-/// Steps of the fluid plant in a sampling period: 1 ms.
-const STRIDE: usize = 10;
 
 /// C, packets/s.
 const CAPACITY: f64 = 1250.0;

@@ -4,17 +4,13 @@
 //! fraction of a packet, up for the one and down for the other; what their probabilities differ by is the impulse
 //! response that the law declares.
 
-#[path = "common/fluid.rs"]
-#[allow(dead_code, reason = "other tests look at more of it")]
-mod fluid;
-#[path = "common/reference.rs"]
-mod reference;
-
-use fluid::{Fluid, Network, Tcp};
+use crate::bench::{HOLLOT, Network, PACKET};
+use crate::reference;
 use sojourn_aqm::laws::red;
 use sojourn_aqm::linear::{Linear, Rational, Rest};
-use sojourn_aqm::{self as aqm, Backlog, Controller, Departure, FlowId, Law, Observation, Site, catalogue};
-use sojourn_units::{Amount, Ecn, Prob, Rate, Span, Time, Value, math};
+use sojourn_aqm::{self as aqm, Backlog, Departure, FlowId, Law, Observation, catalogue};
+use sojourn_fluid::plant::Window;
+use sojourn_units::{Amount, Ecn, Span, Time, Value, math};
 
 /// A law and the place where it is looked at.
 struct Case {
@@ -36,17 +32,17 @@ use Way::{Held, Loop};
 
 /// So many flows on the link of Hollot et al.
 const fn wide(flows: f64) -> Network {
-    Network { flows, capacity: 3750.0, base_rtt: 0.2, buffer: 800.0, tcp: Tcp::Mgt }
+    Network { flows, ..HOLLOT }
 }
 
 /// So many flows on the link of Bigdeli and Haeri.
 const fn narrow(flows: f64) -> Network {
-    Network { flows, capacity: 1250.0, base_rtt: 0.2, buffer: 300.0, tcp: Tcp::Mgt }
+    Network { flows, capacity: 1250.0, base_rtt: 0.2, buffer: 300.0, window: Window::Mgt, ecn: true }
 }
 
 /// So many flows on a short path.
 const fn short(flows: f64) -> Network {
-    Network { flows, capacity: 1250.0, base_rtt: 0.08, buffer: 150.0, tcp: Tcp::Mgt }
+    Network { flows, capacity: 1250.0, base_rtt: 0.08, buffer: 150.0, window: Window::Mgt, ecn: true }
 }
 
 const fn case(
@@ -106,21 +102,12 @@ const CASES: &[Case] = &[
     case("pi2", PI2, short(40.0), Loop(100.0)),
 ];
 
-/// Bytes.
-const PACKET: f64 = 1000.0;
 /// Packets.
 const PULSE: f64 = 0.02;
 const PERIODS: usize = 60;
 
 impl Case {
-    fn site(&self) -> Site {
-        let Network { flows, capacity, base_rtt, buffer, .. } = self.network;
-        let rate = Rate::from_bits_per_second(8.0 * PACKET * capacity);
-        let base_rtt = Some(Span::from_seconds(base_rtt));
-        Site { rate, packet: PACKET, limit: buffer, flows: Some(flows), base_rtt }
-    }
-
-    fn build(&self) -> Asked {
+    fn build(&self) -> Box<dyn Law> {
         let value = |text: &str| match (text.parse(), text.parse()) {
             _ if text.starts_with('[') => {
                 let items = text.trim_matches(['[', ']']).split(", ");
@@ -132,25 +119,25 @@ impl Case {
             _ => Value::Text(text.into()),
         };
         let given: Vec<_> = self.given.iter().map(|(key, text)| ((*key).into(), value(text))).collect();
-        Asked((catalogue::law(self.stem).unwrap().build)(&given, &self.site()).unwrap())
+        (catalogue::law(self.stem).unwrap().build)(&given, &self.network.site()).unwrap()
     }
 
     /// The law at rest, and where that is.
-    fn rested(&self) -> (Asked, Rest) {
+    fn rested(&self) -> (Box<dyn Law>, Rest) {
         let mut law = self.build();
         let (p, backlog) = match self.rest {
             Loop(seconds) => {
-                let period = law.period().seconds();
-                let mut plant = Fluid::new(self.network, period, (period / 0.003).ceil() as usize);
-                plant.run(&mut law, seconds);
-                let spread = plant.rest(5.0).1;
+                let mut bench = self.network.under(law, 4);
+                bench.run(seconds);
+                let spread = bench.rest(5.0).1;
                 assert!(spread < 1e-3, "{}: swings by {spread} packets", self.name());
-                (plant.p(), *plant.queue.last().unwrap())
+                law = bench.world.hosts()[0].law().expect("a law").clone();
+                (bench.p(), bench.world.backlog(0))
             }
             Held(first, periods, backlog) => {
-                (0..periods).for_each(|_| _ = self.show(&mut law, first, first));
-                (0..5000).for_each(|_| _ = self.show(&mut law, backlog, backlog));
-                (self.show(&mut law, backlog, backlog), backlog)
+                (0..periods).for_each(|_| _ = self.show(law.as_mut(), first, first));
+                (0..5000).for_each(|_| _ = self.show(law.as_mut(), backlog, backlog));
+                (self.show(law.as_mut(), backlog, backlog), backlog)
             }
         };
         assert!(p > 1e-3 && p < 0.9, "{}: rests at p = {p}", self.name());
@@ -160,72 +147,69 @@ impl Case {
     }
 
     /// A period in which the link was busy and the backlog went from `last` to `backlog`.
-    fn show(&self, law: &mut Asked, last: f64, backlog: f64) -> f64 {
-        let (period, capacity) = (law.period().seconds(), self.network.capacity);
-        let p = law.0.probability().unwrap().get();
+    fn show(&self, law: &mut dyn Law, last: f64, backlog: f64) -> f64 {
+        let (period, capacity) = (self.period().seconds(), self.network.capacity);
+        let p = law.probability().unwrap().get();
+        let due = law.next_update().unwrap();
         let (left, arrived) = (period * capacity, period * capacity + backlog - last);
-        law.update(&Observation {
+        let head_sojourn = backlog / capacity;
+        law.on_departure(&Departure {
+            now: due,
+            len: PACKET as u32,
+            ecn: Ecn::NotEct,
+            flow: FlowId(0),
+            sojourn: Span::from_seconds(head_sojourn),
+            backlog: Backlog { packets: backlog as u32, bytes: (PACKET * backlog) as u64 },
+            u: [0.5; 2],
+        });
+        let seen = Observation {
+            now: due,
             elapsed: period,
             backlog_packets: backlog,
             backlog_bytes: PACKET * backlog,
-            head_sojourn: backlog / capacity,
+            head_sojourn,
             arrived_packets: arrived,
             arrived_bytes: PACKET * arrived,
             departed_packets: left,
             departed_bytes: PACKET * left,
             marked_packets: p * arrived,
             busy: period,
-            capacity: Some(self.site().rate),
+            capacity: Some(self.network.site().rate),
             mean_packet: PACKET,
             limit: self.network.buffer,
             ..Observation::default()
-        })
-        .get()
+        };
+        law.on_update(due, &seen);
+        law.probability().unwrap().get()
+    }
+
+    /// Its sampling period.
+    fn period(&self) -> Span {
+        self.build().next_update().unwrap().since(Time::ZERO)
     }
 
     /// What p does after a pulse of the backlog, per packet.
-    fn response(&self, law: &mut Asked, backlog: f64) -> Vec<f64> {
+    fn response(&self, mut law: Box<dyn Law>, backlog: f64) -> Vec<f64> {
         // PI-PD speaks otherwise across its target.
         let base = if self.stem == "pi_pd" { backlog + 2.0 * PULSE } else { backlog };
-        (0..3).for_each(|_| _ = self.show(law, base, base));
-        let respond = |law: &Asked, pulse: f64| -> Vec<f64> {
-            let (mut law, mut last) = (law.clone(), base);
+        (0..3).for_each(|_| _ = self.show(law.as_mut(), base, base));
+        let respond = |mut law: Box<dyn Law>, pulse: f64| -> Vec<f64> {
+            let mut last = base;
             let mut next = |k: usize| {
                 let backlog = if k == 0 { base + pulse } else { base };
-                let p = self.show(&mut law, last, backlog);
+                let p = self.show(law.as_mut(), last, backlog);
                 last = backlog;
                 p
             };
             (0..PERIODS).map(&mut next).collect()
         };
-        let (up, down) = (respond(law, PULSE), respond(law, -PULSE));
+        let (up, down) = (respond(law.clone(), PULSE), respond(law, -PULSE));
         up.iter().zip(&down).map(|(up, down)| (up - down) / (2.0 * PULSE)).collect()
     }
 
     fn name(&self) -> String {
         format!("{} {:?} N={}", self.stem, self.given, self.network.flows)
     }
-}
-
-/// A law that is asked for its probability alone, as a plant without packets does.
-#[derive(Clone)]
-struct Asked(Box<dyn Law>);
-
-impl Controller for Asked {
-    fn period(&self) -> Span {
-        self.0.clone().next_update().unwrap().since(Time::ZERO)
-    }
-
-    fn update(&mut self, seen: &Observation) -> Prob {
-        let backlog = Backlog { packets: seen.backlog_packets as u32, bytes: seen.backlog_bytes as u64 };
-        let sojourn = Span::from_seconds(seen.head_sojourn);
-        let (now, ecn, flow) = (seen.now, Ecn::NotEct, FlowId(0));
-        self.0.on_departure(&Departure { now, len: 1000, ecn, flow, sojourn, backlog, u: [0.5; 2] });
-        self.0.on_update(seen.now, seen);
-        self.0.probability().unwrap()
-    }
-
-    fn reset(&mut self) {}
 }
 
 /// The impulse response of a ratio in z^-1.
@@ -261,9 +245,9 @@ fn distance(ours: [f64; 2], other: [f64; 2]) -> f64 {
 #[test]
 fn what_a_law_declares_is_what_it_does() {
     for case in CASES {
-        let (mut law, rest) = case.rested();
-        let declared = impulse_response(&law.0.linear(&rest).unwrap().sampled.unwrap().transfer);
-        let seen = case.response(&mut law, rest.backlog);
+        let (law, rest) = case.rested();
+        let declared = impulse_response(&law.linear(&rest).unwrap().sampled.unwrap().transfer);
+        let seen = case.response(law, rest.backlog);
         let size = declared.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
         for (k, (seen, declared)) in seen.iter().zip(&declared).enumerate() {
             let off = (seen - declared).abs() / (declared.abs() + 1e-2 * size);
@@ -277,7 +261,7 @@ fn what_a_law_declares_is_what_it_does() {
 fn in_slow_loops_samples_are_as_good_as_all_the_time() {
     for case in CASES {
         let (law, rest) = case.rested();
-        let Linear { continuous, sampled, .. } = law.0.linear(&rest).unwrap();
+        let Linear { continuous, sampled, .. } = law.linear(&rest).unwrap();
         let (Some(continuous), Some(sampled)) = (continuous, sampled) else { continue };
         let turn: f64 = 0.05;
         let (sine, cosine) = math::sin_cos(turn);
@@ -294,7 +278,7 @@ fn every_law_declares_or_has_a_reason_not_to() {
     let network = aqm::Network { flows: 100.0, capacity: 1250.0, rtt: 0.28 };
     for entry in catalogue::LAWS {
         let stem = entry.page.stem;
-        let law = (entry.build)(&[], &case.site()).unwrap();
+        let law = (entry.build)(&[], &case.network.site()).unwrap();
         // Adaptive RED rests within its own band.
         let backlog = if stem == "ared" { 2.0 / 3.0 * 15.0 } else { 100.0 };
         let linear = law.linear(&Rest { p: 0.05, backlog, network });
@@ -308,7 +292,7 @@ fn every_law_declares_or_has_a_reason_not_to() {
 /// What `stem` declares on the link of Hollot et al. where a round trip takes 0.246 s.
 fn on_the_example(stem: &'static str, given: &'static [(&'static str, &'static str)]) -> Linear {
     let rest = Rest { p: 0.008_460_572_410_602_154, backlog: 172.5, network: EXAMPLE };
-    case(stem, given, wide(60.0), Loop(0.0)).build().0.linear(&rest).unwrap()
+    case(stem, given, wide(60.0), Loop(0.0)).build().linear(&rest).unwrap()
 }
 
 const EXAMPLE: aqm::Network = aqm::Network { flows: 60.0, capacity: 3750.0, rtt: 0.246 };
@@ -372,13 +356,13 @@ fn rem_and_pie_are_pi() {
 fn arm_pfc_of_the_paper_rests_where_its_gain_says() {
     let given = &[("form", "paper"), ("flows", "100.0")];
     let (law, rest) = case("arm_pfc", given, narrow(105.0), Loop(200.0)).rested();
-    let at_rest = |law: &Asked| at(&law.0.linear(&rest).unwrap().sampled.unwrap().transfer, [1.0, 0.0])[0];
+    let at_rest = |law: &dyn Law| at(&law.linear(&rest).unwrap().sampled.unwrap().transfer, [1.0, 0.0])[0];
     let designed_for = 2.0 * math::pow_int(100.0 / (1250.0 * 0.28), 2);
-    let missed = (rest.p - designed_for) / at_rest(&law);
+    let missed = (rest.p - designed_for) / at_rest(law.as_ref());
     assert!(missed > 5.0 && (missed / (rest.backlog - 100.0) - 1.0).abs() < 1e-3, "{missed} {rest:?}");
     // The independent model has one.
     let (law, rest) = case("arm_pfc", &[], narrow(105.0), Loop(100.0)).rested();
-    let below = law.0.linear(&rest).unwrap().sampled.unwrap().transfer.denominator;
+    let below = law.linear(&rest).unwrap().sampled.unwrap().transfer.denominator;
     assert!(below.iter().sum::<f64>().abs() < 1e-12, "{below:?}");
 }
 
@@ -395,10 +379,10 @@ fn red_is_a_lag_before_the_slope_of_its_share() {
             ..red::Params::default()
         };
         let case = case("red", given, wide(60.0), Loop(0.0));
-        let law = red::Red::new(&params, &case.site()).unwrap();
+        let law = red::Red::new(&params, &case.network.site()).unwrap();
         for average in [60.0, 100.0, 149.0, 155.0] {
             let rest = Rest { p: law.share(average), backlog: average, network: EXAMPLE };
-            let linear = case.build().0.linear(&rest).unwrap();
+            let linear = case.build().linear(&rest).unwrap();
             let continuous = linear.continuous.unwrap();
             let slope = (law.share(average + 1e-4) - law.share(average - 1e-4)) / 2e-4;
             assert!(
@@ -418,7 +402,7 @@ fn adaptive_red_has_brought_max_p_to_what_the_load_needs() {
     let law = case("ared", given, wide(60.0), Loop(0.0)).build();
     let rest = |p: f64, backlog: f64| Rest { p, backlog, network: EXAMPLE };
     let gain =
-        |p, backlog| law.0.linear(&rest(p, backlog)).map(|linear| linear.continuous.unwrap().numerator[0]);
+        |p, backlog| law.linear(&rest(p, backlog)).map(|linear| linear.continuous.unwrap().numerator[0]);
     // RED with the max_p that gives p at an average of 95, whose share is 4 p_b / (6 - p_b).
     let p_b = 6.0 * 0.03 / 4.03;
     let share = |average: f64| {
