@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,18 @@ access  = { rate = "20 Mbit/s", delay = { spread = ["8 ms", "12 ms"] } }
 """
 
 RED = "red:min=5packets,max=15packets"
+
+#: What a fluid has of metrics and of what is sampled, and how much longer the queues of an invented one are.
+OF_FLUIDS = (
+    "utilization",
+    "queue_mean_packets",
+    "queue_std_packets",
+    "sojourn_mean_s",
+    "drop_ratio",
+    "mark_ratio",
+)
+SAMPLED = ("queue_packets", "sojourn_s", "p", "drop_ratio", "mark_ratio", "utilization", "window_packets")
+LONGER = 1.25
 
 
 @pytest.fixture
@@ -95,6 +108,28 @@ def made(tmp_path_factory):
     result = sj.run(sj.load(place / "small.toml"), discs=["tail_drop", RED], seeds=range(1, 4))
     result.write(place / "out")
     return sj.Result.read(place / "out")
+
+
+@pytest.fixture(scope="session")
+def both(made):
+    """That result beside what stands for a fluid's: its first seed with longer queues."""
+    import polars as pl
+
+    def poured(run):
+        found = {name: value if name in OF_FLUIDS else None for name, value in run.metrics.items()}
+        found["queue_mean_packets"] *= LONGER
+        return replace(run, plant="fluid", metrics=found, conservation={}, cost={})
+
+    names = pl.Enum(["fluid", "packet"])
+    packet, distributions = (
+        table.with_columns(pl.col("plant").cast(pl.String).cast(names))
+        for table in (made.series, made.distributions)
+    )
+    fluid = packet.filter((pl.col("seed") == 1) & pl.col("name").is_in(SAMPLED))
+    fluid = fluid.with_columns(pl.lit("fluid", names).alias("plant"))
+    own = {disc: [run for run in made.runs if run.disc == disc] for disc in made.discs}
+    runs = tuple(run for packets in own.values() for run in (poured(packets[0]), *packets))
+    return replace(made, runs=runs, series=pl.concat([fluid, packet]), distributions=distributions)
 
 
 @pytest.fixture(scope="session")

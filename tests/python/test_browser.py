@@ -213,23 +213,46 @@ def test_keys_zoom_too(browser, page):
     assert press("Escape") == (0.0, 6.0)
 
 
+INK = (
+    "(() => { const canvas = document.querySelector('[data-chart=queue] canvas');"
+    "return canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)"
+    ".data.reduce((sum, byte) => sum + byte, 0) })()"
+)
+
+
+def toggle(browser, law):
+    """Put a law away or bring it back; gives whether it is there, and the ink of the first chart."""
+    button = f"document.querySelector('.toggle[data-law=\"{law}\"]')"
+    browser.ask(f"{button}.click()")
+    browser.settle()
+    return browser.ask(f"{button}.getAttribute('aria-pressed')") == "true", browser.ask(INK)
+
+
 def test_a_law_goes_and_comes_back(browser, page):
     browser.open(page)
-    law = "document.querySelector('.toggle[data-law=\"0\"]')"
-    ink = (
-        "(() => { const canvas = document.querySelector('[data-chart=queue] canvas');"
-        "return canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)"
-        ".data.reduce((sum, byte) => sum + byte, 0) })()"
+    browser.settle()
+    before = browser.ask(INK)
+    there, ink = toggle(browser, 0)
+    assert not there
+    assert ink != before
+    assert toggle(browser, 0) == (True, before)
+
+
+def test_both_plants_are_drawn_the_sharp_line_on_the_broad_one(browser, both, tmp_path):
+    browser.open(both.report(tmp_path / "both.html"))
+    assert browser.complaints == []
+    x, y, width, height = box(browser, "queue")
+    browser.mouse("moved", x + width / 2, y + height / 2)
+    rows = (
+        "[...document.querySelectorAll('[data-chart=queue] .tip div span')].map((name) => name.textContent)"
     )
-    browser.settle()
-    before = browser.ask(ink)
-    browser.ask(f"{law}.click()")
-    browser.settle()
-    assert browser.ask(f"{law}.getAttribute('aria-pressed')") == "false"
-    assert browser.ask(ink) != before
-    browser.ask(f"{law}.click()")
-    browser.settle()
-    assert browser.ask(ink) == before
+    assert browser.ask(rows) == ["tail_drop, fluid", "tail_drop, packet", "red, fluid", "red, packet"]
+    broad = "JSON.parse(document.getElementById('data').textContent).laws.map((law) => law.width)"
+    assert browser.ask(broad) == [1.2, 3.6, 1.2, 3.6]
+    empty = [toggle(browser, law)[1] for law in range(4)][-1]
+    for law in range(4):
+        assert toggle(browser, law)[1] != empty, "it has a line of its own"
+        assert toggle(browser, law)[1] == empty
 
 
 def test_the_theme_is_the_readers(browser, page):

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
+from conftest import LONGER
 
 import sojourn as sj
 from sojourn import _core
@@ -13,41 +14,9 @@ from sojourn.plot import bands, style
 from sojourn.report import live, verdicts
 from sojourn.result import Arm, words
 from sojourn.result.agreement import gaps
+from sojourn.result.statistics import Estimate
 
 RED = "red:min=5packets,max=15packets"
-#: What a fluid has.
-METRICS = (
-    "utilization",
-    "queue_mean_packets",
-    "queue_std_packets",
-    "sojourn_mean_s",
-    "drop_ratio",
-    "mark_ratio",
-)
-SERIES = ("queue_packets", "sojourn_s", "p", "drop_ratio", "mark_ratio", "utilization", "window_packets")
-#: How much longer its queues are here.
-LONGER = 1.25
-
-
-@pytest.fixture(scope="module")
-def both(made):
-    """The packet plant's result beside what stands for a fluid's: its first seed with longer queues."""
-
-    def poured(run):
-        found = {name: value if name in METRICS else None for name, value in run.metrics.items()}
-        found["queue_mean_packets"] *= LONGER
-        return replace(run, plant="fluid", metrics=found, conservation={}, cost={})
-
-    names = pl.Enum(["fluid", "packet"])
-    packet = made.series.with_columns(pl.col("plant").cast(pl.String).cast(names))
-    fluid = packet.filter((pl.col("seed") == 1) & pl.col("name").is_in(SERIES))
-    fluid = fluid.with_columns(pl.lit("fluid", names).alias("plant"))
-    runs = []
-    for disc in made.discs:
-        own = [run for run in made.runs if run.disc == disc]
-        runs += [poured(own[0]), *own]
-    distributions = made.distributions.with_columns(pl.col("plant").cast(pl.String).cast(names))
-    return replace(made, runs=tuple(runs), series=pl.concat([fluid, packet]), distributions=distributions)
 
 
 @pytest.fixture
@@ -166,7 +135,7 @@ def test_both_plants_have_the_colour_of_the_disc_and_strokes_of_their_own(both, 
 
 def test_the_page_has_both_plants(both, made, tmp_path):
     page = both.report(tmp_path / "page.html").read_text()
-    for part in ("2&nbsp;laws, 3&nbsp;seeds; as a fluid, once and packet by packet.", 'id="agreement"'):
+    for part in ("2&nbsp;laws, 3&nbsp;seeds; as a fluid and packet by packet.", 'id="agreement"'):
         assert part in page
     assert "As a fluid: " in page
     assert "in the same plant, seed by seed" in page
@@ -193,7 +162,7 @@ def test_a_verdict_speaks_of_each_plant(both, made):
 
 def test_a_page_of_a_fluid_alone_speaks_of_no_seeds(both, tmp_path):
     page = both.within("fluid").report(tmp_path / "page.html").read_text()
-    assert "2&nbsp;laws; as a fluid, once." in page
+    assert "2&nbsp;laws; as a fluid." in page
     assert "One seed" not in page
     assert "The fluid plant has no randomness: one run of each law." in page
 
@@ -208,6 +177,31 @@ def test_a_folder_of_both_reads_back(both, tmp_path):
     (tmp_path / "out" / "result.json").write_text(json.dumps(document))
     with pytest.raises(sj.InputError, match=r"runs\[8\]: tail_drop, fluid plant is runs\[0\] too"):
         sj.Result.read(tmp_path / "out")
+
+
+def test_the_fluid_plant_itself(scenario, tmp_path):
+    result = sj.run(
+        scenario, discs=["tail_drop", "pi:target=10packets"], seeds=[3, 4], plants=["fluid", "packet"]
+    )
+    assert [run.seed for run in result.runs] == [3, 3, 4] * 2
+    fluid = result.within("fluid")
+    again = sj.run(scenario, discs=fluid.discs, seeds=[9], plants="fluid", jobs=1)
+    assert [run.metrics for run in again.runs] == [run.metrics for run in fluid.runs], "seeds change nothing"
+    held = fluid.values(result.discs[1], "queue_mean_packets")[3]
+    assert held == pytest.approx(10, rel=0.3), "the law holds its target"
+    assert {gap.disc for gap in gaps(result)} == set(result.discs)
+    read = sj.Result.read(result.write(tmp_path / "out"))
+    assert read.to_json() == result.to_json()
+    assert "fluid" in read.report(tmp_path / "page.html").read_text()
+
+
+def test_what_differs_by_rounding_alone_is_drawn_as_equal(both):
+    busy = {"fluid": 1 - 1e-14, "packet": 1.0}
+    runs = (replace(run, metrics=run.metrics | {"utilization": busy[run.plant]}) for run in both.runs)
+    level = replace(both, runs=tuple(runs))
+    low, high = level.plot.summary("utilization").get_xlim()
+    assert (low, high) == pytest.approx((99.5, 100))
+    assert words.with_sign(Estimate(3, -1e-9, -2e-9, 1e-9)) == "0.000 ± <0.001"
 
 
 def test_every_disc_runs_once_as_a_fluid_and_with_every_seed_as_packets(scenario, plants):

@@ -2,26 +2,37 @@
 //!
 //! It is the same code as before packets. A law that is only "every so often, give me a probability" is updated with
 //! what the fluid brought since the last time, in fractions of packets. Before that it is shown one packet that
-//! departs, since some laws learn the delay from those.
+//! departs, since some laws learn the delay from those. In the place of a law that lives on packets its twin stands,
+//! which is told of every step ([`crate::twins`]).
 
 use crate::dde::Integrator;
 use crate::plant::{Plant, Tally};
-use sojourn_aqm::{Backlog, Departure, FlowId, Law, Observation, Site};
-use sojourn_units::{Ecn, Prob, Rate, Span, Time};
+use crate::twins::{self, Step, Twin};
+use sojourn_aqm::{Backlog, Departure, FlowId, Given, Law, Observation, Site};
+use sojourn_scenario::DiscSpec;
+use sojourn_units::{Ecn, Fault, Prob, Rate, Span, Time};
 
 /// A law at a link.
 #[derive(Clone)]
 pub struct Host {
     /// The link.
     pub link: usize,
-    /// The law.
-    pub law: Box<dyn Law>,
+    actor: Actor,
     /// What the law may know of its place, with the link's present rate.
     pub site: Site,
     /// What the fluid makes of p; None: p itself.
     pub actuator: Option<Actuator>,
     updated: Time,
     before: Tally,
+}
+
+/// Who decides.
+#[derive(Clone)]
+enum Actor {
+    /// A law that gives a probability.
+    Law(Box<dyn Law>),
+    /// The twin of one that does not.
+    Twin(Box<dyn Twin>),
 }
 
 /// The fluid answers to p as if it were `about` + `gain` (p - `about`): its gain about a point of rest is another one,
@@ -44,28 +55,106 @@ pub struct World {
 }
 
 impl Host {
-    /// The law at its link, at the start.
+    /// The law at its link, at the start. It must give a probability.
     pub fn new(link: usize, law: Box<dyn Law>, site: Site) -> Host {
-        Host { link, law, site, actuator: None, updated: Time::ZERO, before: Tally::default() }
+        Host::of(link, Actor::Law(law), site)
     }
 
-    /// Whether this law can stand before a fluid.
-    pub fn takes(law: &dyn Law) -> bool {
-        law.probability().is_some()
-    }
-
-    fn update(&mut self, due: Time, fluid: &mut Integrator<Plant>) {
-        let seen = self.observe(due, fluid);
-        if seen.backlog_packets > 0.0 {
-            self.law.on_departure(&self.departure(&seen));
-        } else {
-            self.law.on_idle(due);
+    /// The law of a disc at its link, or its twin; None where it has neither.
+    pub fn built(link: usize, disc: &DiscSpec, site: Site) -> Option<Result<Host, Fault>> {
+        let law = match disc.law_at(&site) {
+            Ok(law) => law,
+            Err(fault) => return Some(Err(fault)),
+        };
+        if law.probability().is_some() {
+            return Some(Ok(Host::new(link, law, site)));
         }
-        self.law.on_update(due, &seen);
-        (self.updated, self.before) = (due, fluid.system.links()[self.link].tally());
-        let p = self.law.probability().map_or(0.0, Prob::get);
+        let twin = twins::twin(&disc.law, &disc.params, &site)?;
+        Some(twin.map(|twin| Host::of(link, Actor::Twin(twin), site)))
+    }
+
+    /// The law; None where its twin stands in its place.
+    pub fn law(&mut self) -> Option<&mut Box<dyn Law>> {
+        match &mut self.actor {
+            Actor::Law(law) => Some(law),
+            Actor::Twin(_) => None,
+        }
+    }
+
+    fn of(link: usize, actor: Actor, site: Site) -> Host {
+        Host { link, actor, site, actuator: None, updated: Time::ZERO, before: Tally::default() }
+    }
+
+    /// Makes its link one of a twin, where it is.
+    fn prepare(&self, plant: &mut Plant) {
+        if let Actor::Twin(twin) = &self.actor {
+            plant.set_twin(self.link, twin.at_departure());
+        }
+    }
+
+    /// The backlog that is to be held, packets.
+    pub fn target_packets(&self) -> Option<f64> {
+        match &self.actor {
+            Actor::Law(law) => law.target_packets(),
+            Actor::Twin(twin) => twin.target_packets(),
+        }
+    }
+
+    /// The link has a new rate.
+    pub fn on_link_change(&mut self, now: Time, rate: Rate) {
+        if rate.bits_per_second() > 0.0 {
+            self.site.rate = rate;
+        }
+        match &mut self.actor {
+            Actor::Law(law) => law.on_link_change(now, rate),
+            Actor::Twin(twin) => twin.on_link_change(now, rate),
+        }
+    }
+
+    /// The law stands under other parameters from now on: `given` are all that it is given.
+    pub fn retune(&mut self, now: Time, given: &Given) -> Result<(), Fault> {
+        match &mut self.actor {
+            Actor::Law(law) => law.retune(now, given, &self.site),
+            Actor::Twin(twin) => twin.retune(now, given, &self.site),
+        }
+    }
+
+    /// When it wants to be updated next.
+    fn due(&self) -> Option<Time> {
+        match &self.actor {
+            Actor::Law(law) => law.next_update(),
+            Actor::Twin(_) => None,
+        }
+    }
+
+    fn is_twin(&self) -> bool {
+        matches!(self.actor, Actor::Twin(_))
+    }
+
+    /// Updates the law, or tells its twin of the step that ends.
+    fn update(&mut self, now: Time, fluid: &mut Integrator<Plant>) {
+        let seen = self.observe(now, fluid);
+        let departure = self.departure(&seen);
+        let p = match &mut self.actor {
+            Actor::Law(law) => {
+                if seen.backlog_packets > 0.0 {
+                    law.on_departure(&departure);
+                } else {
+                    law.on_idle(now);
+                }
+                law.on_update(now, &seen);
+                law.probability().map_or(0.0, Prob::get)
+            }
+            Actor::Twin(twin) => {
+                if seen.elapsed > 0.0 {
+                    twin.step(&step(&seen, &(fluid.system.links()[self.link].tally() - self.before)));
+                }
+                twin.p()
+            }
+        };
+        (self.updated, self.before) = (now, fluid.system.links()[self.link].tally());
         let p = self.actuator.map_or(p, |actuator| actuator.on(p));
-        let (link, now) = (self.link, due.seconds());
+        let (link, now) = (self.link, now.seconds());
         if p != fluid.system.links()[link].p() {
             fluid.change(|plant, _| plant.set_p(link, now, p));
         }
@@ -113,6 +202,20 @@ impl Host {
     }
 }
 
+/// What a twin sees of the flow over a step.
+fn step(seen: &Observation, since: &Tally) -> Step {
+    Step {
+        now: seen.now,
+        dt: seen.elapsed,
+        backlog: seen.backlog_packets,
+        sojourn: seen.head_sojourn,
+        arrival_rate: since.offered / seen.elapsed,
+        dropped_rate: since.dropped / seen.elapsed,
+        overflow_rate: since.overflowed / seen.elapsed,
+        capacity: since.capacity / since.time,
+    }
+}
+
 impl Actuator {
     fn on(self, p: f64) -> f64 {
         (self.about + self.gain * (p - self.about)).clamp(0.0, 1.0)
@@ -121,7 +224,10 @@ impl Actuator {
 
 impl World {
     /// The fluid under these laws, integrated in steps of at most `step` seconds.
-    pub fn new(plant: Plant, hosts: Vec<Host>, step: f64) -> World {
+    pub fn new(mut plant: Plant, hosts: Vec<Host>, step: f64) -> World {
+        for host in &hosts {
+            host.prepare(&mut plant);
+        }
         let start = plant.start();
         World { fluid: Integrator::new(plant, 0.0, start), hosts, step, now: Time::ZERO }
     }
@@ -163,9 +269,14 @@ impl World {
 
     /// Goes on to a time; the laws' updates that are due then have happened.
     pub fn run_until(&mut self, stop: Time) {
+        let twins = self.hosts.iter().any(Host::is_twin);
+        let stride = Span::from_seconds(self.step).max(Span::from_nanos(1));
         while self.now < stop {
-            let due = self.hosts.iter().filter_map(|host| host.law.next_update()).min();
-            let next = due.map_or(stop, |due| due.max(self.now).min(stop));
+            let due = self.hosts.iter().filter_map(Host::due).min();
+            let mut next = due.map_or(stop, |due| due.max(self.now).min(stop));
+            if twins {
+                next = next.min(self.now + stride);
+            }
             if next > self.now {
                 self.fluid.advance(next.seconds(), self.step);
                 self.now = next;
@@ -177,7 +288,7 @@ impl World {
     /// Updates the laws that are due.
     pub fn update(&mut self) {
         for host in &mut self.hosts {
-            if host.law.next_update().is_some_and(|due| due <= self.now) {
+            if host.is_twin() || host.due().is_some_and(|due| due <= self.now) {
                 host.update(self.now, &mut self.fluid);
             }
         }

@@ -5,6 +5,7 @@ pub mod host;
 pub mod linear;
 pub mod plant;
 pub mod sqm;
+pub mod twins;
 
 mod read;
 mod run;

@@ -3,8 +3,8 @@
 use crate::host::Host;
 use crate::plant::{Class, Link, Plant, Ramp, Sender};
 use sojourn_aqm::{Law, Site};
-use sojourn_scenario::{App, Flows, Scenario, Source, Spread, Start};
-use sojourn_units::{Fault, Span, TimeDraw};
+use sojourn_scenario::{App, Datagrams, Flows, Scenario, Spread, Start};
+use sojourn_units::{Fault, Span};
 
 /// A scenario's fluid at the start, and where its parts stand in the scenario.
 pub(crate) struct Fluid {
@@ -25,8 +25,8 @@ pub fn faults(scenario: &Scenario) -> Vec<Fault> {
     faults.extend(scenario.topology.managed().filter_map(|number| {
         let link = &scenario.topology.links[number];
         let disc = link.disc.as_ref()?;
-        let law = disc.law_at(&scenario.site(number)).ok()?;
-        (!Host::takes(law.as_ref())).then(|| unmodelled(&disc.law).inside(&format!("{}.disc", link.name)))
+        let host = Host::built(0, disc, scenario.site(number));
+        host.is_none().then(|| unmodelled(&disc.law).inside(&format!("{}.disc", link.name)))
     }));
     faults
 }
@@ -158,15 +158,8 @@ fn class(scenario: &Scenario, flows: &Flows, [route, back]: [Vec<usize>; 2]) -> 
 }
 
 /// The mean rate of a source of datagrams, packets/s.
-fn mean_rate(sent: &sojourn_scenario::Datagrams) -> f64 {
-    let whole = sent.rate().packets_per_second(sent.mean_size());
-    match &sent.source {
-        Source::OnOff(of) => {
-            let mean = |time: &TimeDraw| time.seconds().mean();
-            whole * mean(&of.on) / (mean(&of.on) + mean(&of.off))
-        }
-        _ => whole,
-    }
+fn mean_rate(sent: &Datagrams) -> f64 {
+    sent.share_on() * sent.rate().packets_per_second(sent.mean_size())
 }
 
 /// When the flows of a class start: from, until, and how many then.
@@ -193,14 +186,16 @@ fn hosts(
         let disc = link.disc.as_ref().ok_or_else(|| Fault::new("disc", "is missing"))?;
         let inside = |fault: Fault| fault.inside(&format!("{}.disc", link.name));
         let theirs = replaced.iter().position(|replaced| replaced == number);
-        let law = match theirs.and_then(|place| own[place].take()) {
-            Some(law) => law,
-            None => disc.law_at(&sites[*number]).map_err(inside)?,
+        let site = sites[*number];
+        let host = match theirs.and_then(|place| own[place].take()) {
+            Some(law) if law.probability().is_some() => Host::new(place, law, site),
+            Some(_) => return Err(inside(unmodelled("a law of one's own"))),
+            None => {
+                let built = Host::built(place, disc, site).unwrap_or_else(|| Err(unmodelled(&disc.law)));
+                built.map_err(inside)?
+            }
         };
-        if !Host::takes(law.as_ref()) {
-            return Err(inside(unmodelled(&disc.law)));
-        }
-        hosts.push(Host::new(place, law, sites[*number]));
+        hosts.push(host);
         given.push(disc.params.clone());
     }
     Ok((hosts, given))

@@ -1,6 +1,6 @@
 //! A run of a scenario as a fluid, from the empty queue to the metrics.
 
-use crate::host::{Host, World};
+use crate::host::World;
 use crate::plant::{Passed, Plant, Ramp, Received, Tally};
 use crate::read::{self, Fluid, HEADER};
 use sojourn_aqm::Law;
@@ -213,12 +213,11 @@ impl Run {
     fn set_rate(&mut self, link: usize, rate: Rate) {
         let Some(place) = self.links.iter().position(|number| *number == link) else { return };
         let now = self.world.now();
-        let old = self.world.hosts()[place].site.rate;
-        let capacity =
-            self.world.plant().links()[place].nominal() * rate.bits_per_second() / old.bits_per_second();
+        let first = self.scenario.topology.links[link].rate;
+        let share = rate.bits_per_second() / first.bits_per_second();
+        let capacity = share * self.world.plant().links()[place].nominal();
         self.world.change(|plant, _| plant.set_capacity(place, now.seconds(), capacity));
-        let host = &mut self.world.hosts()[place];
-        host.law.on_link_change(now, rate);
+        self.world.hosts()[place].on_link_change(now, rate);
     }
 
     fn retune(&mut self, link: usize, set: &[(String, Value)]) {
@@ -231,15 +230,14 @@ impl Run {
             }
         }
         let now = self.world.now();
-        let Host { law, site, .. } = &mut self.world.hosts()[place];
         // The scenario has been checked: its laws take what it sets.
-        let _ = law.retune(now, given, site);
+        let _ = self.world.hosts()[place].retune(now, given);
     }
 
     fn begin_stretch(&mut self) {
         let start = self.world.now().seconds();
         for place in 0..self.links.len() {
-            let target = self.world.hosts()[place].law.target_packets();
+            let target = self.world.hosts()[place].target_packets();
             let tally = self.world.plant().links()[place].tally();
             self.views[place].stretches.push((start, target, tally));
         }
@@ -355,7 +353,7 @@ impl Run {
         let goodput: f64 = classes.iter().map(|class| self.goodput_of(*class)).sum();
         let slowest = |share: f64| self.rtt_of(classes, share);
         metrics::in_order(&vec![
-            ("utilization", ratio(measured.delivered, measured.capacity)),
+            ("utilization", ratio(measured.delivered.min(measured.capacity), measured.capacity)),
             ("queue_mean_packets", Reading::Number(mean)),
             ("queue_std_packets", Reading::Number(variance.sqrt())),
             ("queue_p50_packets", backlogs.quantile(0.5).into()),

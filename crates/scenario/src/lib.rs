@@ -47,4 +47,4 @@ pub use sessions::{Game, Ladder, Mice, Session, Video, Web};
 pub use times::{Spread, Start};
 pub use topics::{TOPICS, Topic, topic, topic_with};
 pub use topology::{Link, Route, Topology};
-pub use udp::{DATAGRAM, Datagrams, Lrd, OnOff, Source, UDP_HEADER, VOICE_FRAME};
+pub use udp::{DATAGRAM, Datagrams, Lrd, OnOff, PAUSE, SPURT, Source, UDP_HEADER, VOICE_FRAME};

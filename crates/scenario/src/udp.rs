@@ -92,6 +92,17 @@ impl Datagrams {
         }
     }
 
+    /// The share of the time in which it sends, in the long run.
+    pub fn share_on(&self) -> f64 {
+        let share = |on: f64, off: f64| on / (on + off);
+        match &self.source {
+            Source::OnOff(of) => share(of.on.seconds().mean(), of.off.seconds().mean()),
+            Source::Voip { spurts: true } => share(SPURT, PAUSE),
+            // The rate of long-range dependent sources is the mean already.
+            _ => 1.0,
+        }
+    }
+
     /// In words.
     pub(crate) fn told(&self) -> String {
         let (name, rate) = (self.name(), self.rate());
@@ -147,6 +158,10 @@ pub(crate) const SEGMENT: RangeInclusive<u64> = 100..=65535;
 pub const VOICE_FRAME: Span = Span::from_millis(20);
 /// Its packet: 64 kbit/s for that time, and 40 B of headers of RTP, UDP and IP.
 pub(crate) const VOICE_PACKET: f64 = 200.0;
+/// The mean talk spurt and the mean pause, s: ITU-T P.59 (03/93), table 1.
+pub const SPURT: f64 = 1.004;
+/// The mean pause between talk spurts, s.
+pub const PAUSE: f64 = 1.587;
 /// The packet of a ping that says nothing else: 56 B and the headers, as `ping` has it.
 pub(crate) const PING_PACKET: f64 = 84.0;
 /// From ping to ping, where nothing is said of it.

@@ -13,6 +13,8 @@ from sojourn.result import Arm, Result, words
 from sojourn.result.statistics import Estimate
 from sojourn.result.words import Column
 
+#: What differs by no more than this, in a column's unit, is drawn as equal: it comes of rounding.
+EQUAL = 1e-6
 #: How much of a class's height its laws take.
 CLASS_SHARE = 0.62
 
@@ -142,6 +144,9 @@ def _rows(ax: Axes, result: Result, arms: Sequence[Arm]) -> None:
     parts = words.arm_parts(result)
     ax.margins(x=0.08)
     ax.autoscale(axis="x")
+    low, high = ax.get_xlim()
+    if high - low < EQUAL:
+        ax.set_xlim((low + high - 1) / 2, (low + high + 1) / 2)
     ax.xaxis.set_major_locator(MaxNLocator(4))
     labels = [style.plain("\n".join(part for part in parts[arm] if part)) for arm in arms]
     size = style.FONT_PT - (2 if any(settings for _, settings in parts.values()) else 0)

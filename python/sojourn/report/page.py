@@ -48,7 +48,7 @@ CLASS_MEANINGS = (
 )
 
 # How things go in the plants.
-WAYS = {"fluid": "as a fluid, once", "packet": "packet by packet"}
+WAYS = {"fluid": "as a fluid", "packet": "packet by packet"}
 
 # Notes on the scenario that are shown.
 MOST_NOTES = 8

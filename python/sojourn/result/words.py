@@ -368,8 +368,9 @@ def with_half(found: Estimate) -> str:
 def with_sign(found: Estimate) -> str:
     """The same of a difference, with its sign."""
     text = with_half(found)
-    sign = "+" if found.mean > 0 and float(text.partition(" ")[0]) != 0 else ""
-    return sign + text.replace("-", "\u2212")
+    if float(text.partition(" ")[0]) == 0:
+        return text.removeprefix("-")
+    return ("+" if found.mean > 0 else "") + text.replace("-", "\u2212")
 
 
 def decimals(found: Estimate) -> int:

@@ -164,9 +164,9 @@ impl Avq {
     }
 }
 
-/// B in packets. A virtual buffer of one packet would hold the packet that is being sent and none behind it; the
+/// B in packets, of what is given and the place. A virtual buffer of one packet would hold the packet that is being sent and none behind it; the
 /// real one has that packet besides.
-fn virtual_buffer(given: Option<Amount>, site: &Site) -> Result<f64, Fault> {
+pub fn virtual_buffer(given: Option<Amount>, site: &Site) -> Result<f64, Fault> {
     let buffer = buffer::buffer(given, site)?;
     Ok(if given.is_none() { buffer.max(FEWEST) } else { buffer })
 }

@@ -151,6 +151,11 @@ impl Law for Blue {
 }
 
 impl Blue {
+    /// p.
+    pub fn p(&self) -> f64 {
+        self.p
+    }
+
     /// Equation (1).
     fn lost(&mut self, now: Time) {
         if !self.stands && self.thaws().is_none_or(|thaws| thaws <= now) {

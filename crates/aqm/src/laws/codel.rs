@@ -223,7 +223,7 @@ impl Codel {
 }
 
 /// RFC 8289, section 5.3, bytes.
-const SMALLEST_MAXPACKET: u64 = 512;
+pub const SMALLEST_MAXPACKET: u64 = 512;
 
 #[cfg(test)]
 mod tests {

@@ -392,9 +392,9 @@ mod tests {
     #[test]
     fn the_probability_follows_the_size_up_to_a_bound() {
         let law = congested(0.5);
-        assert_eq!([64, 512, 1024].map(|len| law.scaled(len)), [0.031_25, 0.25, 0.5]);
-        assert_eq!(congested(8.0).scaled(64), 0.5);
-        assert_eq!(congested(0.7).scaled(1500), 0.85);
+        assert_eq!([64, 512, 1024].map(|len| law.scaled(f64::from(len))), [0.031_25, 0.25, 0.5]);
+        assert_eq!(congested(8.0).scaled(64.0), 0.5);
+        assert_eq!(congested(0.7).scaled(1500.0), 0.85);
     }
 
     #[test]

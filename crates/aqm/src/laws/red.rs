@@ -158,7 +158,8 @@ impl Law for Red {
 
     fn linear(&self, rest: &Rest) -> Option<Linear> {
         let p_b = self.before_spreading(rest.p);
-        self.curve.slope(p_b).map(|slope| self.about(p_b, slope, rest))
+        let slope = self.curve.slope(p_b).filter(|_| !self.wait || rest.p < MOST_WAITING)?;
+        Some(self.about(p_b, slope, rest))
     }
 
     fn derived(&self, out: &mut dyn Gauges) {
@@ -231,9 +232,9 @@ impl Red {
         Verdict::Drop
     }
 
-    /// The share of packets that is marked or dropped where the average stays at `average`: one in as many as lie
-    /// between two signals on average. By (4) these are spread evenly over 1 .. 1/p_b - 1, by (5) over
-    /// 1/p_b .. 2/p_b - 1.
+    /// The share of packets that is marked or dropped where the average is about `average`: one in as many as lie
+    /// between two signals on average. By (4) these are spread evenly over 1 .. 1/p_b - 1; by (5) over
+    /// 1/p_b .. 2/p_b - 1, with 1/p_b rounded up, for which half a packet is taken; and never two in a row.
     pub fn share(&self, average: f64) -> f64 {
         if average < self.curve.min {
             return 0.0;
@@ -242,18 +243,18 @@ impl Red {
             return 1.0;
         }
         let p_b = self.curve.probability(average);
-        if self.wait { 2.0 * p_b / (3.0 - p_b) } else { (2.0 * p_b).min(1.0) }
+        if self.wait { (4.0 * p_b / (6.0 - p_b)).min(MOST_WAITING) } else { (2.0 * p_b).min(1.0) }
     }
 
     /// The p_b with which this share of packets is marked or dropped.
     pub(crate) fn before_spreading(&self, p: f64) -> f64 {
-        if self.wait { 3.0 * p / (2.0 + p) } else { p / 2.0 }
+        if self.wait { 6.0 * p / (4.0 + p) } else { p / 2.0 }
     }
 
     /// The average of backlogs as a lag of 1/K, and the `slope` of the curve where it gives `p_b`.
     pub(crate) fn about(&self, p_b: f64, slope: f64, rest: &Rest) -> Linear {
         let lag = -rest.network.capacity * math::ln(1.0 - self.weight);
-        let spread = if self.wait { 6.0 / ((3.0 - p_b) * (3.0 - p_b)) } else { 2.0 };
+        let spread = if self.wait { 24.0 / ((6.0 - p_b) * (6.0 - p_b)) } else { 2.0 };
         let continuous = Rational::new([spread * slope], [1.0, 1.0 / lag]);
         Linear { continuous: Some(continuous), sampled: None, cascade: None }
     }
@@ -282,7 +283,7 @@ impl Red {
     }
 
     /// The probability at `max`.
-    pub(crate) fn max_p(&self) -> f64 {
+    pub fn max_p(&self) -> f64 {
         self.curve.max_p
     }
 
@@ -370,6 +371,8 @@ pub(crate) fn positive(amount: Amount) -> bool {
     }
 }
 
+/// The largest share of packets that (5) hits, below the end of the curve.
+const MOST_WAITING: f64 = 0.5;
 /// `max` over `min` (Floyd 1997).
 pub(crate) const THRESHOLD_RATIO: f64 = 3.0;
 /// The smallest `min` that is chosen where the buffer does not ask for less, packets (Floyd 1997).

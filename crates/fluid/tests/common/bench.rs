@@ -89,7 +89,7 @@ impl Bench {
 
     /// The law.
     pub(crate) fn law(&mut self) -> &mut dyn Law {
-        self.world.hosts()[0].law.as_mut()
+        self.world.hosts()[0].law().expect("no twin stands here").as_mut()
     }
 
     /// The probability in force.

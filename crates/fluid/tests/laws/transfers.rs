@@ -6,10 +6,11 @@
 
 use crate::bench::{HOLLOT, Network, PACKET};
 use crate::reference;
+use sojourn_aqm::laws::red;
 use sojourn_aqm::linear::{Linear, Rational, Rest};
 use sojourn_aqm::{self as aqm, Backlog, Departure, FlowId, Law, Observation, catalogue};
 use sojourn_fluid::plant::Window;
-use sojourn_units::{Ecn, Span, Time, Value, math};
+use sojourn_units::{Amount, Ecn, Span, Time, Value, math};
 
 /// A law and the place where it is looked at.
 struct Case {
@@ -130,7 +131,7 @@ impl Case {
                 bench.run(seconds);
                 let spread = bench.rest(5.0).1;
                 assert!(spread < 1e-3, "{}: swings by {spread} packets", self.name());
-                law = bench.world.hosts()[0].law.clone();
+                law = bench.world.hosts()[0].law().expect("a law").clone();
                 (bench.p(), bench.world.backlog(0))
             }
             Held(first, periods, backlog) => {
@@ -363,4 +364,52 @@ fn arm_pfc_of_the_paper_rests_where_its_gain_says() {
     let (law, rest) = case("arm_pfc", &[], narrow(105.0), Loop(100.0)).rested();
     let below = law.linear(&rest).unwrap().sampled.unwrap().transfer.denominator;
     assert!(below.iter().sum::<f64>().abs() < 1e-12, "{below:?}");
+}
+
+/// RED by its own share of hits about rest: the slope of that is the gain, and K is what one arrival forgets.
+#[test]
+fn red_is_a_lag_before_the_slope_of_its_share() {
+    const HIGH: &[(&str, &str)] = &[("max", "150 packets"), ("min", "50 packets")];
+    const PAPER: &[(&str, &str)] = &[("max", "150 packets"), ("min", "50 packets"), ("wait", "false")];
+    for (given, wait) in [(HIGH, true), (PAPER, false)] {
+        let params = red::Params {
+            min: Some(Amount::Packets(50.0)),
+            max: Some(Amount::Packets(150.0)),
+            wait,
+            ..red::Params::default()
+        };
+        let case = case("red", given, wide(60.0), Loop(0.0));
+        let law = red::Red::new(&params, &case.network.site()).unwrap();
+        for average in [60.0, 100.0, 149.0, 155.0] {
+            let rest = Rest { p: law.share(average), backlog: average, network: EXAMPLE };
+            let linear = case.build().linear(&rest).unwrap();
+            let continuous = linear.continuous.unwrap();
+            let slope = (law.share(average + 1e-4) - law.share(average - 1e-4)) / 2e-4;
+            assert!(
+                (continuous.numerator[0] / slope - 1.0).abs() < 1e-6,
+                "{average}: {continuous:?} {slope}"
+            );
+            // 3750 arrivals a second, of which each takes in 0.002.
+            let lag = -1.0 / (3750.0 * math::ln(0.998));
+            assert!((continuous.denominator[1] / lag - 1.0).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn adaptive_red_has_brought_max_p_to_what_the_load_needs() {
+    let given = &[("max", "150 packets"), ("min", "50 packets"), ("weight", "0.002")];
+    let law = case("ared", given, wide(60.0), Loop(0.0)).build();
+    let rest = |p: f64, backlog: f64| Rest { p, backlog, network: EXAMPLE };
+    let gain =
+        |p, backlog| law.linear(&rest(p, backlog)).map(|linear| linear.continuous.unwrap().numerator[0]);
+    // RED with the max_p that gives p at an average of 95, whose share is 4 p_b / (6 - p_b).
+    let p_b = 6.0 * 0.03 / 4.03;
+    let share = |average: f64| {
+        let p_b = p_b * (average - 50.0) / 45.0;
+        4.0 * p_b / (6.0 - p_b)
+    };
+    let slope = (share(95.001) - share(94.999)) / 0.002;
+    assert!((gain(0.03, 95.0).unwrap() / slope - 1.0).abs() < 1e-6);
+    assert_eq!([gain(0.03, 89.0), gain(0.03, 111.0)], [None, None], "outside its band it does not rest");
 }

@@ -3,6 +3,7 @@
 //! Spurts and pauses are exponential with the means that ITU-T P.59 gives for conversational speech. A frame that a spurt
 //! fills in part is sent whole, as a coder does.
 
+use sojourn_scenario::{PAUSE, SPURT};
 use sojourn_units::{Span, Stream, Time};
 
 pub(super) struct Voice {
@@ -44,7 +45,3 @@ impl Voice {
         (frames.ceil() as u64).max(1)
     }
 }
-
-/// The mean talk spurt and the mean pause, s: ITU-T P.59 (03/93), table 1.
-const SPURT: f64 = 1.004;
-const PAUSE: f64 = 1.587;

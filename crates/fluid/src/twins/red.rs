@@ -1,0 +1,75 @@
+//! RED's twin: the average backlog as a lag whose pace is that of the arrivals.
+//!
+//! ```text
+//! x' = -lambda ln(1 - w_q) (q - x)                                    (1)
+//! ```
+//!
+//! Over a step on which lambda and q stay that is exact: (1 - w_q)^n is left of q - x after n arrivals. Before an
+//! empty queue the idle time counts as the packets that it could have sent, so that lambda is C. p is the share of
+//! [`law::Red::share`]; with at most one packet waiting it is 0, as the law has it.
+
+use super::{Step, Twin};
+use sojourn_aqm::law::Given;
+use sojourn_aqm::laws::red as law;
+use sojourn_aqm::{Gauges, Law, Site};
+use sojourn_units::param::Described;
+use sojourn_units::{Fault, Rate, Time, math};
+
+/// The twin of RED.
+#[derive(Clone)]
+pub struct Red {
+    law: law::Red,
+    average: Average,
+}
+
+/// The average backlog, packets, and whether it speaks of the present.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Average {
+    pub(super) packets: f64,
+    waits: bool,
+}
+
+impl Red {
+    /// The twin of the RED that is given this.
+    pub fn new(given: &Given, site: &Site) -> Result<Red, Fault> {
+        let law = law::Red::new(&law::Params::from_values(given)?, site)?;
+        Ok(Red { law, average: Average::default() })
+    }
+}
+
+impl Twin for Red {
+    fn step(&mut self, over: &Step) {
+        self.average.step(over, self.law.weight());
+    }
+
+    fn p(&self) -> f64 {
+        self.average.share(&self.law)
+    }
+
+    fn on_link_change(&mut self, now: Time, rate: Rate) {
+        self.law.on_link_change(now, rate);
+    }
+
+    fn retune(&mut self, now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
+        self.law.retune(now, given, site)
+    }
+
+    fn gauges(&self, out: &mut dyn Gauges) {
+        out.gauge("p", "1", self.p());
+        out.gauge("average", "packets", self.average.packets);
+    }
+}
+
+impl Average {
+    /// Equation (1).
+    pub(super) fn step(&mut self, over: &Step, weight: f64) {
+        let idle = over.backlog <= 0.0;
+        let arrivals = if idle { over.arrival_rate.max(over.capacity) } else { over.arrival_rate } * over.dt;
+        self.packets += (1.0 - math::pow(1.0 - weight, arrivals)) * (over.backlog - self.packets);
+        self.waits = over.backlog > 1.0;
+    }
+
+    pub(super) fn share(self, law: &law::Red) -> f64 {
+        if self.waits { law.share(self.packets) } else { 0.0 }
+    }
+}
