@@ -12,6 +12,7 @@ use sojourn_fluid::host::{Actuator, World};
 use sojourn_fluid::linear::equilibrium::{Class, Link, Signal};
 use sojourn_fluid::linear::loops::{Loop, Sampled};
 use sojourn_fluid::linear::margins::Margins;
+use sojourn_fluid::linear::nyquist;
 use sojourn_fluid::linear::plant::{Exact, Hollot};
 use sojourn_fluid::plant::Window;
 use sojourn_units::{Amount, Span, math};
@@ -53,8 +54,8 @@ fn cases(window: Window, ecn: bool) -> Vec<Case> {
 }
 
 impl Case {
-    /// The gain margin under the law as it runs: of the linearised model, and of the textbook's plant.
-    fn predicted(&self) -> [f64; 2] {
+    /// Under the law as it runs: the loop of the linearised model, and that of the textbook's plant.
+    fn loops(&self) -> [Box<dyn Loop>; 2] {
         let Network { flows, capacity, base_rtt, window, ecn, .. } = self.network;
         let class = Class { flows, base_rtt, size: 1.0, law: window };
         let signal = if ecn { Signal::Mark } else { Signal::Drop };
@@ -64,9 +65,7 @@ impl Case {
         let rest = Rest { p: at.p, backlog: at.backlog, network };
         let law = self.law.linear(&rest).unwrap().sampled.unwrap();
         let exact = Sampled::new(Exact::new(&link, &at), law.clone());
-        let textbook = Sampled::new(Hollot::new(network), law);
-        let loops: [&dyn Loop; 2] = [&exact, &textbook];
-        loops.map(|of| Margins::of(of).unwrap().gain_up().unwrap())
+        [Box::new(exact), Box::new(Sampled::new(Hollot::new(network), law))]
     }
 
     /// The gain at which the fluid's oscillations neither grow nor die.
@@ -74,12 +73,12 @@ impl Case {
         let mut bench = self.network.under(self.law.clone(), STEP);
         bench.run(200.0);
         let (at, spread) = bench.rest(5.0);
-        assert!(spread < 1e-9, "{}: {at} +- {spread}", self.name);
+        assert!(spread < 1e-7, "{}: {at} +- {spread}", self.name);
         let rate = |gain: f64| growth(bench.world.clone(), bench.p(), gain);
-        let (mut low, mut high) = (near / 1.05, near * 1.05);
+        let (mut low, mut high) = (near / 1.03, near * 1.03);
         let [mut dying, mut growing] = [low, high].map(rate);
         assert!(dying < 0.0 && growing > 0.0, "{}: {dying} {growing}", self.name);
-        for _ in 0..6 {
+        for _ in 0..8 {
             let middle = low - dying * (high - low) / (growing - dying);
             let found = rate(middle);
             if found < 0.0 {
@@ -92,7 +91,8 @@ impl Case {
     }
 }
 
-/// How fast the answer to a push grows, 1/s: its highest peaks in two stretches of time, one after the other.
+/// How fast the answer to a push grows, 1/s: its highest peaks in two stretches of time, one after the other. Where it
+/// has long been too large for a linear plant by then, or too small to be seen, roughly.
 fn growth(mut world: World, p: f64, gain: f64) -> f64 {
     world.hosts()[0].actuator = Some(Actuator { gain, about: p });
     let (place, rest) = (world.plant().backlog(0), world.backlog(0));
@@ -104,20 +104,33 @@ fn growth(mut world: World, p: f64, gain: f64) -> f64 {
         };
         (0..looks).map(&mut off).fold(0.0, f64::max)
     };
+    let rate = |from: f64, to: f64, looks: usize| math::ln(to / from) / (looks as f64 * LOOK.seconds());
     peak(CALM);
-    let [first, second] = [peak(STRETCH), peak(STRETCH)];
-    math::ln(second / first) / (STRETCH as f64 * LOOK.seconds())
+    let first = peak(STRETCH);
+    if !(PUSH / MUCH..PUSH * MUCH).contains(&first) {
+        return rate(PUSH, first, CALM);
+    }
+    rate(first, peak(STRETCH), STRETCH)
 }
 
 #[test]
 fn oscillations_begin_where_the_gain_margin_says() {
     for (window, ecn) in [(Window::Mgt, true), (Window::Full, true), (Window::Full, false)] {
         for case in cases(window, ecn) {
-            let [predicted, textbook] = case.predicted();
+            let [exact, textbook] = case.loops();
+            if nyquist::right_of(&exact, 0.0).unwrap() > 0 {
+                assert!((case.name, ecn) == ("arm_pfc h=7", false), "{}", case.name);
+                let mut bench = case.network.under(case.law, STEP);
+                bench.run(100.0);
+                assert!(bench.rest(20.0).1 > 1.0, "it does not rest at all");
+                continue;
+            }
+            let [predicted, textbook] =
+                [exact, textbook].map(|of| Margins::of(&of).unwrap().gain_up().unwrap());
             let found = case.found(predicted);
             let told = format!("{} {window:?} ecn {ecn}: {found:.4}, predicted {predicted:.4}", case.name);
             println!("{told}, by the textbook's plant {textbook:.4}");
-            assert!((found / predicted - 1.0).abs() < 1e-3, "{told}");
+            assert!((found / predicted - 1.0).abs() < 1e-4, "{told}");
         }
     }
 }
@@ -125,9 +138,10 @@ fn oscillations_begin_where_the_gain_margin_says() {
 /// ms.
 const STEP: u64 = 2;
 /// Packets.
-const PUSH: f64 = 1e-4;
+const PUSH: f64 = 1e-3;
 /// Between two looks at the queue.
 const LOOK: Span = Span::from_millis(20);
 /// Looks until all but the slowest oscillation is gone.
 const CALM: usize = 1500;
 const STRETCH: usize = 750;
+const MUCH: f64 = 1000.0;
