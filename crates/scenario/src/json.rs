@@ -34,12 +34,11 @@ impl Scenario {
             "duration": self.duration.to_string(),
             "warmup": self.warmup.to_string(),
             "sample": self.sample.map(|step| step.to_string()),
+            "fluid_window": of_value(&self.fluid.window.write()),
+            "fluid_step": self.fluid.step.map(|step| step.to_string()),
             "flows": self.flows.iter().map(|group| self.class(group)).collect::<Vec<_>>(),
             "at": changes.collect::<Vec<_>>(),
         });
-        if let Some(keys) = scenario.as_object_mut() {
-            keys.extend(self.fluid.to_json());
-        }
         let mut links = self.links();
         if self.topology.dumbbell {
             scenario["bottleneck"] = links.remove(0);

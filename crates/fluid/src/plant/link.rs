@@ -28,6 +28,8 @@ pub struct Link {
     pub(super) mixes: bool,
     /// The step in which the fluid came that leaves now.
     pub(super) leaving: usize,
+    /// Where its backlog stands among the values.
+    pub(super) place: usize,
 }
 
 /// What the queue is doing.
@@ -55,6 +57,7 @@ impl Link {
             tally: Tally::default(),
             mixes: false,
             leaving: 0,
+            place: 0,
         };
         link.set_capacity(f64::NEG_INFINITY, capacity);
         link
@@ -94,10 +97,16 @@ impl Link {
     /// The same at an earlier time.
     pub(super) fn wait_then(&self, then: f64, backlog: f64) -> f64 {
         if self.rates.len() == 1 {
-            return self.wait(backlog);
+            self.wait(backlog)
+        } else {
+            backlog.max(0.0) * inverse(self.rate_then(then))
         }
+    }
+
+    #[inline(never)]
+    fn rate_then(&self, then: f64) -> f64 {
         let rate = self.rates.iter().rev().find(|(since, _)| *since <= then);
-        backlog.max(0.0) * inverse(rate.unwrap_or(&self.rates[0]).1)
+        rate.unwrap_or(&self.rates[0]).1
     }
 
     /// The longest that anything has waited or may wait, s; `backlog` is the present one.

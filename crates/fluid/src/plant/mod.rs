@@ -158,6 +158,15 @@ impl Ramp {
 }
 
 impl Member {
+    /// R, s.
+    fn rtt(&self, links: &[Link], backlogs: &[f64]) -> f64 {
+        let mut rtt = self.base_rtt;
+        for link in &self.waits {
+            rtt += links[*link].wait(backlogs[*link]);
+        }
+        rtt
+    }
+
     /// What leaves its last link, packets/s; where it crosses none, what it sends.
     fn leaving(&self, flow: &Flow, class: usize) -> f64 {
         match (self.hops.clone().last(), self.sender) {
@@ -176,7 +185,7 @@ impl Plant {
         let crossing =
             |link: usize| classes.iter().flat_map(|class| &class.route).filter(|at| **at == link).count();
         for (number, link) in links.iter_mut().enumerate() {
-            link.mixes = crossing(number) > 1;
+            (link.mixes, link.place) = (crossing(number) > 1, classes.len() + number);
         }
         for (number, of) in classes.into_iter().enumerate() {
             let first = hops.len();

@@ -68,10 +68,15 @@ impl Signals {
         }
     }
 
+    /// Whether the full buffer has lost anything of late.
+    pub(crate) fn lose_any(&self) -> bool {
+        !self.lost.is_empty()
+    }
+
     /// The share that the full buffer lost at `t`.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn lost(&self, t: f64) -> f64 {
-        if self.lost.is_empty() || self.lost.back().is_some_and(|last| last.to < t) {
+        if self.lost.back().is_none_or(|last| last.to < t) {
             return 0.0;
         }
         let place = self.lost.partition_point(|lost| lost.to < t);

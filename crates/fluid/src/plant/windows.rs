@@ -1,57 +1,49 @@
 //! How windows grow, and what they feel.
 
-use super::{Hop, LEAST_WINDOW, Plant, Sender, Window};
+use super::{Hop, LEAST_WINDOW, Link, Plant, Sender, Window};
 use crate::dde::History;
 
 impl Plant {
     /// W' of a class, equations (2) and (3); what flows now has been computed.
     pub(super) fn growth(&mut self, class: usize, t: f64, y: &[f64], past: &History) -> f64 {
-        let of = &self.classes[class];
+        let Plant { classes, links, hops, flow, hints, .. } = self;
+        let of = &classes[class];
         let Sender::Tcp(law, most) = of.sender else { return 0.0 };
         if of.is_stalled {
             return 0.0;
         }
-        let (w, rtt, count) = (y[class].max(LEAST_WINDOW), self.flow.rtts[class], self.flow.counts[class]);
+        let (w, rtt) = (y[class].max(LEAST_WINDOW), flow.rtts[class]);
         let then = t - rtt;
-        let moment = past.at(then, &mut self.hints[class]);
-        let classes = self.classes.len();
-        let waits =
-            of.waits.iter().map(|link| self.links[*link].wait_then(then, moment.value(classes + *link)));
-        let rtt_then = of.base_rtt + waits.sum::<f64>();
+        let moment = past.at(then, &mut hints[class]);
+        let mut rtt_then = of.base_rtt;
+        for link in of.waits.iter().map(|link| &links[*link]) {
+            rtt_then += link.wait_then(then, moment.value(link.place));
+        }
         let acks = (moment.value(class).max(LEAST_WINDOW) / rtt_then).min(most);
-        let passed = (1.0 - of.loss) * self.passed_signals(class, then, y);
-        let signalled = 1.0 - passed;
+        let mut passed = 1.0 - of.loss;
+        for hop in &hops[of.hops.clone()] {
+            let link = &links[hop.link];
+            passed *= 1.0 - hop.felt_at(link, then, y);
+            if link.signals.lose_any() {
+                passed *= 1.0 - link.signals.lost(then);
+            }
+        }
         let grown = match law {
-            Window::Mgt => 1.0 / rtt - w * signalled * acks / 2.0,
-            Window::Full => acks * (passed / w - signalled * w / 2.0),
+            Window::Mgt => 1.0 / rtt - w * (1.0 - passed) * acks / 2.0,
+            Window::Full => acks * (passed / w - (1.0 - passed) * w / 2.0),
         };
         // Who comes now comes with the least window.
-        let joining = if of.flows.growth > 0.0 && count > 0.0 { of.flows.growth / count } else { 0.0 };
-        grown - joining * (w - LEAST_WINDOW)
-    }
-
-    /// The share of packets of a class, sent at `then`, that no link signalled.
-    fn passed_signals(&self, class: usize, then: f64, y: &[f64]) -> f64 {
-        let classes = self.classes.len();
-        let mut passed = 1.0;
-        for hop in &self.hops[self.classes[class].hops.clone()] {
-            let link = &self.links[hop.link];
-            let p = if link.smooth {
-                let given = link.given_at(then, y[classes + hop.link]);
-                link.signals.p(link.signals.seat(given, hop.felt), given)
-            } else {
-                hop.felt_p
-            };
-            passed *= (1.0 - p) * (1.0 - link.signals.lost(then));
+        if of.flows.growth > 0.0 && flow.counts[class] > 0.0 {
+            grown - of.flows.growth / flow.counts[class] * (w - LEAST_WINDOW)
+        } else {
+            grown
         }
-        passed
     }
 
     /// When the signal was given that a class feels at `t`.
     pub(super) fn given_at(&self, hop: &Hop, t: f64, y: &[f64]) -> f64 {
-        let (of, classes) = (&self.classes[hop.class], self.classes.len());
-        let waits: f64 = of.waits.iter().map(|link| self.links[*link].wait(y[classes + *link])).sum();
-        self.links[hop.link].given_at(t - of.base_rtt - waits, y[classes + hop.link])
+        let (link, backlogs) = (&self.links[hop.link], &y[self.classes.len()..]);
+        link.given_at(t - self.classes[hop.class].rtt(&self.links, backlogs), y[link.place])
     }
 
     /// Looks up again which signal each class feels at each of its links.
@@ -65,5 +57,18 @@ impl Plant {
             let hop = &mut self.hops[number];
             (hop.felt, hop.felt_p) = (felt, felt_p);
         }
+    }
+}
+
+impl Hop {
+    /// p of the signal that is felt of a packet sent at `then`.
+    fn felt_at(&self, link: &Link, then: f64, y: &[f64]) -> f64 {
+        if link.smooth { self.smooth_p(link, then, y) } else { self.felt_p }
+    }
+
+    #[inline(never)]
+    fn smooth_p(&self, link: &Link, then: f64, y: &[f64]) -> f64 {
+        let given = link.given_at(then, y[link.place]);
+        link.signals.p(link.signals.seat(given, self.felt), given)
     }
 }

@@ -42,7 +42,7 @@ fn an_unknown_key_is_told_with_the_nearest() {
         23,
         "[[flow]]",
         &["f.toml:23: flow: unknown key; did you mean \"flows\"? \
-         (legal: title, duration, warmup, sample, bottleneck, parking_lot, two_bottlenecks, home, links, flows, at)"],
+         (legal: title, duration, warmup, sample, fluid_window, fluid_step, bottleneck, parking_lot, two_bottlenecks, home, links, flows, at)"],
     );
     told(
         17,
