@@ -166,8 +166,8 @@ impl<S: System> Integrator<S> {
                 return self.take(target);
             };
             if share > SHORTEST {
-                self.try_step(share * length);
-                self.take(self.t + share * length);
+                let length = self.approach(event, share, length);
+                self.take(self.t + length);
             }
             self.system.strike(event, self.t, &mut self.y, &self.past);
             self.is_known = false;
@@ -247,6 +247,24 @@ impl<S: System> Integrator<S> {
             }
         }
         high
+    }
+
+    /// Tries the step that ends at the event; gives its length. The cubic of a shorter step is another one, so that its
+    /// end is corrected by secants.
+    fn approach(&mut self, event: usize, share: f64, whole: f64) -> f64 {
+        let [begin, end] = [0.0, 1.0].map(|share| self.guard_at(event, share, whole));
+        let (mut last, mut length) = ((whole, end), share * whole);
+        for _ in 0..MOST_CORRECTIONS {
+            self.try_step(length);
+            let value = self.system.guard(event, self.t + length, &self.scratch.end, &self.past);
+            let next = length - value * (length - last.0) / (value - last.1);
+            if value.abs() <= NEAR * begin || !(0.0..=whole).contains(&next) {
+                return length;
+            }
+            (last, length) = ((length, value), next);
+        }
+        self.try_step(length);
+        length
     }
 
     fn guard_at(&mut self, event: usize, share: f64, h: f64) -> f64 {
@@ -429,6 +447,10 @@ fn weigh(out: &mut [f64], y: &[f64], k: &[f64], h: f64) {
 const MOST_EVENTS: usize = 1000;
 /// Trials to find an event.
 const MOST_TRIALS: usize = 60;
+/// Corrections of the end of a step at an event.
+const MOST_CORRECTIONS: usize = 4;
+/// What a guard may be at its event, as a share of what it was.
+const NEAR: f64 = 1e-10;
 /// A share of a step below which nothing is told apart.
 const SHORTEST: f64 = 1e-10;
 

@@ -32,7 +32,7 @@ impl Model {
 
     /// The share that a full buffer loses.
     fn lost(&self, t: f64, state: [f64; 2]) -> f64 {
-        let full = state[1] >= BUFFER - 1e-3;
+        let full = state[1] >= BUFFER - 1e-6;
         if full { (1.0 - CAPACITY / self.admitted(t, state)).max(0.0) } else { 0.0 }
     }
 }
@@ -101,7 +101,7 @@ fn ours(window: Window, ecn: bool, times: &[f64]) -> Vec<[f64; 2]> {
         for (_, p) in SCHEDULE.iter().filter(|(since, _)| *since == now) {
             run.change(|plant, _| plant.set_p(0, now, *p));
         }
-        run.advance(*time, 0.002);
+        run.advance(*time, 0.001);
         [run.values()[0], run.values()[1]]
     };
     times.iter().map(state).collect()
