@@ -63,7 +63,7 @@ impl Plant {
             let (rtt, count) = (of.rtt(links, backlogs), of.flows.at(t));
             (flow.rtts[class], flow.counts[class]) = (rtt, count);
             let mut rate = match of.sender {
-                _ if of.is_stalled => 0.0,
+                Sender::Tcp(..) if of.is_stalled => 0.0,
                 Sender::Tcp(_, most) => count * (y[class].max(LEAST_WINDOW) / rtt).min(most),
                 Sender::Constant(each) => count * each,
             };
