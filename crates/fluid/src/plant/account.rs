@@ -1,6 +1,6 @@
 //! What a step has brought, counted by Simpson's rule.
 
-use super::flow::Flow;
+use super::flow::{Flow, OfClass};
 use super::link::Mode;
 use super::{Plant, Tally};
 use crate::dde::{History, Step, System};
@@ -85,7 +85,8 @@ impl Plant {
             let of = &self.classes[class];
             let at = [&self.before, &self.flow, end].map(|flow| of.leaving(flow, class));
             received.delivered += (1.0 - of.loss) * over(at[0], at[1], at[2]);
-            received.flows += over(self.before.counts[class], self.flow.counts[class], end.counts[class]);
+            let [begin, middle, end] = [&self.before, &self.flow, end].map(|flow| flow.classes[class].count);
+            received.flows += over(begin, middle, end);
         }
     }
 
@@ -98,7 +99,7 @@ impl Plant {
             self.watch.sojourns[number].take(link.wait(backlog), seconds * self.flow.links[number].admitted);
         }
         for (class, window) in y[..classes].iter().enumerate() {
-            let (rtt, count) = (self.flow.rtts[class], self.flow.counts[class]);
+            let OfClass { rtt, count } = self.flow.classes[class];
             self.watch.rtts[class].take(rtt, seconds * count * window / rtt);
         }
     }
