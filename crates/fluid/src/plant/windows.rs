@@ -25,7 +25,7 @@ impl Plant {
             let link = &links[hop.link];
             passed *= 1.0 - hop.felt_at(link, then, y);
             if link.signals.lose_any() {
-                passed *= 1.0 - link.signals.lost(then);
+                passed *= 1.0 - link.signals.lost(then, (!link.smooth).then_some(hop.felt));
             }
         }
         let grown = match law {
@@ -53,7 +53,7 @@ impl Plant {
             let given = self.given_at(hop, t, y);
             let signals = &self.links[hop.link].signals;
             let felt = signals.seat(given, hop.felt);
-            let felt_p = signals.p(felt, given);
+            let felt_p = signals.p(felt);
             let hop = &mut self.hops[number];
             (hop.felt, hop.felt_p) = (felt, felt_p);
         }
@@ -69,6 +69,6 @@ impl Hop {
     #[inline(never)]
     fn smooth_p(&self, link: &Link, then: f64, y: &[f64]) -> f64 {
         let given = link.given_at(then, y[link.place]);
-        link.signals.p(link.signals.seat(given, self.felt), given)
+        link.signals.p(link.signals.seat(given, self.felt))
     }
 }
