@@ -7,6 +7,7 @@ mod catalogue;
 mod conform;
 mod errors;
 mod guests;
+mod prove;
 mod run;
 mod scenario;
 
@@ -25,6 +26,8 @@ mod _core {
     use crate::guests::{
         Acknowledged, Arrival, Departure, Observation, Signal, Site, Verdict, check_cc, check_law,
     };
+    #[pymodule_export]
+    use crate::prove::{Proof, RegionMap, prove};
     #[pymodule_export]
     use crate::run::{LinkRun, Run, Ticket, check_fluid, run};
     #[pymodule_export]
