@@ -54,6 +54,7 @@ impl Proof {
     }
 
     /// L of a loop at these frequencies, rad/s: real and imaginary parts.
+    #[allow(clippy::needless_pass_by_value)] // arguments come from Python by value
     fn response<'py>(
         &self,
         py: Python<'py>,

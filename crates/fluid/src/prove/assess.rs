@@ -63,4 +63,4 @@ impl Assessed {
 }
 
 /// So many roots are looked for at least.
-const ROOTS: usize = 8;
+const ROOTS: usize = 4;

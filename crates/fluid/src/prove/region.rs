@@ -5,7 +5,7 @@
 //! round trips. Axes are logarithmic; where nothing rests, the map has the inequality that fails.
 
 use super::{Limit, Setting, at_rest, linear, network, slower_than_samples, within};
-use crate::linear::boundary::{Crossing, Plane, map};
+use crate::linear::boundary::{Crossing, Plane, map_counting};
 use crate::linear::loops::{Continuous, Loop, Sampled};
 use crate::linear::plant::Exact;
 use sojourn_aqm::Law;
@@ -71,7 +71,8 @@ pub(super) fn region(setting: &Setting, law: Box<dyn Law>, extent: &Extent) -> R
         points: [extent.points; 2],
         threads: extent.threads,
     };
-    let found = map(&|at| field.closed(at.map(math::exp)).ok(), plane);
+    let closed = |at: [f64; 2], way: Way| field.closed(at.map(math::exp), way).ok();
+    let found = map_counting(&|at| closed(at, Way::Roughly), &|at| closed(at, Way::Exactly), plane);
     let axis = |[from, to]: [f64; 2]| -> Vec<f64> {
         let share = |k: usize| k as f64 / (extent.points - 1) as f64;
         (0..extent.points).map(|k| math::exp(from + share(k) * (to - from))).collect()
@@ -82,7 +83,7 @@ pub(super) fn region(setting: &Setting, law: Box<dyn Law>, extent: &Extent) -> R
         Some(0) => Cell::Stable,
         Some(_) => Cell::Unstable,
         None => field
-            .closed(at)
+            .closed(at, Way::Roughly)
             .err()
             .map_or(Cell::NotProven, |limit| Cell::NoRest(place(&mut reasons, limit.short))),
     };
@@ -103,6 +104,15 @@ fn place(reasons: &mut Vec<&'static str>, reason: &'static str) -> usize {
     })
 }
 
+/// How a loop in samples is summed.
+#[derive(Clone, Copy)]
+enum Way {
+    /// As a count needs it.
+    Roughly,
+    /// As a boundary needs it.
+    Exactly,
+}
+
 /// The loops of a plane.
 struct Field<'a> {
     setting: &'a Setting,
@@ -112,7 +122,7 @@ struct Field<'a> {
 
 impl Field<'_> {
     /// The loop at N and R, or the inequality that fails.
-    fn closed(&self, at: [f64; 2]) -> Result<Box<dyn Loop>, Limit> {
+    fn closed(&self, at: [f64; 2], way: Way) -> Result<Box<dyn Loop>, Limit> {
         let setting = Setting { link: self.setting.scaled(at), ..self.setting.clone() };
         let (rest, law) = {
             let law = self.law.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -124,7 +134,10 @@ impl Field<'_> {
         slower_than_samples(&law, &rest)?;
         let plant = Exact::new(&setting.link, &rest);
         match (law.sampled, law.continuous) {
-            (Some(law), _) => Ok(Box::new(Sampled::new(plant, law))),
+            (Some(law), _) => Ok(Box::new(match way {
+                Way::Roughly => Sampled::roughly(plant, law),
+                Way::Exactly => Sampled::new(plant, law),
+            })),
             (None, Some(law)) => Ok(Box::new(Continuous::new(plant, law))),
             (None, None) => Err(Limit::silent()),
         }
