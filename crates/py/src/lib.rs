@@ -10,6 +10,7 @@ mod guests;
 mod prove;
 mod run;
 mod scenario;
+mod theorems;
 
 use pyo3::prelude::*;
 
@@ -32,6 +33,8 @@ mod _core {
     use crate::run::{LinkRun, Run, Ticket, check_fluid, run};
     #[pymodule_export]
     use crate::scenario::Scenario;
+    #[pymodule_export]
+    use crate::theorems::{ocq_json, sqm_json};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

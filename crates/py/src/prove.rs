@@ -11,8 +11,9 @@ use sojourn_fluid::linear::equilibrium::{Equilibrium, Signal};
 use sojourn_fluid::linear::loops::Loop;
 use sojourn_fluid::linear::margins::Margins;
 use sojourn_fluid::prove::{
-    Asked, Assessed, Cell, Certificate, Extent, Model, Part, Region, Step, Verdict, certificate,
+    Asked, Assessed, Cell, Certificate, Extent, Model, Optimality, Part, Region, Step, Verdict, certificate,
 };
+use sojourn_optim::ocq::Instance;
 use sojourn_units::Fault;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -172,6 +173,7 @@ fn told(of: &Certificate) -> Value {
     told.extend([
         ("equilibrium".into(), of.rest.as_ref().map_or(Value::Null, |rest| equilibrium(of, rest))),
         ("roots".into(), roots),
+        ("optimality".into(), of.optimality.as_ref().map_or(Value::Null, optimality)),
         ("loops".into(), of.loops.iter().map(assessed).collect()),
         ("assumptions".into(), json!(of.assumptions)),
     ]);
@@ -292,6 +294,24 @@ fn equilibrium(of: &Certificate, rest: &Equilibrium) -> Value {
         "unresponsive_pps": link.unresponsive,
         "signal": match link.signal { Signal::Mark => "mark", Signal::Drop => "drop" },
         "classes": classes.collect::<Vec<_>>(),
+    })
+}
+
+/// That the rest is where the cheapest run over a horizon stays.
+fn optimality(of: &Optimality) -> Value {
+    let Instance { offered, queue, price, start, horizon } = of.instance;
+    json!({
+        "w_pps": offered,
+        "mu_pps": queue.service,
+        "a_packets": queue.half,
+        "R_s": price,
+        "x0_packets": start,
+        "t_f_s": horizon,
+        "x_s_packets": of.instance.rest(),
+        "u_s_pps": of.instance.rest_input(),
+        "stays_until_s": of.stays_until,
+        "J": of.solution.cost(),
+        "gap": of.solution.run.gap(),
     })
 }
 

@@ -15,12 +15,14 @@
 
 mod assess;
 mod assumptions;
+mod optimality;
 mod region;
 mod setting;
 mod step;
 mod words;
 
 pub use assess::{AnyLoop, Assessed};
+pub use optimality::Optimality;
 pub use region::{Cell, Extent, Region};
 pub use setting::Setting;
 pub use step::Step;
@@ -88,6 +90,8 @@ pub struct Certificate {
     pub loops: Vec<Assessed>,
     /// What follows.
     pub verdict: Verdict,
+    /// For a law that solves the optimal control of a queue: that this is where it rests.
+    pub optimality: Option<Optimality>,
     /// What it takes for granted, a sentence each.
     pub assumptions: Vec<String>,
     /// The law as it stands there at first.
@@ -107,6 +111,7 @@ pub fn certificate(asked: &Asked<'_>) -> Result<Certificate, Fault> {
         network: None,
         loops: Vec::new(),
         verdict: Verdict::NotProven(String::new()),
+        optimality: None,
         assumptions: Vec::new(),
         setting,
         own: law.clone(),
@@ -156,6 +161,7 @@ impl Certificate {
             Some(judged) => judged.verdict(),
             None => Verdict::NotProven(format!("{stem} declares no transfer function from the backlog to p")),
         };
+        self.optimality = Optimality::of(stem, law, &rest, network);
         (self.rest, self.network) = (Some(rest), Some(network));
         Ok(())
     }
