@@ -129,18 +129,14 @@ class Certificate:
         From a quarter of the scenario's own to four times as much where no ends are given; `points` along
         each axis. The law stays as it was designed for the scenario.
         """
-        for name, ends in (("flows", flows), ("rtt_s", rtt_s)):
-            if ends is not None and not 0 < ends[0] < ends[1]:
-                raise InputError(f"{name}: {ends[0]} to {ends[1]} is no range; legal: from above 0 to more")
+        over, along = _pair("flows", flows), _pair("rtt_s", rtt_s)
         if not 2 <= points <= MOST_POINTS:
             raise InputError(f"points: {points} is not legal; legal: 2 to {MOST_POINTS}")
-        if not self.loops:
+        rest = self.equilibrium
+        if rest is None:
             raise InputError(f"map: {self.reason}")
-        ends = [None if pair is None else (float(pair[0]), float(pair[1])) for pair in (flows, rtt_s)]
-        rest = self.equilibrium or {}
         base_rtt = sum(one["flows"] * one["base_rtt_s"] for one in rest["classes"]) / rest["flows"]
-        here = (float(rest["flows"]), base_rtt)
-        return Region.of(self._proof.region(ends[0], ends[1], points), here)
+        return Region.of(self._proof.region(over, along, points), (rest["flows"], base_rtt))
 
     def report(self, path: str | Path, region: Region | None = None) -> Path:
         """Write the page: one file that needs no other; with a map where one is given."""
@@ -153,7 +149,7 @@ class Certificate:
         return json.dumps(self._told, indent=1, ensure_ascii=False)
 
     def _index(self, one: Mapping[str, Any]) -> int:
-        return self._told["loops"].index(one)
+        return self.loops.index(dict(one))
 
     def __str__(self) -> str:
         from sojourn.prove.words import sentence
@@ -213,6 +209,15 @@ def write(
     from sojourn.prove import page
 
     return page.write(certificates, path, regions)
+
+
+def _pair(name: str, ends: tuple[float, float] | None) -> tuple[float, float] | None:
+    """Both ends of a range, checked."""
+    if ends is None:
+        return None
+    if not 0 < ends[0] < ends[1]:
+        raise InputError(f"{name}: {ends[0]} to {ends[1]} is no range; legal: from above 0 to more")
+    return float(ends[0]), float(ends[1])
 
 
 class _Verb(ModuleType):
