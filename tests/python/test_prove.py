@@ -9,7 +9,7 @@ import pytest
 import sojourn as sj
 from sojourn.cli import main
 
-#: The network of Hollot et al. (2002): 3750 packets/s, 0.2 s without queueing; a target of 46 ms makes 0.246 s.
+#: Hollot et al. (2002): 3750 packets/s, 0.2 s without queueing; a target of 46 ms makes 0.246 s.
 HOLLOT = {
     "bottleneck.rate": "30 Mbit/s",
     "bottleneck.delay": "100 ms",
