@@ -295,10 +295,11 @@ def prove(
 
     ends = options.extent(over, flows, rtt)
     scenario = _load(file, options.overrides(assign), disc)
-    found = [certify(scenario, one, link=link, option="--disc") for one in disc or [None]]
+    asked: list[str | None] = [*disc] or [None]
+    found = [certify(scenario, one, link=link, option="--disc") for one in asked]
     maps = None if ends is None else [one.region(*ends) if one.loops else None for one in found]
     told = to_json(found, maps)
-    pages = [Path(output)] * (output is not None)
+    pages = [] if output is None else [Path(output)]
     if out is not None:
         folder = options.folder(out)
         pages.append(folder / "certificate.html")

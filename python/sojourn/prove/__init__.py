@@ -47,22 +47,42 @@ class Certificate:
 
     @property
     def law(self) -> str:
-        """The law's label."""
+        """The law's label.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").law
+        'pi'
+        """
         return str(self._told["law"])
 
     @property
     def link(self) -> str:
-        """The link."""
+        """The link.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").link
+        'bottleneck'
+        """
         return str(self._told["link"])
 
     @property
     def verdict(self) -> str:
-        """``stable``, ``unstable`` or ``not proven``: of the law in samples, on the linearised plant."""
+        """``stable``, ``unstable`` or ``not proven``: of the law in samples, on the linearised plant.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").verdict
+        'stable'
+        """
         return str(self._told["verdict"])
 
     @property
     def reason(self) -> str | None:
-        """Why nothing is proven, where that is so."""
+        """Why nothing is proven, where that is so.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "tail_drop").reason[:27]
+        'tail_drop declares no trans'
+        """
         reason = self._told["reason"]
         return None if reason is None else str(reason)
 
@@ -72,46 +92,85 @@ class Certificate:
 
         Degrees, s, rad/s or plain ratios, as the names say; None where nothing limits. The plant is the
         textbook's where the traffic is one class, else the linearised one; of a cascade it is the outer loop.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").margins["gain_margin"] > 2
+        True
         """
         names = [f"{before}{name}" for before in ("", "sampled_") for name in MARGINS]
         return {name: self._told[name] for name in names}
 
     @property
     def loops(self) -> list[dict[str, Any]]:
-        """Every loop that was looked at, with all its crossovers, margins, roots and Nyquist's count."""
+        """Every loop that was looked at, with all its crossovers, margins, roots and Nyquist's count.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").loops[-1]["nyquist"]["closed_roots"]
+        0
+        """
         return list(self._told["loops"])
 
     @property
     def equilibrium(self) -> dict[str, Any] | None:
-        """Where the link rests: p, backlog, sojourn, round trip, and the windows by class."""
+        """Where the link rests: p, backlog, sojourn, round trip, and the windows by class.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").equilibrium["signal"]
+        'mark'
+        """
         found: dict[str, Any] | None = self._told["equilibrium"]
         return found
 
     @property
     def roots(self) -> list[complex]:
-        """The rightmost roots of the loop of the verdict, 1/s, those with Im >= 0, rightmost first."""
+        """The rightmost roots of the loop of the verdict, 1/s, those with Im >= 0, rightmost first.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").roots[0].real < 0
+        True
+        """
         return [complex(re, im) for re, im in self._told["roots"] or []]
 
     @property
     def optimality(self) -> dict[str, float] | None:
-        """Of FB-OCQ: the cheapest run from the rest on, how long it stays there, and its certified gap."""
+        """Of FB-OCQ: the cheapest run from the rest on, how long it stays there, and its certified gap.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("scenarios/fb_ocq/forty.toml")).optimality["gap"] < 1e-6
+        True
+        """
         found: dict[str, float] | None = self._told["optimality"]
         return found
 
     @property
     def assumptions(self) -> list[str]:
-        """What it takes for granted, a sentence each."""
+        """What it takes for granted, a sentence each.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").assumptions[3]
+        'The law marks: what it chooses goes on.'
+        """
         return list(self._told["assumptions"])
 
     @property
     def plot(self) -> Plots:
-        """The pictures: ``bode()``, ``nyquist()``, ``roots()``, ``step()`` and ``map()``."""
+        """The pictures: ``bode()``, ``nyquist()``, ``roots()``, ``step()`` and ``map()``.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").plot.step().get_xlabel()
+        'time, s'
+        """
         from sojourn.prove.plots import Plots
 
         return Plots(self)
 
     def loop(self, model: str, part: str = "whole", *, sampled: bool = False) -> dict[str, Any]:
-        """One of the `loops`. Raises `InputError` where there is none such."""
+        """One of the `loops`. Raises `InputError` where there is none such.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").loop("linearised", sampled=True)["period_s"] > 0
+        True
+        """
         for one in self.loops:
             if (one["model"], one["part"], one["sampled"]) == (model, part, sampled):
                 return one
@@ -128,32 +187,44 @@ class Certificate:
 
         From a quarter of the scenario's own to four times as much where no ends are given; `points` along
         each axis. The law stays as it was designed for the scenario.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").region((40, 60), (0.1, 0.2), points=5).cells.shape
+        (5, 5)
         """
-        for name, ends in (("flows", flows), ("rtt_s", rtt_s)):
-            if ends is not None and not 0 < ends[0] < ends[1]:
-                raise InputError(f"{name}: {ends[0]} to {ends[1]} is no range; legal: from above 0 to more")
+        over, along = _pair("flows", flows), _pair("rtt_s", rtt_s)
         if not 2 <= points <= MOST_POINTS:
             raise InputError(f"points: {points} is not legal; legal: 2 to {MOST_POINTS}")
-        if not self.loops:
+        rest = self.equilibrium
+        if rest is None:
             raise InputError(f"map: {self.reason}")
-        ends = [None if pair is None else (float(pair[0]), float(pair[1])) for pair in (flows, rtt_s)]
-        rest = self.equilibrium or {}
         base_rtt = sum(one["flows"] * one["base_rtt_s"] for one in rest["classes"]) / rest["flows"]
-        here = (float(rest["flows"]), base_rtt)
-        return Region.of(self._proof.region(ends[0], ends[1], points), here)
+        return Region.of(self._proof.region(over, along, points), (rest["flows"], base_rtt))
 
     def report(self, path: str | Path, region: Region | None = None) -> Path:
-        """Write the page: one file that needs no other; with a map where one is given."""
+        """Write the page: one file that needs no other; with a map where one is given.
+
+        >>> import sojourn as sj
+        >>> import tempfile
+        >>> page = sj.prove(sj.load("dumbbell"), "pi").report(tempfile.mkdtemp() + "/page.html")
+        >>> page.name
+        'page.html'
+        """
         from sojourn.prove.page import write
 
         return write([self], Path(path), None if region is None else [region])
 
     def to_json(self) -> str:
-        """All of it as one JSON document, the schema's number in it."""
+        """All of it as one JSON document, the schema's number in it.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").to_json()[:13].split()
+        ['{', '"schema":']
+        """
         return json.dumps(self._told, indent=1, ensure_ascii=False)
 
     def _index(self, one: Mapping[str, Any]) -> int:
-        return self._told["loops"].index(one)
+        return self.loops.index(dict(one))
 
     def __str__(self) -> str:
         from sojourn.prove.words import sentence
@@ -213,6 +284,15 @@ def write(
     from sojourn.prove import page
 
     return page.write(certificates, path, regions)
+
+
+def _pair(name: str, ends: tuple[float, float] | None) -> tuple[float, float] | None:
+    """Both ends of a range, checked."""
+    if ends is None:
+        return None
+    if not 0 < ends[0] < ends[1]:
+        raise InputError(f"{name}: {ends[0]} to {ends[1]} is no range; legal: from above 0 to more")
+    return float(ends[0]), float(ends[1])
 
 
 class _Verb(ModuleType):
