@@ -1,52 +1,92 @@
-//! What a run of the fluid costs: prints nanoseconds a step.
+//! What runs of the fluid cost: prints nanoseconds a step. The cases whose names are given are run, else all.
 
 use sojourn_aqm::Site;
 use sojourn_aqm::laws::pi;
 use sojourn_fluid::host::{Host, World};
 use sojourn_fluid::plant::{Class, Link, Plant, Ramp, Sender, Window};
+use sojourn_scenario::DiscSpec;
 use sojourn_units::{Amount, Rate, Span, Time};
 #[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
 use std::time::Instant;
 
+/// One class under PI, with either window law; three that share two links with it in front of both; and the twin of RED.
+const CASES: [(&str, fn() -> World); 4] = [
+    ("mgt", || one(Window::Mgt, pi)),
+    ("full", || one(Window::Full, pi)),
+    ("three", three),
+    ("red", || one(Window::Mgt, red)),
+];
+const CAPACITY: f64 = 3750.0;
+const BUFFER: f64 = 800.0;
+const FLOWS: f64 = 60.0;
+
 #[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
 fn main() {
-    for window in [Window::Mgt, Window::Full] {
-        for round in 0..5 {
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|wanted| wanted == name);
+    for (name, world) in CASES.into_iter().filter(|(name, _)| is_wanted(name)) {
+        for round in 0..3 {
             let begin = Instant::now();
-            let mut world = world(window);
+            let mut world = world();
             world.run_until(Time::ZERO + Span::from_secs(100));
             let cost = begin.elapsed().as_secs_f64();
-            let (steps, backlog) = (1e5, world.backlog(0));
+            let (steps, backlog) = (world.steps(), world.backlog(0));
             println!(
-                "{window:?} round {round}: 100 s at 1 ms in {:.1} ms, {:.0} ns a step, {backlog:.3} packets",
+                "{name} round {round}: 100 s at 1 ms in {:.1} ms, {steps} steps of {:.0} ns, {backlog} packets",
                 1e3 * cost,
-                1e9 * cost / steps
+                1e9 * cost / steps as f64
             );
         }
     }
 }
 
-fn world(window: Window) -> World {
-    let (capacity, buffer) = (3750.0, 800.0);
-    let class = Class {
+/// The paper's example.
+fn one(window: Window, host: fn(usize) -> Host) -> World {
+    let plant = Plant::new(vec![class(window, FLOWS, &[0])], vec![link()]);
+    World::new(plant, vec![host(0)], 1e-3)
+}
+
+/// A class crosses both links, each of the others one of them.
+fn three() -> World {
+    let mgt = |flows: f64, route: &[usize]| class(Window::Mgt, flows, route);
+    let classes = vec![mgt(FLOWS / 2.0, &[0, 1]), mgt(FLOWS, &[0]), mgt(FLOWS / 2.0, &[1])];
+    World::new(Plant::new(classes, vec![link(), link()]), vec![pi(0), pi(1)], 1e-3)
+}
+
+fn class(window: Window, flows: f64, route: &[usize]) -> Class {
+    Class {
         sender: Sender::Tcp(window, f64::INFINITY),
-        flows: Ramp::constant(60.0),
+        flows: Ramp::constant(flows),
         base_rtt: 0.2,
-        route: vec![0],
+        route: route.to_vec(),
         back: Vec::new(),
         packet: 1000.0,
         ecn: true,
         loss: 0.0,
-    };
-    let site = Site {
-        rate: Rate::from_bits_per_second(8000.0 * capacity),
-        packet: 1000.0,
-        limit: buffer,
-        flows: Some(60.0),
-        base_rtt: Some(Span::from_millis(200)),
-    };
+    }
+}
+
+fn link() -> Link {
+    Link::new(CAPACITY, BUFFER, 1000.0)
+}
+
+fn pi(link: usize) -> Host {
     let params = pi::Params { target: Some(Amount::Packets(200.0)), ..pi::Params::default() };
-    let law = pi::Pi::law(&params, &site).expect("a design for the paper's example");
-    let plant = Plant::new(vec![class], vec![Link::new(capacity, buffer, 1000.0)]);
-    World::new(plant, vec![Host::new(0, Box::new(law), site)], 1e-3)
+    let law = pi::Pi::law(&params, &site()).expect("a design for the paper's example");
+    Host::new(link, Box::new(law), site())
+}
+
+fn red(link: usize) -> Host {
+    let disc = DiscSpec::parse("red").expect("a law");
+    Host::built(link, &disc, site()).expect("a twin").expect("parameters of the law")
+}
+
+fn site() -> Site {
+    Site {
+        rate: Rate::from_bits_per_second(8000.0 * CAPACITY),
+        packet: 1000.0,
+        limit: BUFFER,
+        flows: Some(FLOWS),
+        base_rtt: Some(Span::from_millis(200)),
+    }
 }

@@ -458,6 +458,18 @@ impl Moment<'_> {
 }
 
 impl Step<'_> {
+    /// A value at the beginning.
+    #[inline]
+    pub fn begin(&self, place: usize) -> f64 {
+        self.parts[place][0]
+    }
+
+    /// By how much a value grows.
+    #[inline]
+    pub fn grown(&self, place: usize) -> f64 {
+        self.parts[place][2] - self.parts[place][0]
+    }
+
     /// A value at the beginning and at the end.
     pub fn ends(&self, place: usize) -> [f64; 2] {
         let [begin, _, end, _] = self.parts[place];

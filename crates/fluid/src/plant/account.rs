@@ -1,7 +1,7 @@
 //! What a step has brought, counted by Simpson's rule; what entered a queue as the integration has it, so that what
 //! is offered is delivered, lost or held to the last bit.
 
-use super::flow::Flow;
+use super::flow::{Flow, OfClass};
 use super::link::Mode;
 use super::{Plant, Tally};
 use crate::dde::{History, Step, System};
@@ -95,7 +95,8 @@ impl Plant {
             let of = &self.classes[class];
             let at = [&self.before, &self.flow, end].map(|flow| of.leaving(flow, class));
             received.delivered += (1.0 - of.loss) * over(at[0], at[1], at[2]);
-            received.flows += over(self.before.counts[class], self.flow.counts[class], end.counts[class]);
+            let [begin, middle, end] = [&self.before, &self.flow, end].map(|flow| flow.classes[class].count);
+            received.flows += over(begin, middle, end);
         }
     }
 
@@ -108,7 +109,7 @@ impl Plant {
             self.watch.sojourns[number].take(link.wait(backlog), seconds * self.flow.links[number].admitted);
         }
         for (class, window) in y[..classes].iter().enumerate() {
-            let (rtt, count) = (self.flow.rtts[class], self.flow.counts[class]);
+            let OfClass { rtt, count } = self.flow.classes[class];
             self.watch.rtts[class].take(rtt, seconds * count * window / rtt);
         }
     }

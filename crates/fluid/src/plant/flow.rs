@@ -1,23 +1,18 @@
 //! Who sends how much at a time, what the links let in, and what leaves them.
 
 use super::link::Mode;
-use super::{Hop, LEAST_WINDOW, Link, Plant, Sender};
+use super::{LEAST_WINDOW, Link, Plant, Sender};
 use crate::dde::History;
 
 /// What flows at a time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flow {
-    /// To each link, packets/s of its mean size.
     pub(super) links: Vec<AtLink>,
-    /// Of each class at each of its links, packets/s of the class.
     pub(super) hops: Vec<AtHop>,
-    /// R of each class, s.
-    pub(super) rtts: Vec<f64>,
-    /// Flows of each class.
-    pub(super) counts: Vec<f64>,
+    pub(super) classes: Vec<OfClass>,
 }
 
-/// What comes to a link.
+/// What comes to a link, packets/s of its mean size.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AtLink {
     pub(super) offered: f64,
@@ -25,9 +20,11 @@ pub(super) struct AtLink {
     pub(super) admitted: f64,
     /// Marked by it.
     pub(super) marked: f64,
+    /// How long its queue waits, s.
+    wait: f64,
 }
 
-/// What comes of a class to a link.
+/// What comes of a class to a link, packets/s of the class.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AtHop {
     pub(super) offered: f64,
@@ -35,13 +32,21 @@ pub(super) struct AtHop {
     pub(super) leaving: f64,
 }
 
+/// A class.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct OfClass {
+    /// R, s.
+    pub(super) rtt: f64,
+    /// How many flows.
+    pub(super) count: f64,
+}
+
 impl Flow {
     pub(super) fn new(classes: usize, links: usize, hops: usize) -> Flow {
         Flow {
             links: vec![AtLink::default(); links],
             hops: vec![AtHop::default(); hops],
-            rtts: vec![0.0; classes],
-            counts: vec![0.0; classes],
+            classes: vec![OfClass::default(); classes],
         }
     }
 
@@ -49,8 +54,7 @@ impl Flow {
     pub(super) fn copy(&mut self, other: &Flow) {
         self.links.copy_from_slice(&other.links);
         self.hops.copy_from_slice(&other.hops);
-        self.rtts.copy_from_slice(&other.rtts);
-        self.counts.copy_from_slice(&other.counts);
+        self.classes.copy_from_slice(&other.classes);
     }
 }
 
@@ -58,33 +62,39 @@ impl Plant {
     /// Computes what flows at `t`.
     pub(super) fn flow_at(&mut self, t: f64, y: &[f64], past: &History) {
         let Plant { classes, links, hops, flow, .. } = self;
-        let backlogs = &y[classes.len()..classes.len() + links.len()];
-        for (class, of) in classes.iter().enumerate() {
-            let (rtt, count) = (of.rtt(links, backlogs), of.flows.at(t));
-            (flow.rtts[class], flow.counts[class]) = (rtt, count);
+        let (windows, backlogs) = y.split_at(classes.len());
+        for ((link, to), backlog) in links.iter_mut().zip(&mut flow.links).zip(backlogs) {
+            *to = AtLink { wait: link.wait(*backlog), ..AtLink::default() };
+            if !link.mixed.is_empty() && link.mode != Mode::Empty {
+                link.find_leaving(y, past);
+            }
+        }
+        for ((of, now), window) in classes.iter().zip(&mut flow.classes).zip(windows) {
+            let mut rtt = of.base_rtt;
+            for link in &of.waits {
+                rtt += flow.links[*link].wait;
+            }
+            let count = of.flows.at(t);
+            *now = OfClass { rtt, count };
             let mut rate = match of.sender {
                 Sender::Tcp(..) if of.is_stalled => 0.0,
-                Sender::Tcp(_, most) => count * (y[class].max(LEAST_WINDOW) / rtt).min(most),
+                Sender::Tcp(_, most) => count * (window.max(LEAST_WINDOW) / rtt).min(most),
                 Sender::Constant(each) => count * each,
             };
-            let range = of.hops.clone();
-            for (hop, at) in hops[range.clone()].iter().zip(&mut flow.hops[range]) {
-                let link = &mut links[hop.link];
-                let to = &mut flow.links[hop.link];
-                let (admitted, marked) =
-                    if hop.ecn { (rate, link.p * rate) } else { (rate - link.p * rate, 0.0) };
-                let before = if hop.is_first { AtLink::default() } else { *to };
-                to.offered = before.offered + hop.size * rate;
-                to.admitted = before.admitted + hop.size * admitted;
-                to.marked = before.marked + hop.size * marked;
+            for (hop, at) in hops[of.hops()].iter().zip(&mut flow.hops[of.hops()]) {
+                let (link, to) = (&links[hop.link], &mut flow.links[hop.link]);
+                let signalled = link.p * rate;
+                let (admitted, marked) = if hop.ecn { (rate, signalled) } else { (rate - signalled, 0.0) };
+                to.offered += hop.size * rate;
+                to.admitted += hop.size * admitted;
+                to.marked += hop.size * marked;
                 let leaving = match (link.mode, hop.sum) {
                     (Mode::Empty, _) => admitted,
                     (_, None) => link.capacity() * hop.per_size,
-                    (_, Some(sum)) => {
-                        let share = share_leaving(hops, (hop.link, sum), link, (y, past));
-                        let present = || (link.capacity() / to.admitted).min(1.0) * admitted;
-                        share.map_or_else(present, |share| share * link.capacity())
-                    }
+                    (_, Some(sum)) => match link.share_leaving(sum, past) {
+                        Some(share) => share * link.capacity(),
+                        None => (link.capacity() / to.admitted).min(1.0) * admitted,
+                    },
                 };
                 *at = AtHop { offered: rate, admitted, leaving };
                 rate = leaving;
@@ -93,27 +103,34 @@ impl Plant {
     }
 }
 
-/// The packets of a class in a packet that leaves a queue: its share when those came that now leave. None where nothing
-/// is known of that time.
-#[inline(never)]
-fn share_leaving(
-    hops: &[Hop],
-    (at, sum): (usize, usize),
-    link: &mut Link,
-    (y, past): (&[f64], &History),
-) -> Option<f64> {
-    let sums = || hops.iter().filter(|hop| hop.link == at).filter_map(|hop| Some((hop.size, hop.sum?)));
-    let together =
-        |values: &dyn Fn(usize) -> f64| -> f64 { sums().map(|(size, sum)| size * values(sum)).sum() };
-    // All that has come less what is still there has left.
-    let left = together(&|place| y[place]) - y[link.place];
-    let came = past.find_where(link.leaving, |step| together(&|place| step.ends(place)[0]) > left)?;
-    link.leaving = came;
-    let step = past.step(came);
-    let grown = |place: usize| {
-        let [begin, end] = step.ends(place);
-        end - begin
-    };
-    let total = together(&grown);
-    Some(if total > 0.0 { grown(sum) / total } else { 0.0 })
+impl Link {
+    /// Finds the step in which the fluid came that now leaves the queue.
+    fn find_leaving(&mut self, y: &[f64], past: &History) {
+        // All that has come less what is still there has left.
+        let left = self.together(|place| y[place]) - y[self.place];
+        let came = past.find_where(self.leaving, |step| self.together(|place| step.begin(place)) > left);
+        (self.leaving, self.brought) = match came {
+            Some(came) => {
+                let step = past.step(came);
+                (came, Some(self.together(|place| step.grown(place))))
+            }
+            None => (self.leaving, None),
+        };
+    }
+
+    /// A value of each class that the link tells apart, summed by size.
+    fn together(&self, value: impl Fn(usize) -> f64) -> f64 {
+        let mut sum = 0.0;
+        for (size, place) in &self.mixed {
+            sum += size * value(*place);
+        }
+        sum
+    }
+
+    /// The packets of a class in a packet that leaves the queue: its share when those came that now leave. None where
+    /// nothing is known of that time.
+    fn share_leaving(&self, sum: usize, past: &History) -> Option<f64> {
+        let total = self.brought?;
+        Some(if total > 0.0 { past.step(self.leaving).grown(sum) / total } else { 0.0 })
+    }
 }

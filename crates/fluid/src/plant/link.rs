@@ -26,10 +26,12 @@ pub struct Link {
     pub(super) came: f64,
     pub(super) signals: Signals,
     pub(super) tally: Tally,
-    /// Whether who leaves is told apart.
-    pub(super) mixes: bool,
-    /// The step in which the fluid came that leaves now.
+    /// The classes that it tells apart, where several cross it: packets of its mean size in one of the class, and the
+    /// place of the sum of what it brought.
+    pub(super) mixed: Vec<(f64, usize)>,
+    /// The step in which the fluid came that leaves now, and how much came in it.
     pub(super) leaving: usize,
+    pub(super) brought: Option<f64>,
     /// Where its backlog stands among the values.
     pub(super) place: usize,
 }
@@ -58,8 +60,9 @@ impl Link {
             came: f64::NEG_INFINITY,
             signals: Signals::new(),
             tally: Tally::default(),
-            mixes: false,
+            mixed: Vec::new(),
             leaving: 0,
+            brought: None,
             place: 0,
         };
         link.set_capacity(f64::NEG_INFINITY, capacity);

@@ -122,8 +122,6 @@ struct Hop {
     /// Packets of the link's mean size in one of the class.
     size: f64,
     per_size: f64,
-    /// The first that comes to its link.
-    is_first: bool,
     ecn: bool,
     /// Where the sum of what it brought stands, where the link tells classes apart.
     sum: Option<usize>,
@@ -158,6 +156,12 @@ impl Ramp {
 }
 
 impl Member {
+    /// The numbers of its hops.
+    #[inline]
+    fn hops(&self) -> std::ops::Range<usize> {
+        self.hops.clone()
+    }
+
     /// R, s.
     fn rtt(&self, links: &[Link], backlogs: &[f64]) -> f64 {
         let mut rtt = self.base_rtt;
@@ -169,10 +173,10 @@ impl Member {
 
     /// What leaves its last link, packets/s; where it crosses none, what it sends.
     fn leaving(&self, flow: &Flow, class: usize) -> f64 {
-        match (self.hops.clone().last(), self.sender) {
+        match (self.hops().last(), self.sender) {
             (Some(last), _) => flow.hops[last].leaving,
-            (None, Sender::Tcp(_, most)) => flow.counts[class] * most,
-            (None, Sender::Constant(rate)) => flow.counts[class] * rate,
+            (None, Sender::Tcp(_, most)) => flow.classes[class].count * most,
+            (None, Sender::Constant(rate)) => flow.classes[class].count * rate,
         }
     }
 }
@@ -185,20 +189,22 @@ impl Plant {
         let crossing =
             |link: usize| classes.iter().flat_map(|class| &class.route).filter(|at| **at == link).count();
         for (number, link) in links.iter_mut().enumerate() {
-            (link.mixes, link.place) = (crossing(number) > 1, classes.len() + number);
+            link.place = classes.len() + number;
         }
-        for (number, of) in classes.into_iter().enumerate() {
+        for (number, of) in classes.iter().enumerate() {
             let first = hops.len();
             for link in &of.route {
-                let sum = links[*link].mixes.then_some(width);
-                width += usize::from(sum.is_some());
                 let size = of.packet / links[*link].packet;
+                let sum = (crossing(*link) > 1).then_some(width);
+                if let Some(sum) = sum {
+                    links[*link].mixed.push((size, sum));
+                    width += 1;
+                }
                 let hop = Hop { class: number, link: *link, size, per_size: 1.0 / size, ..Hop::default() };
-                let is_first = hops.iter().all(|hop: &Hop| hop.link != *link);
-                hops.push(Hop { is_first, ecn: of.ecn, sum, ..hop });
+                hops.push(Hop { ecn: of.ecn, sum, ..hop });
             }
-            let Class { sender, flows, base_rtt, loss, route, back, .. } = of;
-            let waits = [route, back].concat();
+            let &Class { sender, flows, base_rtt, loss, .. } = of;
+            let waits = [&of.route[..], &of.back].concat();
             let hops = first..hops.len();
             members.push(Member { sender, flows, base_rtt, loss, waits, hops, is_stalled: false });
         }

@@ -12,7 +12,7 @@ impl Plant {
         if of.is_stalled {
             return 0.0;
         }
-        let (w, rtt) = (y[class].max(LEAST_WINDOW), flow.rtts[class]);
+        let (w, rtt) = (y[class].max(LEAST_WINDOW), flow.classes[class].rtt);
         let then = t - rtt;
         let moment = past.at(then, &mut hints[class]);
         let mut rtt_then = of.base_rtt;
@@ -33,8 +33,8 @@ impl Plant {
             Window::Full => acks * (passed / w - (1.0 - passed) * w / 2.0),
         };
         // Who comes now comes with the least window.
-        if of.flows.growth > 0.0 && flow.counts[class] > 0.0 {
-            grown - of.flows.growth / flow.counts[class] * (w - LEAST_WINDOW)
+        if of.flows.growth > 0.0 && flow.classes[class].count > 0.0 {
+            grown - of.flows.growth / flow.classes[class].count * (w - LEAST_WINDOW)
         } else {
             grown
         }
