@@ -162,15 +162,13 @@ impl<S: System> Integrator<S> {
             }
             self.begin();
             self.try_step(length);
-            let Some((event, share)) = self.first_event(length) else {
+            let Some(first) = self.first_event(length, None) else {
                 return self.take(target);
             };
-            if share > SHORTEST {
-                let length = self.approach(event, share, length);
-                self.take(self.t + length);
+            if let Some(event) = self.meet(first, length) {
+                self.system.strike(event, self.t, &mut self.y, &self.past);
+                self.is_known = false;
             }
-            self.system.strike(event, self.t, &mut self.y, &self.past);
-            self.is_known = false;
         }
         // More events in a step than anybody looks at: go on without them.
         self.begin();
@@ -207,10 +205,34 @@ impl<S: System> Integrator<S> {
         system.slope(*t + h, end, past, end_slope);
     }
 
-    /// The first event in the step that was tried, and at which share of it.
-    fn first_event(&mut self, h: f64) -> Option<(usize, f64)> {
+    /// Takes a step to the event that was found first in the one that was tried; gives the event, if it is met. Where the
+    /// shorter step passes another one, it goes there.
+    fn meet(&mut self, (mut event, mut share): (usize, f64), mut length: f64) -> Option<usize> {
+        for left in (0..MOST_EVENTS).rev() {
+            if share <= SHORTEST {
+                break;
+            }
+            let (end, is_met) = self.approach(event, share, length);
+            match self.first_event(end, Some(event)) {
+                Some(earlier) if left > 0 && earlier.1 < 1.0 - NEAR => {
+                    ((event, share), length) = (earlier, end);
+                }
+                _ => {
+                    self.take(self.t + end);
+                    return is_met.then_some(event);
+                }
+            }
+        }
+        Some(event)
+    }
+
+    /// The first event in the step that was tried, and at which share of it; `but` is known.
+    fn first_event(&mut self, h: f64, but: Option<usize>) -> Option<(usize, f64)> {
         let mut first: Option<(usize, f64)> = None;
         for event in 0..self.system.guards() {
+            if but == Some(event) {
+                continue;
+            }
             if self.system.guard(event, self.t + h, &self.scratch.end, &self.past) >= 0.0 {
                 continue;
             }
@@ -249,22 +271,31 @@ impl<S: System> Integrator<S> {
         high
     }
 
-    /// Tries the step that ends at the event; gives its length. The cubic of a shorter step is another one, so that its
-    /// end is corrected by secants.
-    fn approach(&mut self, event: usize, share: f64, whole: f64) -> f64 {
-        let [begin, end] = [0.0, 1.0].map(|share| self.guard_at(event, share, whole));
-        let (mut last, mut length) = ((whole, end), share * whole);
-        for _ in 0..MOST_CORRECTIONS {
+    /// Tries the step that ends at the event; gives its length, and whether the event is there. The cubic of a shorter step
+    /// is another one, so that the zero is found on steps. One that jumps over zero, where the slope jumps
+    /// within it, ends before that.
+    fn approach(&mut self, event: usize, share: f64, whole: f64) -> (f64, bool) {
+        let begin = self.guard_at(event, 0.0, whole);
+        let (mut low, mut high) = ((0.0, begin), (whole, self.guard_at(event, 1.0, whole)));
+        let mut length = share * whole;
+        for trial in 0..MOST_TRIALS {
             self.try_step(length);
             let value = self.system.guard(event, self.t + length, &self.scratch.end, &self.past);
-            let next = length - value * (length - last.0) / (value - last.1);
-            if value.abs() <= NEAR * begin || !(0.0..=whole).contains(&next) {
-                return length;
+            if value.abs() <= NEAR * begin {
+                return (length, true);
             }
-            (last, length) = ((length, value), next);
+            *(if value < 0.0 { &mut high } else { &mut low }) = (length, value);
+            let width = high.0 - low.0;
+            if width < SHORTEST * whole {
+                break;
+            }
+            // Secants find it in a few trials where there is one.
+            let part = if trial < MOST_SECANTS { low.1 / (low.1 - high.1) } else { 0.5 };
+            length = low.0 + width * part;
         }
-        self.try_step(length);
-        length
+        let end = if low.0 > SHORTEST * whole { low } else { high };
+        self.try_step(end.0);
+        (end.0, end.0 == high.0)
     }
 
     fn guard_at(&mut self, event: usize, share: f64, h: f64) -> f64 {
@@ -459,8 +490,8 @@ fn weigh(out: &mut [f64], y: &[f64], k: &[f64], h: f64) {
 const MOST_EVENTS: usize = 1000;
 /// Trials to find an event.
 const MOST_TRIALS: usize = 60;
-/// Corrections of the end of a step at an event.
-const MOST_CORRECTIONS: usize = 4;
+/// Of them those by secants, where steps are taken; then halves.
+const MOST_SECANTS: usize = 8;
 /// What a guard may be at its event, as a share of what it was.
 const NEAR: f64 = 1e-10;
 /// A share of a step below which nothing is told apart.

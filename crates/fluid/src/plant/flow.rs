@@ -77,7 +77,7 @@ impl Plant {
             let count = of.flows.at(t);
             *now = OfClass { rtt, count };
             let mut rate = match of.sender {
-                _ if of.is_stalled => 0.0,
+                Sender::Tcp(..) if of.is_stalled => 0.0,
                 Sender::Tcp(_, most) => count * (window.max(LEAST_WINDOW) / rtt).min(most),
                 Sender::Constant(each) => count * each,
             };

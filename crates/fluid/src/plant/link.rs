@@ -22,6 +22,8 @@ pub struct Link {
     /// Whether packets are signalled as they leave, not as they come.
     pub at_departure: bool,
     pub(super) mode: Mode,
+    /// When the queue last came to a limit by itself.
+    pub(super) came: f64,
     pub(super) signals: Signals,
     pub(super) tally: Tally,
     /// The classes that it tells apart, where several cross it: packets of its mean size in one of the class, and the
@@ -55,6 +57,7 @@ impl Link {
             smooth: false,
             at_departure: false,
             mode: Mode::Empty,
+            came: f64::NEG_INFINITY,
             signals: Signals::new(),
             tally: Tally::default(),
             mixed: Vec::new(),

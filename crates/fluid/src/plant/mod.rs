@@ -325,20 +325,24 @@ impl Plant {
         }
     }
 
-    /// Begins and ends what a queue does, where nothing but its state tells.
-    fn set_modes(&mut self, t: f64, y: &[f64]) {
+    /// Begins and ends what a queue does, where nothing but its state tells; whether any did.
+    fn set_modes(&mut self, t: f64, y: &[f64]) -> bool {
+        let mut changes = false;
         for (number, link) in self.links.iter_mut().enumerate() {
             let backlog = y[self.classes.len() + number];
             let grows = self.flow.links[number].admitted > link.capacity();
             let mode = match link.mode {
                 Mode::Busy if backlog <= 0.0 && !grows => Mode::Empty,
                 Mode::Busy if backlog >= link.buffer && grows => Mode::Full,
-                Mode::Empty if grows => Mode::Busy,
-                Mode::Full if !grows => Mode::Busy,
+                // A queue that has just come to a limit, and leaves it for less than a step, stays there.
+                Mode::Empty if grows && link.came != t => Mode::Busy,
+                Mode::Full if !grows && link.came != t => Mode::Busy,
                 mode => mode,
             };
+            changes |= mode != link.mode;
             link.set_mode(t, mode);
         }
+        changes
     }
 }
 
@@ -368,10 +372,14 @@ impl System for Plant {
     }
 
     fn jumped(&mut self, t: f64, y: &[f64], past: &History) {
-        self.flow_at(t, y, past);
-        self.set_modes(t, y);
+        // What one queue does may end what the next one does.
+        for _ in 0..=self.links.len() {
+            self.flow_at(t, y, past);
+            if !self.set_modes(t, y) {
+                break;
+            }
+        }
         self.seat(t, y);
-        self.flow_at(t, y, past);
         self.before.copy(&self.flow);
         for class in 0..self.classes.len() {
             self.floored[class] = y[class] <= LEAST_WINDOW && self.growth(class, t, y, past) < 0.0;
@@ -423,11 +431,11 @@ impl System for Plant {
                 (Mode::Busy, _) => Mode::Full,
                 _ => Mode::Busy,
             };
-            match mode {
-                Mode::Empty => *backlog = 0.0,
-                Mode::Full => *backlog = link.buffer,
-                Mode::Busy => {}
-            }
+            (*backlog, link.came) = match mode {
+                Mode::Empty => (0.0, t),
+                Mode::Full => (link.buffer, t),
+                Mode::Busy => (*backlog, link.came),
+            };
             link.set_mode(t, mode);
         } else if event < links + classes {
             y[event - links] = y[event - links].max(LEAST_WINDOW);

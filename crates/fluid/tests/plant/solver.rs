@@ -20,13 +20,13 @@ struct Model {
 }
 
 impl Model {
-    fn p(&self, t: f64) -> f64 {
+    fn p(t: f64) -> f64 {
         SCHEDULE.iter().rev().find(|(since, _)| *since <= t).map_or(0.0, |(_, p)| *p)
     }
 
     /// What the law lets in, packets/s.
     fn admitted(&self, t: f64, [w, q]: [f64; 2]) -> f64 {
-        let passes = if self.drops { 1.0 - self.p(t) } else { 1.0 };
+        let passes = if self.drops { 1.0 - Model::p(t) } else { 1.0 };
         passes * FLOWS * w.max(1.0) / rtt(q)
     }
 
@@ -45,7 +45,7 @@ impl DDE<1, f64, Vec<f64>> for Model {
     fn diff(&self, t: f64, y: &Vec<f64>, delayed: &[Vec<f64>; 1], slope: &mut Vec<f64>) {
         let ([w, q], [w_d, q_d]) = ([y[0].max(1.0), y[1]], [delayed[0][0].max(1.0), delayed[0][1]]);
         let (r, r_d, then) = (rtt(q), rtt(q_d), t - rtt(q));
-        let s = 1.0 - (1.0 - self.p(then)) * (1.0 - self.lost(then, [w_d, q_d]));
+        let s = 1.0 - (1.0 - Model::p(then)) * (1.0 - self.lost(then, [w_d, q_d]));
         slope[0] = match self.window {
             Window::Mgt => 1.0 / r - w * w_d * s / (2.0 * r_d),
             Window::Full => w_d / r_d * ((1.0 - s) / w - s * w / 2.0),
