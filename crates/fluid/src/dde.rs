@@ -155,20 +155,30 @@ impl<S: System> Integrator<S> {
     }
 
     fn step_to(&mut self, target: f64) {
+        let mut at_once = 0;
         for _ in 0..MOST_EVENTS {
-            let length = target - self.t;
-            if length <= 0.0 {
+            let whole = target - self.t;
+            if whole <= 0.0 {
                 return;
             }
+            // Events that call each other for ever: a little on without them.
+            let stuck = at_once > 2 * self.system.guards();
+            let length = if stuck { LITTLE * whole } else { whole };
             self.begin();
             self.try_step(length);
-            let Some(first) = self.first_event(length, None) else {
-                return self.take(target);
-            };
-            if let Some(event) = self.meet(first, length) {
-                self.system.strike(event, self.t, &mut self.y, &self.past);
-                self.is_known = false;
+            let first = if stuck { None } else { self.first_event(length, None) };
+            let from = self.t;
+            match first {
+                None if stuck => self.take(from + length),
+                None => return self.take(target),
+                Some(first) => {
+                    if let Some(event) = self.meet(first, length) {
+                        self.system.strike(event, self.t, &mut self.y, &self.past);
+                        self.is_known = false;
+                    }
+                }
             }
+            at_once = if self.t > from { 0 } else { at_once + 1 };
         }
         // More events in a step than anybody looks at: go on without them.
         self.begin();
@@ -488,6 +498,8 @@ fn weigh(out: &mut [f64], y: &[f64], k: &[f64], h: f64) {
 
 /// Events that one step may be interrupted by.
 const MOST_EVENTS: usize = 1000;
+/// The share of a step that is taken where no event can be met.
+const LITTLE: f64 = 1e-3;
 /// Trials to find an event.
 const MOST_TRIALS: usize = 60;
 /// Of them those by secants, where steps are taken; then halves.

@@ -98,7 +98,7 @@ impl Network {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(128) })]
 
     /// Offered = delivered + lost + held, at each link; and what the classes brought is what came.
     #[test]
