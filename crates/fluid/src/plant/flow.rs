@@ -62,26 +62,26 @@ impl Plant {
     /// Computes what flows at `t`.
     pub(super) fn flow_at(&mut self, t: f64, y: &[f64], past: &History) {
         let Plant { classes, links, hops, flow, .. } = self;
-        let (windows, backlogs) = y.split_at(classes.len());
-        for ((link, to), backlog) in links.iter_mut().zip(&mut flow.links).zip(backlogs) {
-            *to = AtLink { wait: link.wait(*backlog), ..AtLink::default() };
+        for (number, link) in links.iter_mut().enumerate() {
+            flow.links[number] = AtLink { wait: link.wait(y[link.place]), ..AtLink::default() };
             if !link.mixed.is_empty() && link.mode != Mode::Empty {
                 link.find_leaving(y, past);
             }
         }
-        for ((of, now), window) in classes.iter().zip(&mut flow.classes).zip(windows) {
+        for (class, of) in classes.iter().enumerate() {
             let mut rtt = of.base_rtt;
             for link in &of.waits {
                 rtt += flow.links[*link].wait;
             }
             let count = of.flows.at(t);
-            *now = OfClass { rtt, count };
+            flow.classes[class] = OfClass { rtt, count };
             let mut rate = match of.sender {
                 _ if of.is_stalled => 0.0,
-                Sender::Tcp(_, most) => count * (window.max(LEAST_WINDOW) / rtt).min(most),
+                Sender::Tcp(_, most) => count * (y[class].max(LEAST_WINDOW) / rtt).min(most),
                 Sender::Constant(each) => count * each,
             };
-            for (hop, at) in hops[of.hops()].iter().zip(&mut flow.hops[of.hops()]) {
+            for number in of.hops() {
+                let hop = &hops[number];
                 let (link, to) = (&links[hop.link], &mut flow.links[hop.link]);
                 let signalled = link.p * rate;
                 let (admitted, marked) = if hop.ecn { (rate, signalled) } else { (rate - signalled, 0.0) };
@@ -96,7 +96,7 @@ impl Plant {
                         None => (link.capacity() / to.admitted).min(1.0) * admitted,
                     },
                 };
-                *at = AtHop { offered: rate, admitted, leaving };
+                flow.hops[number] = AtHop { offered: rate, admitted, leaving };
                 rate = leaving;
             }
         }
@@ -105,6 +105,7 @@ impl Plant {
 
 impl Link {
     /// Finds the step in which the fluid came that now leaves the queue.
+    #[inline(never)]
     fn find_leaving(&mut self, y: &[f64], past: &History) {
         // All that has come less what is still there has left.
         let left = self.together(|place| y[place]) - y[self.place];
@@ -129,6 +130,7 @@ impl Link {
 
     /// The packets of a class in a packet that leaves the queue: its share when those came that now leave. None where
     /// nothing is known of that time.
+    #[inline(never)]
     fn share_leaving(&self, sum: usize, past: &History) -> Option<f64> {
         let total = self.brought?;
         Some(if total > 0.0 { past.step(self.leaving).grown(sum) / total } else { 0.0 })

@@ -93,23 +93,25 @@ impl Link {
     }
 
     /// How long a backlog waits, s. Before a link that stands still it is not counted: windows stand still then.
+    #[inline]
     pub(super) fn wait(&self, backlog: f64) -> f64 {
         backlog.max(0.0) * self.inverse
     }
 
     /// The same at an earlier time.
     pub(super) fn wait_then(&self, then: f64, backlog: f64) -> f64 {
-        if self.rates.len() == 1 {
-            self.wait(backlog)
-        } else {
-            backlog.max(0.0) * inverse(self.rate_then(then))
-        }
+        let rate = self.rates.iter().rev().find(|(since, _)| *since <= then);
+        backlog.max(0.0) * inverse(rate.unwrap_or(&self.rates[0]).1)
     }
 
-    #[inline(never)]
-    fn rate_then(&self, then: f64) -> f64 {
-        let rate = self.rates.iter().rev().find(|(since, _)| *since <= then);
-        rate.unwrap_or(&self.rates[0]).1
+    /// Whether C has always been the same.
+    pub(super) fn has_one_rate(&self) -> bool {
+        self.rates.len() == 1
+    }
+
+    /// Whether nothing but steps of p is felt of it until the next event.
+    pub(super) fn signals_steps(&self) -> bool {
+        !self.smooth && self.mode != Mode::Full && !self.signals.lose_any()
     }
 
     /// The longest that anything has waited or may wait, s; `backlog` is the present one.

@@ -91,9 +91,6 @@ pub struct Plant {
     /// What flowed when the present step began, and in the middle of the last one.
     before: Flow,
     middle: Flow,
-    /// W is at its floor.
-    floored: Vec<bool>,
-    hints: Vec<usize>,
     received: Vec<Received>,
     watch: Watch,
     scratch: Vec<f64>,
@@ -110,8 +107,15 @@ struct Member {
     /// The links whose queues add to its round trip.
     waits: Vec<usize>,
     hops: std::ops::Range<usize>,
+    /// The step in which what it feels now was sent.
+    hint: usize,
     /// One of its links stands still.
     is_stalled: bool,
+    /// W is at its floor.
+    is_floored: bool,
+    /// Until the next event the share of its packets that no signal hits stays as it is, and no link had another rate.
+    is_calm: bool,
+    passed: f64,
 }
 
 /// A class at one of its links.
@@ -125,9 +129,10 @@ struct Hop {
     ecn: bool,
     /// Where the sum of what it brought stands, where the link tells classes apart.
     sum: Option<usize>,
-    /// The number of the signal that is felt now, and its p.
+    /// The number of the signal that is felt now, its p, and when the next one is given that makes an event.
     felt: usize,
     felt_p: f64,
+    until: f64,
     passed: Passed,
 }
 
@@ -206,7 +211,19 @@ impl Plant {
             let &Class { sender, flows, base_rtt, loss, .. } = of;
             let waits = [&of.route[..], &of.back].concat();
             let hops = first..hops.len();
-            members.push(Member { sender, flows, base_rtt, loss, waits, hops, is_stalled: false });
+            members.push(Member {
+                sender,
+                flows,
+                base_rtt,
+                loss,
+                waits,
+                hops,
+                hint: 0,
+                is_stalled: false,
+                is_floored: false,
+                is_calm: false,
+                passed: 1.0,
+            });
         }
         let samples = |count: usize| vec![Sample::new(); count];
         let watch = Watch {
@@ -220,8 +237,6 @@ impl Plant {
             before: flow.clone(),
             middle: flow.clone(),
             flow,
-            floored: vec![false; members.len()],
-            hints: vec![0; members.len()],
             received: vec![Received::default(); members.len()],
             classes: members,
             links,
@@ -348,21 +363,22 @@ impl System for Plant {
 
     fn slope(&mut self, t: f64, y: &[f64], past: &History, out: &mut [f64]) {
         self.flow_at(t, y, past);
-        let classes = self.classes.len();
-        for (class, out) in out[..classes].iter_mut().enumerate() {
-            *out = if self.floored[class] { 0.0 } else { self.growth(class, t, y, past) };
+        for (class, out) in out.iter_mut().enumerate().take(self.classes.len()) {
+            *out = if self.classes[class].is_floored { 0.0 } else { self.growth(class, t, y, past) };
         }
-        for ((link, flow), out) in self.links.iter().zip(&self.flow.links).zip(&mut out[classes..]) {
-            *out = if link.mode == Mode::Busy { flow.admitted - link.capacity() } else { 0.0 };
+        let Plant { classes, links, hops, flow, .. } = self;
+        for (number, link) in links.iter().enumerate() {
+            let busy = link.mode == Mode::Busy;
+            out[link.place] = if busy { flow.links[number].admitted - link.capacity() } else { 0.0 };
         }
         // Where no link tells classes apart there are no sums.
-        let sums = if out.len() > classes + self.links.len() { &self.hops[..] } else { &[] };
-        for (hop, flow) in sums.iter().zip(&self.flow.hops) {
+        let sums = if out.len() > classes.len() + links.len() { &hops[..] } else { &[] };
+        for (hop, of) in sums.iter().zip(&flow.hops) {
             let Some(sum) = hop.sum else { continue };
-            let link = &self.links[hop.link];
+            let link = &links[hop.link];
             let full = link.mode == Mode::Full;
-            let enters = if full { link.capacity() / self.flow.links[hop.link].admitted } else { 1.0 };
-            out[sum] = enters * flow.admitted;
+            let enters = if full { link.capacity() / flow.links[hop.link].admitted } else { 1.0 };
+            out[sum] = enters * of.admitted;
         }
     }
 
@@ -372,8 +388,9 @@ impl System for Plant {
         self.seat(t, y);
         self.flow_at(t, y, past);
         self.before.copy(&self.flow);
-        for class in 0..self.classes.len() {
-            self.floored[class] = y[class] <= LEAST_WINDOW && self.growth(class, t, y, past) < 0.0;
+        for (class, window) in y.iter().enumerate().take(self.classes.len()) {
+            let is_floored = *window <= LEAST_WINDOW && self.growth(class, t, y, past) < 0.0;
+            self.classes[class].is_floored = is_floored;
         }
     }
 
@@ -400,7 +417,7 @@ impl System for Plant {
         }
         if event < links + classes {
             let class = event - links;
-            return if self.floored[class] {
+            return if self.classes[class].is_floored {
                 self.flow_at(t, y, past);
                 CLEARLY - self.growth(class, t, y, past)
             } else {
@@ -408,8 +425,7 @@ impl System for Plant {
             };
         }
         let hop = &self.hops[event - links - classes];
-        let link = &self.links[hop.link];
-        if link.smooth { 1.0 } else { link.signals.next(hop.felt) - self.given_at(hop, t, y) }
+        hop.until - self.given_at(hop, t, y)
     }
 
     fn strike(&mut self, event: usize, _t: f64, y: &mut [f64], _past: &History) {

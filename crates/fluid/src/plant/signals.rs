@@ -74,7 +74,6 @@ impl Signals {
     }
 
     /// The share that the full buffer lost at `t`.
-    #[inline(never)]
     pub(crate) fn lost(&self, t: f64) -> f64 {
         if self.lost.back().is_none_or(|last| last.to < t) {
             return 0.0;
