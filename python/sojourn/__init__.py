@@ -13,7 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sojourn import laws
+    from sojourn import laws, theorems
     from sojourn._core import (
         Acknowledged,
         Arrival,
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     )
     from sojourn.errors import InputError, Interrupted, LawFailed, MissingError, RunFailed
     from sojourn.laws_in_python import CongestionControl, Controller, Law
+    from sojourn.prove import Certificate, prove
     from sojourn.result import Result
     from sojourn.scenario import Scenario, load
     from sojourn.simulate import run
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Acknowledged",
     "Arrival",
+    "Certificate",
     "CongestionControl",
     "Controller",
     "Departure",
@@ -51,7 +53,9 @@ __all__ = [
     "__version__",
     "laws",
     "load",
+    "prove",
     "run",
+    "theorems",
 ]
 
 # Every name is imported when it is first used: importing the package costs nothing.
@@ -64,6 +68,7 @@ _HOMES = {
     "LawFailed": "sojourn.errors",
     "MissingError": "sojourn.errors",
     "RunFailed": "sojourn.errors",
+    "Certificate": "sojourn.prove",
     "Result": "sojourn.result",
     "Scenario": "sojourn.scenario",
     "load": "sojourn.scenario",
@@ -80,8 +85,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "laws":
-        return importlib.import_module("sojourn.laws")
+    if name in ("laws", "prove", "theorems"):
+        return importlib.import_module(f"sojourn.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'sojourn' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOMES[name]), name)

@@ -383,6 +383,57 @@ def run(
     controls in Python. Raises `Cancelled`, and `LawError` when one of them fails.
     """
 
+@final
+class Proof:
+    """A certificate; its loops are numbered as in its JSON."""
+
+    @property
+    def json(self) -> str:
+        """All of it."""
+    def response(
+        self, of: int, frequencies: npt.NDArray[np.float64]
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """L of a loop at these frequencies, rad/s: real and imaginary parts."""
+    def step(self, of: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
+        """The closed loop's answer to a step: times, s, and packets; None where its roots are not known."""
+    def region(
+        self,
+        flows: tuple[float, float] | None = None,
+        base_rtt_s: tuple[float, float] | None = None,
+        points: int = 200,
+        threads: int = 2,
+    ) -> RegionMap:
+        """The map over N and the round trip without queueing, s."""
+
+@final
+class RegionMap:
+    """For which loads and round trips a certificate holds."""
+
+    @property
+    def flows(self) -> npt.NDArray[np.float64]:
+        """N of each column."""
+    @property
+    def base_rtt_s(self) -> npt.NDArray[np.float64]:
+        """The round trip of each row, s."""
+    @property
+    def cells(self) -> npt.NDArray[np.int64]:
+        """0 stable, 1 unstable, 2 not proven; from 3 on the place of a reason why it does not rest."""
+    @property
+    def reasons(self) -> list[str]:
+        """The inequalities that fail somewhere."""
+    @property
+    def boundary(self) -> list[list[npt.NDArray[np.float64]]]:
+        """Curves between stable and unstable: N, the round trip in s, the frequency in rad/s."""
+
+def prove(scenario: Scenario, link: str | None = None) -> Proof:
+    """Certify a link; it may be left out where only one can be congested. Raises `ScenarioError`."""
+
+def ocq_json(instance: Sequence[float], inputs: Sequence[float] | None = None) -> str:
+    """The optimal control of w, mu, a, R, x0, t_f, and what `inputs` do. Raises `ScenarioError`."""
+
+def sqm_json(capacity: float, alpha: float, flows: Sequence[Sequence[float]], asked: Sequence[float]) -> str:
+    """SQM's link; flows are k, w, D, Q, and asked a phase margin and rho. Raises `ScenarioError`."""
+
 def check_fluid(scenario: Scenario) -> None:
     """Raise `ScenarioError` where the fluid plant has no model of the scenario."""
 

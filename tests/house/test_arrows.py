@@ -25,7 +25,17 @@ ONLY_IN_PY = {"pyo3", "numpy"}
 
 MODULES = {
     # The package's own face: it hands out names of these when they are asked for.
-    "__init__": {"_core", "errors", "laws", "laws_in_python", "result", "scenario", "simulate"},
+    "__init__": {
+        "_core",
+        "errors",
+        "laws",
+        "laws_in_python",
+        "prove",
+        "result",
+        "scenario",
+        "simulate",
+        "theorems",
+    },
     "__main__": {"cli"},
     "cli": {
         "catalogue",
@@ -39,6 +49,7 @@ MODULES = {
         "simulate",
     },
     "prove": {"_core", "errors", "laws_in_python", "plot", "report", "scenario"},
+    "theorems": {"_core", "errors"},
     "simulate": {"_core", "errors", "laws_in_python", "result", "scenario"},
     "laws_in_python": {"_core", "errors"},
     "report": {"errors", "plot", "result"},

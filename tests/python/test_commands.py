@@ -26,6 +26,7 @@ def test_help_lists_exactly_the_commands_that_exist(sojourn):
     assert [line.split()[0] for line in listed.splitlines() if line.strip()] == [
         "run",
         "report",
+        "prove",
         "list",
         "explain",
         "check",
@@ -35,7 +36,9 @@ def test_help_lists_exactly_the_commands_that_exist(sojourn):
     assert "completion" not in done.stdout
 
 
-@pytest.mark.parametrize("command", ["run", "report", "list", "explain", "check", "conform", "version"])
+@pytest.mark.parametrize(
+    "command", ["run", "report", "prove", "list", "explain", "check", "conform", "version"]
+)
 def test_every_help_has_an_example(sojourn, command):
     done = sojourn(command, "--help")
     assert done.returncode == 0

@@ -185,6 +185,11 @@ pub trait Law: DynClone + Send {
     fn probability(&self) -> Option<Prob> {
         None
     }
+    /// The probability that it comes to where the backlog stays at so many packets: of a law without a target, that
+    /// rests where its curve meets the traffic's.
+    fn settled(&self, _backlog: f64) -> Option<Prob> {
+        None
+    }
     /// Its transfer functions about a point of rest, where it has any.
     fn linear(&self, _rest: &Rest) -> Option<Linear> {
         None
@@ -211,6 +216,11 @@ pub trait Controller: DynClone + Send {
     }
     /// The backlog that the controller tries to hold, packets.
     fn target_packets(&self) -> Option<f64> {
+        None
+    }
+    /// The probability that it comes to where the backlog stays at so many packets: of a law without a target, that
+    /// rests where its curve meets the traffic's.
+    fn settled(&self, _backlog: f64) -> Option<Prob> {
         None
     }
     /// Its transfer functions about a point of rest, where it has any.
@@ -271,6 +281,9 @@ impl Law for Box<dyn Law> {
     }
     fn probability(&self) -> Option<Prob> {
         (**self).probability()
+    }
+    fn settled(&self, backlog: f64) -> Option<Prob> {
+        (**self).settled(backlog)
     }
     fn linear(&self, rest: &Rest) -> Option<Linear> {
         (**self).linear(rest)

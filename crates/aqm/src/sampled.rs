@@ -55,6 +55,10 @@ impl<C: Controller + Clone> Law for Sampled<C> {
         Some(self.p)
     }
 
+    fn settled(&self, backlog: f64) -> Option<Prob> {
+        self.controller.settled(backlog)
+    }
+
     fn linear(&self, rest: &Rest) -> Option<Linear> {
         self.controller.linear(rest)
     }

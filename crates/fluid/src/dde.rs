@@ -166,8 +166,8 @@ impl<S: System> Integrator<S> {
                 return self.take(target);
             };
             if share > SHORTEST {
-                self.try_step(share * length);
-                self.take(self.t + share * length);
+                let length = self.approach(event, share, length);
+                self.take(self.t + length);
             }
             self.system.strike(event, self.t, &mut self.y, &self.past);
             self.is_known = false;
@@ -232,6 +232,9 @@ impl<S: System> Integrator<S> {
         for _ in 0..MOST_TRIALS {
             let middle = low + (high - low) * at_low / (at_low - at_high);
             let value = self.guard_at(event, middle, h);
+            if value == 0.0 {
+                return middle;
+            }
             if value < 0.0 {
                 (high, at_high) = (middle, value);
                 at_low /= 2.0;
@@ -239,11 +242,29 @@ impl<S: System> Integrator<S> {
                 (low, at_low) = (middle, value);
                 at_high /= 2.0;
             }
-            if high - low < SHORTEST || value == 0.0 {
+            if high - low < SHORTEST {
                 break;
             }
         }
         high
+    }
+
+    /// Tries the step that ends at the event; gives its length. The cubic of a shorter step is another one, so that its
+    /// end is corrected by secants.
+    fn approach(&mut self, event: usize, share: f64, whole: f64) -> f64 {
+        let [begin, end] = [0.0, 1.0].map(|share| self.guard_at(event, share, whole));
+        let (mut last, mut length) = ((whole, end), share * whole);
+        for _ in 0..MOST_CORRECTIONS {
+            self.try_step(length);
+            let value = self.system.guard(event, self.t + length, &self.scratch.end, &self.past);
+            let next = length - value * (length - last.0) / (value - last.1);
+            if value.abs() <= NEAR * begin || !(0.0..=whole).contains(&next) {
+                return length;
+            }
+            (last, length) = ((length, value), next);
+        }
+        self.try_step(length);
+        length
     }
 
     fn guard_at(&mut self, event: usize, share: f64, h: f64) -> f64 {
@@ -438,6 +459,10 @@ fn weigh(out: &mut [f64], y: &[f64], k: &[f64], h: f64) {
 const MOST_EVENTS: usize = 1000;
 /// Trials to find an event.
 const MOST_TRIALS: usize = 60;
+/// Corrections of the end of a step at an event.
+const MOST_CORRECTIONS: usize = 4;
+/// What a guard may be at its event, as a share of what it was.
+const NEAR: f64 = 1e-10;
 /// A share of a step below which nothing is told apart.
 const SHORTEST: f64 = 1e-10;
 
@@ -513,6 +538,37 @@ mod tests {
         fn strike(&mut self, _event: usize, t: f64, y: &mut [f64], _past: &History) {
             self.impacts.push(t);
             (y[0], y[1]) = (0.0, -y[1] / 2.0);
+        }
+    }
+
+    #[test]
+    fn an_event_that_the_first_trial_meets_to_the_last_bit_is_met_there() {
+        // Without weight it comes down on a straight line: half of the step, a binary fraction.
+        let mut run = Integrator::new(Falling { met: Vec::new() }, 0.0, vec![0.25]);
+        run.advance(0.5, 0.5);
+        assert_eq!(run.system.met, [0.25]);
+    }
+
+    /// y' = -1; what happens at 0 happens once.
+    struct Falling {
+        met: Vec<f64>,
+    }
+
+    impl System for Falling {
+        fn width(&self) -> usize {
+            1
+        }
+        fn slope(&mut self, _t: f64, _y: &[f64], _past: &History, out: &mut [f64]) {
+            out[0] = -1.0;
+        }
+        fn guards(&self) -> usize {
+            1
+        }
+        fn guard(&mut self, _event: usize, _t: f64, y: &[f64], _past: &History) -> f64 {
+            if self.met.is_empty() { y[0] } else { 1.0 }
+        }
+        fn strike(&mut self, _event: usize, t: f64, _y: &mut [f64], _past: &History) {
+            self.met.push(t);
         }
     }
 

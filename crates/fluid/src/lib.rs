@@ -4,6 +4,7 @@ pub mod dde;
 pub mod host;
 pub mod linear;
 pub mod plant;
+pub mod prove;
 pub mod sqm;
 pub mod twins;
 

@@ -158,7 +158,7 @@ fn class(scenario: &Scenario, flows: &Flows, [route, back]: [Vec<usize>; 2]) -> 
 }
 
 /// The mean rate of a source of datagrams, packets/s.
-fn mean_rate(sent: &Datagrams) -> f64 {
+pub(crate) fn mean_rate(sent: &Datagrams) -> f64 {
     sent.share_on() * sent.rate().packets_per_second(sent.mean_size())
 }
 
@@ -209,7 +209,7 @@ fn usual_step(scenario: &Scenario) -> f64 {
 }
 
 /// Congestion controls whose windows the fluid follows: they open by a packet a round trip and are halved.
-const MODELLED: &[&str] = &["reno", "newreno"];
+pub(crate) const MODELLED: &[&str] = &["reno", "newreno"];
 /// Round trips in a run, at most.
 const MOST_STEPS: f64 = 2e6;
 /// Seconds.

@@ -11,6 +11,8 @@ mod arm_pfc;
 mod cpc;
 #[path = "laws/fb_ocq.rs"]
 mod fb_ocq;
+#[path = "laws/hopf.rs"]
+mod hopf;
 #[path = "laws/pi.rs"]
 mod pi;
 #[path = "laws/pi_pd.rs"]

@@ -7,8 +7,10 @@ mod catalogue;
 mod conform;
 mod errors;
 mod guests;
+mod prove;
 mod run;
 mod scenario;
+mod theorems;
 
 use pyo3::prelude::*;
 
@@ -26,9 +28,13 @@ mod _core {
         Acknowledged, Arrival, Departure, Observation, Signal, Site, Verdict, check_cc, check_law,
     };
     #[pymodule_export]
+    use crate::prove::{Proof, RegionMap, prove};
+    #[pymodule_export]
     use crate::run::{LinkRun, Run, Ticket, check_fluid, run};
     #[pymodule_export]
     use crate::scenario::Scenario;
+    #[pymodule_export]
+    use crate::theorems::{ocq_json, sqm_json};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

@@ -239,6 +239,81 @@ def report(
     printing.say(str(result.report(page, baseline=baseline)))
 
 
+@app.command(
+    epilog="\b\nExample:\n  sojourn prove dumbbell --disc pi --disc arm_pfc -o certificate.html\n"
+    "  sojourn prove dumbbell --map N,R --flows 10..200 --rtt 50ms..400ms --json"
+)
+@door
+def prove(
+    file: File,
+    disc: Discs,
+    assign: Sets,
+    link: Annotated[
+        str | None,
+        typer.Option(
+            "--link", metavar="NAME", help="Which link, where several have a disc.", show_default=False
+        ),
+    ] = None,
+    over: Annotated[
+        str | None,
+        typer.Option(
+            "--map",
+            metavar="N,R",
+            help="Also for which numbers of flows and round trips without queueing it holds.",
+            show_default=False,
+        ),
+    ] = None,
+    flows: Annotated[
+        str | None,
+        typer.Option("--flows", metavar="A..B", help="The map's flows (default: a quarter to four times)."),
+    ] = None,
+    rtt: Annotated[
+        str | None,
+        typer.Option("--rtt", metavar="A..B", help="The map's round trips, such as 50ms..400ms."),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option("-o", "--output", metavar="FILE.html", help="Write one self-contained offline page."),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Write certificate.json and certificate.html there.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Certify whether a link is stable under its law, with what margin: the delay is exact.
+
+    Exit code 0 where every verdict is stable, else 1.
+    """
+    from sojourn.prove import prove as certify
+    from sojourn.prove import to_json, write
+
+    ends = options.extent(over, flows, rtt)
+    scenario = _load(file, options.overrides(assign), disc)
+    asked: list[str | None] = [*disc] or [None]
+    found = [certify(scenario, one, link=link, option="--disc") for one in asked]
+    maps = None if ends is None else [one.region(*ends) if one.loops else None for one in found]
+    told = to_json(found, maps)
+    pages = [] if output is None else [Path(output)]
+    if out is not None:
+        folder = options.folder(out)
+        pages.append(folder / "certificate.html")
+        options.make_room(folder / "certificate.json")
+        (folder / "certificate.json").write_text(told + "\n", encoding="utf-8")
+    for page in pages:
+        options.make_room(page)
+        write(found, page, maps)
+    printing.say(told if as_json else printing.certificates(found, maps, pages))
+    unproven = sum(one.verdict != "stable" for one in found)
+    if unproven:
+        raise errors.SojournError(f"{unproven} of {len(found)} not stable")
+
+
 @app.command("list", epilog="\b\nExample:\n  sojourn list laws --json")
 @door
 def list_(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -110,6 +110,20 @@ def make_room(page: Path) -> None:
         raise InputError(f"{page}: cannot be written ({why}); legal: a file in a writable folder") from None
 
 
+def extent(
+    over: str | None, flows: str | None, rtt: str | None
+) -> tuple[tuple[float, float] | None, tuple[float, float] | None] | None:
+    """The flows and the round trips (s) of a map; None where no map is asked for."""
+    if over is None:
+        for flag, given in (("--flows", flows), ("--rtt", rtt)):
+            if given is not None:
+                raise InputError(f"{flag}: belongs to a map; legal: with --map N,R")
+        return None
+    if over.replace(" ", "").upper() != "N,R":
+        raise InputError(f'--map: "{over}" is not a map; legal: N,R')
+    return _ends("--flows", flows, _flows), _ends("--rtt", rtt, _seconds)
+
+
 def listed(kind: str) -> list[dict[str, Any]]:
     """What `sojourn list KIND` lists: objects with at least `name` and `summary`."""
     if kind not in LISTS:
@@ -153,6 +167,29 @@ def _usage(fault: Any, context: Any, place: str) -> str:
     return f"{option}: is not an option; " + (
         f"nearest: {', '.join(near)}" if near else f"see {place} --help"
     )
+
+
+def _ends(flag: str, text: str | None, read: Callable[[str], float | None]) -> tuple[float, float] | None:
+    """Both ends of such as ``10..200``."""
+    if text is None:
+        return None
+    ends = [read(part.strip()) for part in text.split("..")]
+    if len(ends) != 2 or ends[0] is None or ends[1] is None or not 0 < ends[0] < ends[1]:
+        example = "10..200" if flag == "--flows" else "50ms..400ms"
+        raise InputError(f'{flag}: "{text}" is no range; legal: from above 0 to more, such as {example}')
+    return ends[0], ends[1]
+
+
+def _flows(text: str) -> float | None:
+    return float(text) if re.fullmatch(r"[0-9]{1,9}", text) else None
+
+
+def _seconds(text: str) -> float | None:
+    found = re.fullmatch(r"([0-9.]+) ?(us|ms|s)", text)
+    try:
+        return float(found[1]) * {"us": 1e-6, "ms": 1e-3, "s": 1.0}[found[2]] if found else None
+    except ValueError:
+        return None
 
 
 def _seed(text: str) -> int:

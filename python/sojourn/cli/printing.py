@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sojourn.cli.options import Asked
+    from sojourn.prove import Certificate, Region
     from sojourn.result import Result
     from sojourn.simulate import Watch
 
@@ -242,6 +243,25 @@ def _beside(names: list[str], columns: list[list[str]], width: int) -> Iterator[
         part.append(column)
         left -= room(column)
     yield part
+
+
+def certificates(
+    found: Sequence[Certificate], maps: Sequence[Region | None] | None, pages: Sequence[Path]
+) -> str:
+    """Each verdict in a sentence, then its margins; last, where the pages are."""
+    from sojourn.prove import words
+
+    told = []
+    for place, one in enumerate(found):
+        told.append(_wrapped(str(one), ""))
+        if one.loops:
+            header = ["loop", *(f"{title} {unit}".strip() for title, unit, *_ in words.COLUMNS)]
+            told.append(_table(header, [[loop, *cells] for loop, cells in words.rows(one)], _width()))
+        region = maps[place] if maps is not None else None
+        if region is not None:
+            shares = ", ".join(f"{100 * share:.0f} % {what}" for what, share in region.shares().items())
+            told.append(_wrapped(f"Of the map: {shares}.", ""))
+    return "\n\n".join([*told, *map(str, pages)])
 
 
 def listing(entries: Sequence[dict[str, Any]]) -> str:

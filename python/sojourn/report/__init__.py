@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from sojourn.errors import InputError
 from sojourn.report.page import baseline_mark, page
 from sojourn.result import Result
 
-__all__ = ["baseline_of", "page", "write"]
+__all__ = ["baseline_of", "page", "put", "write"]
 
 
 def baseline_of(path: Path, result: Result) -> str | None:
@@ -29,9 +30,14 @@ HEAD = 4096
 
 def write(result: Result, path: Path, baseline: str | None = None) -> Path:
     """Write the page, whole or not at all. Raises `InputError` where it cannot be written."""
+    return put(path, lambda: page(result, baseline))
+
+
+def put(path: Path, make: Callable[[], str]) -> Path:
+    """Write a page that `make` makes, whole or not at all. Raises `InputError` where it cannot be written."""
     if path.is_dir():
         raise InputError(f"{path}: is a folder; legal: the name of a file, such as report.html")
-    text = page(result, baseline)
+    text = make()
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         if path.exists() and not path.is_file():

@@ -89,7 +89,7 @@ def page(result: Result, baseline: str | None = None) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n<meta name="generator" content="Sojourn">\n'
         f"{baseline_mark(chosen)}\n"
-        f"<title>{escape(result.title)}</title>\n<style>\n{_sheet()}</style>\n</head>\n<body>\n<main>\n"
+        f"<title>{escape(result.title)}</title>\n<style>\n{sheet()}</style>\n</head>\n<body>\n<main>\n"
         + "\n".join(part for part in body if part)
         + f"\n</main>\n{_scripts(sights)}</body>\n</html>\n"
     )
@@ -100,7 +100,7 @@ def baseline_mark(disc: str) -> str:
     return f'<meta name="sojourn-baseline" content="{escape(disc)}">'
 
 
-def _sheet() -> str:
+def sheet() -> str:
     """The colours for day, night and paper, then uPlot's style sheet and ours."""
     day = {"paper": style.PAPER, "ink": style.INK, "muted": style.MUTED, "rule": style.RULE}
     day |= {f"disc-{place}": colour for place, colour in enumerate(style.PALETTE)}

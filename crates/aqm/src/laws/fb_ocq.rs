@@ -282,6 +282,11 @@ impl Controller for FbOcq {
         Ok(())
     }
 
+    fn settled(&self, backlog: f64) -> Option<Prob> {
+        let root = || Prob::clamped(self.curve.root(backlog, self.p_max));
+        (self.form == Form::Profile).then(root)
+    }
+
     fn linear(&self, rest: &Rest) -> Option<Linear> {
         if self.form == Form::Profile {
             let slope = self.curve.slope(rest.backlog, self.p_max)?;

@@ -156,6 +156,10 @@ impl Law for Red {
         Ok(())
     }
 
+    fn settled(&self, backlog: f64) -> Option<Prob> {
+        Some(Prob::clamped(self.share(backlog)))
+    }
+
     fn linear(&self, rest: &Rest) -> Option<Linear> {
         let p_b = self.before_spreading(rest.p);
         let slope = self.curve.slope(p_b).filter(|_| !self.wait || rest.p < MOST_WAITING)?;

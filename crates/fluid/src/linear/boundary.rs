@@ -5,7 +5,7 @@
 //! and w, whose solutions are curves. Each is followed by pseudo-arclength continuation (H. B. Keller,
 //! "Numerical solution of bifurcation and nonlinear eigenvalue problems", in "Applications of
 //! Bifurcation Theory", 1977) both ways, to the border of the plane or back to where it began. A point
-//! of a curve is exact whatever the grid; a region smaller than the grid's meshes may be missed.
+//! of a curve is exact whatever the grid; a region smaller than four of the grid's meshes may be missed.
 
 use super::complex::Complex64;
 use super::loops::Loop;
@@ -48,7 +48,12 @@ pub struct Map {
 
 /// Counts at every point of the grid, and follows the boundary.
 pub fn map(family: &Family<'_>, plane: Plane) -> Map {
-    let unstable = counts(family, plane);
+    map_counting(family, family, plane)
+}
+
+/// The same, where the loops that are counted in need not be as exact as those whose boundary is followed.
+pub fn map_counting(counted: &Family<'_>, family: &Family<'_>, plane: Plane) -> Map {
+    let unstable = counts(counted, plane);
     let tracer = Tracer { family, plane };
     let mut boundary: Vec<Vec<Crossing>> = Vec::new();
     for [one, other] in neighbours(plane) {
@@ -58,31 +63,58 @@ pub fn map(family: &Family<'_>, plane: Plane) -> Map {
         if here == there || boundary.iter().flatten().any(|at| plane.covers(at.at, ends)) {
             continue;
         }
-        if let Some(start) = tracer.between(ends, here) {
+        // Where the loop itself jumps, as at a kink of a law's curve, no root crosses the axis.
+        if let Some(start) = tracer.between(ends, here).filter(|start| plane.covers(start.at, ends)) {
             boundary.push(tracer.curve(start));
         }
     }
     Map { unstable, boundary }
 }
 
-/// The rows, shared between threads; what comes out does not depend on how many.
+/// Every point of the grid: first each of a coarser one; then, where the four round a point differ, the point itself.
 fn counts(family: &Family<'_>, plane: Plane) -> Vec<Vec<Option<i64>>> {
     let [columns, rows] = plane.points;
+    let coarse = |place: usize, last: usize| place.is_multiple_of(BLOCK) || place == last;
+    let count = |index: [usize; 2]| family(plane.point(index)).and_then(|of| nyquist::right_of(&of, 0.0));
     let mut unstable = vec![vec![None; columns]; rows];
-    let share = rows.div_ceil(plane.threads.max(1));
+    by_rows(&mut unstable, plane.threads, |[column, row]| {
+        (coarse(column, columns - 1) && coarse(row, rows - 1)).then(|| count([column, row])).flatten()
+    });
+    let known = unstable.clone();
+    by_rows(&mut unstable, plane.threads, |[column, row]| {
+        let ends = |place: usize, last: usize| {
+            if coarse(place, last) {
+                [place; 2]
+            } else {
+                [place - place % BLOCK, (place - place % BLOCK + BLOCK).min(last)]
+            }
+        };
+        let ([left, right], [below, above]) = (ends(column, columns - 1), ends(row, rows - 1));
+        let round = [known[below][left], known[below][right], known[above][left], known[above][right]];
+        if round[0].is_some() && round.iter().all(|one| *one == round[0]) {
+            round[0]
+        } else {
+            count([column, row])
+        }
+    });
+    unstable
+}
+
+/// Fills in the rows, shared between threads; what comes out does not depend on how many.
+fn by_rows(grid: &mut [Vec<Option<i64>>], threads: usize, value: impl Fn([usize; 2]) -> Option<i64> + Sync) {
+    let share = grid.len().div_ceil(threads.max(1)).max(1);
     std::thread::scope(|scope| {
-        for (part, rows) in unstable.chunks_mut(share.max(1)).enumerate() {
+        for (part, rows) in grid.chunks_mut(share).enumerate() {
+            let value = &value;
             scope.spawn(move || {
                 for (row, counts) in rows.iter_mut().enumerate() {
                     for (column, count) in counts.iter_mut().enumerate() {
-                        let of = family(plane.point([column, part * share + row]));
-                        *count = of.and_then(|of| nyquist::right_of(&of, 0.0));
+                        *count = value([column, part * share + row]);
                     }
                 }
             });
         }
     });
-    unstable
 }
 
 /// Neighbours in rows and in columns.
@@ -303,6 +335,8 @@ fn distance(one: Place, other: Place) -> f64 {
     dot(apart, apart).sqrt()
 }
 
+/// Meshes of the grid in one of the coarser.
+const BLOCK: usize = 4;
 /// Of a mesh, before Newton's method.
 const HALVINGS: usize = 12;
 /// Steps along a curve, by the plane.

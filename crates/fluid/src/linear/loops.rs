@@ -28,7 +28,7 @@
 //! ```
 //!
 //! What is left is summed up to |k| = K; if it is at most c |s|^-m, what is not summed is at most
-//! |1 - zeta| / T  2 c w_T^-(m+1) / (m (K - 1/2)^m), and K makes that 1e-12 of the sum.
+//! |1 - zeta| / T  2 c w_T^-(m+1) / (m (K - 1/2)^m), and K makes that 1e-12 of 1 + L.
 
 use super::complex::{Complex64, exp, polynomial, size};
 use super::plant::{Bound, Lag, Outside, Plant, doubled};
@@ -84,6 +84,8 @@ pub struct Sampled<P> {
     /// The plant's poles right of -left, where L has poles that are multiplied out.
     poles: Vec<Complex64>,
     left: f64,
+    /// What may be left out of (5), by the characteristic function.
+    exact: f64,
 }
 
 /// A loop with `gain` times as much of everything.
@@ -198,12 +200,26 @@ impl<P: Plant> Sampled<P> {
     /// Equation (5). Roots are known as far left as the plant's poles are looked for, [`Loop::leftmost`].
     pub fn new(plant: P, law: InSamples) -> Self {
         let left = LEFT / law.period.seconds().max(plant.delay());
+        Sampled::within(plant, law, left, EXACT)
+    }
+
+    /// The same as exact as a count of roots right of the imaginary axis needs it, and known there alone.
+    pub fn roughly(plant: P, law: InSamples) -> Self {
+        Sampled::within(plant, law, 0.0, ROUGH)
+    }
+
+    fn within(plant: P, law: InSamples, left: f64, exact: f64) -> Self {
         let poles = roots::poles(&plant, left);
-        Sampled { lags: plant.lags(), plant, law, poles, left }
+        Sampled { lags: plant.lags(), plant, law, poles, left, exact }
     }
 
     /// P_T(s), equation (5): what the law finds in the queue by what it answers.
     pub fn held(&self, s: Complex64) -> Complex64 {
+        self.held_beside(s, 0.0)
+    }
+
+    /// The same where it is added to something as large as `other`.
+    fn held_beside(&self, s: Complex64, other: f64) -> Complex64 {
         let period = self.law.period.seconds();
         let closed: Complex64 = self.lags.iter().map(|lag| -lag.held(s, period)).sum();
         let left = (-s.re).max(0.0);
@@ -215,7 +231,8 @@ impl<P: Plant> Sampled<P> {
             let plant = self.plant.at(s);
             plant.backlog / plant.below + self.lags.iter().map(|lag| lag.at(s)).sum::<Complex64>()
         };
-        closed + aliases(rest, bound, Asked { s, period, scale: size(closed) }).sum
+        let exact = self.exact;
+        closed + aliases(rest, bound, Asked { s, period, scale: size(closed) + other, exact }).sum
     }
 }
 
@@ -225,7 +242,9 @@ impl<P: Plant> Loop for Sampled<P> {
         let zeta = exp(-s * period);
         let [above, below] = parts(&self.law.transfer, zeta);
         let poles: Complex64 = self.poles.iter().map(|pole| 1.0 - exp(pole * period) * zeta).product();
-        Fraction { above: -above * self.held(s) * poles, below: below * poles }
+        // 1 + L has as many digits as the larger of its two parts: where |L| is small, P_T needs few.
+        let held = self.held_beside(s, size(below) / size(above));
+        Fraction { above: -above * held * poles, below: below * poles }
     }
 
     fn delay(&self) -> f64 {
@@ -322,6 +341,8 @@ pub struct Asked {
     pub period: f64,
     /// What else is added to the sum.
     pub scale: f64,
+    /// What may be left out, by both.
+    pub exact: f64,
 }
 
 /// Equation (5), summed.
@@ -339,7 +360,7 @@ pub fn aliases(
     bound: impl Fn(f64) -> Option<Bound>,
     asked: Asked,
 ) -> Aliases {
-    let Asked { s, period, scale } = asked;
+    let Asked { s, period, scale, exact } = asked;
     let step = 2.0 * PI / period;
     let hold = (1.0 - exp(-s * period)) / period;
     let mut sum = of(s) * held_back(s, period);
@@ -354,7 +375,7 @@ pub fn aliases(
                 size(hold) * 2.0 * bound.times(inside * step).at(inside * step)
                     / (falls * step * inside * step)
             });
-            if tail <= EXACT * (size(sum) + scale) {
+            if tail <= exact * (size(sum) + scale) {
                 break;
             }
         }
@@ -439,4 +460,5 @@ const LEFT: f64 = 3.0;
 const FAR: f64 = 1e12;
 /// What is left out of a sum, by the sum.
 const EXACT: f64 = 1e-12;
+const ROUGH: f64 = 1e-6;
 const MOST_ALIASES: u32 = 1 << 14;

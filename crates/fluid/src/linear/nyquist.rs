@@ -23,15 +23,17 @@ pub struct Count {
 
 /// Counts; none where the loop cannot be bounded or a root lies on the contour.
 pub fn count(of: &dyn Loop) -> Option<Count> {
-    let contour = Contour::right_of(of, 0.0)?;
-    let encirclements = contour.rounds(&|s| 1.0 + of.at(s).value())?;
-    let open = contour.rounds(&|s| of.at(s).below)?;
-    Some(Count { encirclements, open, closed: encirclements + open })
+    HAIRS.iter().find_map(|hair| {
+        let contour = Contour::right_of(of, 0.0, *hair)?;
+        let encirclements = contour.rounds(&|s| 1.0 + of.at(s).value())?;
+        let open = contour.rounds(&|s| of.at(s).below)?;
+        Some(Count { encirclements, open, closed: encirclements + open })
+    })
 }
 
 /// The number of roots of the closed loop with Re s > `limit`, 1/s: the quick way, without L's poles.
 pub fn right_of(of: &dyn Loop, limit: f64) -> Option<i64> {
-    Contour::right_of(of, limit)?.rounds(&|s| of.at(s).characteristic())
+    HAIRS.iter().find_map(|hair| Contour::right_of(of, limit, *hair)?.rounds(&|s| of.at(s).characteristic()))
 }
 
 /// The upper half of a contour; the lower one is its mirror image.
@@ -41,9 +43,9 @@ struct Contour {
 }
 
 impl Contour {
-    fn right_of(of: &dyn Loop, limit: f64) -> Option<Contour> {
+    fn right_of(of: &dyn Loop, limit: f64, hair: f64) -> Option<Contour> {
         let radius = of.reach(1.0, -limit)?;
-        let limit = limit + HAIR * radius;
+        let limit = limit + hair * radius;
         let place = Complex64::new;
         let corners = if let Some(band) = of.band() {
             // Downwards at the left; what there is at the right does not wind.
@@ -61,5 +63,6 @@ impl Contour {
     }
 }
 
-/// How far right of the imaginary axis the contour is, by its radius.
-const HAIR: f64 = 1e-9;
+/// How far right of the imaginary axis the contour is, by its radius; farther where two integrators of a sampled loop are
+/// a difference of near numbers.
+const HAIRS: [f64; 2] = [1e-9, 1e-7];

@@ -1,4 +1,5 @@
-//! What a step has brought, counted by Simpson's rule.
+//! What a step has brought, counted by Simpson's rule; what entered a queue as the integration has it, so that what
+//! is offered is delivered, lost or held to the last bit.
 
 use super::flow::{Flow, OfClass};
 use super::link::Mode;
@@ -35,9 +36,12 @@ impl Plant {
                 [at.map(|at| at.offered), at.map(|at| at.admitted), at.map(|at| at.marked)]
                     .map(|[begin, middle, end]| over(begin, middle, end));
             let ([q0, q1], q) = (step.ends(classes + number), step.middle(classes + number));
-            let could = h * link.capacity();
-            let left = if link.mode == Mode::Empty { admitted } else { could };
-            let entered = if link.mode == Mode::Full { left } else { admitted };
+            let (could, dropped) = (h * link.capacity(), offered - admitted);
+            let (entered, overflowed, left) = match link.mode {
+                Mode::Empty => (admitted, 0.0, admitted),
+                Mode::Busy => (q1 - q0 + could, 0.0, could),
+                Mode::Full => (could, admitted - could, could),
+            };
             // What enters at the beginning, in the middle and at the end meets the queue of that time.
             let waiting = match link.mode {
                 Mode::Empty => 0.0,
@@ -50,10 +54,10 @@ impl Plant {
                 time: h,
                 backlog: over(q0, q, q1),
                 backlog_squared: over(q0 * q0, q * q, q1 * q1),
-                offered,
-                dropped: offered - admitted,
+                offered: entered + overflowed + dropped,
+                dropped,
                 marked,
-                overflowed: admitted - entered,
+                overflowed,
                 delivered: left,
                 capacity: could,
                 sojourn: waiting,
@@ -70,14 +74,20 @@ impl Plant {
                 [at.map(|at| at.offered), at.map(|at| at.admitted), at.map(|at| at.leaving)]
                     .map(|[begin, middle, end]| over(begin, middle, end));
             let link = &self.links[hop.link];
-            let lost = if link.mode == Mode::Full {
-                (1.0 - link.capacity() / self.flow.links[hop.link].admitted).max(0.0)
-            } else {
-                0.0
+            let grown = |[begin, end]: [f64; 2]| end - begin;
+            let entered = match (link.mode, hop.sum) {
+                (Mode::Empty, _) => admitted,
+                (_, Some(sum)) => grown(step.ends(sum)),
+                (Mode::Busy, None) => {
+                    (grown(step.ends(classes + hop.link)) + h * link.capacity()) * hop.per_size
+                }
+                (Mode::Full, None) => h * link.capacity() * hop.per_size,
             };
-            hop.passed.offered += offered;
-            hop.passed.lost += offered - admitted + lost * admitted;
-            hop.passed.overflowed += lost * admitted;
+            let overflowed = if link.mode == Mode::Full { admitted - entered } else { 0.0 };
+            let lost = offered - admitted + overflowed;
+            hop.passed.offered += entered + lost;
+            hop.passed.lost += lost;
+            hop.passed.overflowed += overflowed;
             hop.passed.marked += if hop.ecn { link.p * offered } else { 0.0 };
             hop.passed.delivered += leaving;
         }

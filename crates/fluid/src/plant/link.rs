@@ -55,7 +55,7 @@ impl Link {
             smooth: false,
             at_departure: false,
             mode: Mode::Empty,
-            signals: Signals::default(),
+            signals: Signals::new(),
             tally: Tally::default(),
             mixed: Vec::new(),
             leaving: 0,
@@ -90,6 +90,15 @@ impl Link {
         self.rates.push((now, capacity));
         self.capacity = capacity;
         self.inverse = inverse(capacity);
+    }
+
+    /// What the queue does from now on. Where the buffer begins or ceases to overflow the losses jump, which is felt a
+    /// round trip later like a change of p.
+    pub(super) fn set_mode(&mut self, now: f64, mode: Mode) {
+        if (mode == Mode::Full) != (self.mode == Mode::Full) {
+            self.signals.hold(now, self.p);
+        }
+        self.mode = mode;
     }
 
     /// How long a backlog waits, s. Before a link that stands still it is not counted: windows stand still then.

@@ -341,17 +341,18 @@ impl Plant {
     }
 
     /// Begins and ends what a queue does, where nothing but its state tells.
-    fn set_modes(&mut self, y: &[f64]) {
+    fn set_modes(&mut self, t: f64, y: &[f64]) {
         for (number, link) in self.links.iter_mut().enumerate() {
             let backlog = y[self.classes.len() + number];
             let grows = self.flow.links[number].admitted > link.capacity();
-            link.mode = match link.mode {
+            let mode = match link.mode {
                 Mode::Busy if backlog <= 0.0 && !grows => Mode::Empty,
                 Mode::Busy if backlog >= link.buffer && grows => Mode::Full,
                 Mode::Empty if grows => Mode::Busy,
                 Mode::Full if !grows => Mode::Busy,
                 mode => mode,
             };
+            link.set_mode(t, mode);
         }
     }
 }
@@ -384,7 +385,7 @@ impl System for Plant {
 
     fn jumped(&mut self, t: f64, y: &[f64], past: &History) {
         self.flow_at(t, y, past);
-        self.set_modes(y);
+        self.set_modes(t, y);
         self.seat(t, y);
         self.flow_at(t, y, past);
         self.before.copy(&self.flow);
@@ -428,16 +429,22 @@ impl System for Plant {
         hop.until - self.given_at(hop, t, y)
     }
 
-    fn strike(&mut self, event: usize, _t: f64, y: &mut [f64], _past: &History) {
+    fn strike(&mut self, event: usize, t: f64, y: &mut [f64], _past: &History) {
         let (classes, links) = (self.classes.len(), 2 * self.links.len());
         if event < links {
             let backlog = &mut y[classes + event / 2];
             let link = &mut self.links[event / 2];
-            (link.mode, *backlog) = match (link.mode, event % 2) {
-                (Mode::Busy, 0) => (Mode::Empty, 0.0),
-                (Mode::Busy, _) => (Mode::Full, link.buffer),
-                _ => (Mode::Busy, *backlog),
+            let mode = match (link.mode, event % 2) {
+                (Mode::Busy, 0) => Mode::Empty,
+                (Mode::Busy, _) => Mode::Full,
+                _ => Mode::Busy,
             };
+            match mode {
+                Mode::Empty => *backlog = 0.0,
+                Mode::Full => *backlog = link.buffer,
+                Mode::Busy => {}
+            }
+            link.set_mode(t, mode);
         } else if event < links + classes {
             y[event - links] = y[event - links].max(LEAST_WINDOW);
         } else {

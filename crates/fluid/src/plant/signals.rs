@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 /// The signals of one link over time.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Signals {
-    /// p from each of these times on, s.
+    /// p from each of these times on, s; the first one was always in force.
     held: VecDeque<(f64, f64)>,
     /// Number of the first entry that is kept.
     first: usize,
@@ -13,15 +13,21 @@ pub(crate) struct Signals {
     lost: VecDeque<Lost>,
 }
 
-/// A step in which the buffer was full: from and to, and the share lost at both ends.
+/// A step in which the buffer was full: the entry that was in force, from and to, and the share lost at both ends.
 #[derive(Clone, Copy, Debug)]
 struct Lost {
+    number: usize,
     from: f64,
     to: f64,
     shares: [f64; 2],
 }
 
 impl Signals {
+    /// None so far.
+    pub(crate) fn new() -> Signals {
+        Signals { held: VecDeque::from([(f64::NEG_INFINITY, 0.0)]), first: 0, lost: VecDeque::new() }
+    }
+
     /// p is this from now on.
     pub(crate) fn hold(&mut self, now: f64, p: f64) {
         self.held.push_back((now, p));
@@ -29,7 +35,8 @@ impl Signals {
 
     /// The full buffer lost these shares at the ends of a step.
     pub(crate) fn lose(&mut self, from: f64, to: f64, shares: [f64; 2]) {
-        self.lost.push_back(Lost { from, to, shares });
+        let number = self.first + self.held.len() - 1;
+        self.lost.push_back(Lost { number, from, to, shares });
     }
 
     /// Forgets what was before `reach`, but for the p that was in force then.
@@ -45,7 +52,7 @@ impl Signals {
 
     /// The number of the entry in force at `t`, found from that which was; it goes back only where `t` is surely earlier.
     pub(crate) fn seat(&self, t: f64, mut number: usize) -> usize {
-        number = number.clamp(self.first, self.first + self.held.len().max(1) - 1);
+        number = number.clamp(self.first, self.first + self.held.len() - 1);
         while number > self.first && self.held[number - self.first].0 > t + AT_ONCE {
             number -= 1;
         }
@@ -60,12 +67,9 @@ impl Signals {
         self.held.get(number + 1 - self.first).map_or(f64::INFINITY, |next| next.0)
     }
 
-    /// p of an entry at `t`; none was in force before the first one.
-    pub(crate) fn p(&self, number: usize, t: f64) -> f64 {
-        match self.held.get(number.wrapping_sub(self.first)) {
-            Some((since, p)) if *since <= t + AT_ONCE => *p,
-            _ => 0.0,
-        }
+    /// p of an entry that is kept.
+    pub(crate) fn p(&self, number: usize) -> f64 {
+        self.held[number - self.first].1
     }
 
     /// Whether the full buffer has lost anything of late.
@@ -73,14 +77,20 @@ impl Signals {
         !self.lost.is_empty()
     }
 
-    /// The share that the full buffer lost at `t`.
-    pub(crate) fn lost(&self, t: f64) -> f64 {
-        if self.lost.back().is_none_or(|last| last.to < t) {
-            return 0.0;
+    /// The share that the full buffer lost at `t`; where it is known which entry was in force then, in no step of another.
+    /// So a share that begins or ends with an entry does so between two steps, whatever the clocks round.
+    pub(crate) fn lost(&self, t: f64, number: Option<usize>) -> f64 {
+        let place = self.lost.partition_point(|lost| {
+            number.map_or(lost.to < t, |number| (lost.number, lost.to) < (number, t - AT_ONCE))
+        });
+        match self.lost.get(place) {
+            Some(Lost { number: own, from, to, shares: [first, last] })
+                if t >= from - AT_ONCE && number.is_none_or(|number| number == *own) =>
+            {
+                first + (last - first) * ((t - from) / (to - from)).clamp(0.0, 1.0)
+            }
+            _ => 0.0,
         }
-        let place = self.lost.partition_point(|lost| lost.to < t);
-        let Lost { from, to, shares: [first, last] } = self.lost[place];
-        if t < from { 0.0 } else { first + (last - first) * (t - from) / (to - from) }
     }
 }
 

@@ -51,7 +51,7 @@ impl Plant {
             let hop = &self.hops[number];
             let (given, link) = (self.given_at(hop, t, y), &self.links[hop.link]);
             let felt = link.signals.seat(given, hop.felt);
-            let felt_p = link.signals.p(felt, given);
+            let felt_p = link.signals.p(felt);
             let until = if link.smooth { f64::INFINITY } else { link.signals.next(felt) };
             let hop = &mut self.hops[number];
             (hop.felt, hop.felt_p, hop.until) = (felt, felt_p, until);
@@ -84,7 +84,9 @@ impl Member {
         for hop in &hops[self.hops()] {
             let link = &links[hop.link];
             passed *= 1.0 - hop.felt_at(link, then, y);
-            passed *= 1.0 - link.signals.lost(then);
+            if link.signals.lose_any() {
+                passed *= 1.0 - link.signals.lost(then, (!link.smooth).then_some(hop.felt));
+            }
         }
         (rtt, passed)
     }
@@ -97,6 +99,6 @@ impl Hop {
             return self.felt_p;
         }
         let given = link.given_at(then, y[link.place]);
-        link.signals.p(link.signals.seat(given, self.felt), given)
+        link.signals.p(link.signals.seat(given, self.felt))
     }
 }

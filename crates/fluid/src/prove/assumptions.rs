@@ -1,0 +1,100 @@
+//! What a certificate takes for granted, in sentences.
+
+use super::words;
+use super::{Certificate, Model, Part};
+use crate::linear::equilibrium::Signal;
+use crate::plant::Window;
+
+/// All of them.
+pub(super) fn of(certificate: &Certificate) -> Vec<String> {
+    let setting = &certificate.setting;
+    let mut told = vec![
+        format!(
+            "One link is congested, {} with {} packets/s of {} B; its queue is never empty and never full.",
+            setting.name,
+            words::short(setting.link.capacity),
+            words::short(setting.site.packet)
+        ),
+        format!(
+            "The traffic is {}, all of them there and always with data to send; the flows of a class are alike and \
+             stand at its mean round trip without queueing.",
+            setting.traffic()
+        ),
+        window(setting.link.classes.first().map_or(Window::Mgt, |class| class.law)).into(),
+        signal(setting.link.signal).into(),
+    ];
+    if setting.link.unresponsive > 0.0 {
+        let rate = words::short(setting.link.unresponsive);
+        told.push(format!("Besides, {rate} packets/s come that answer nothing, evenly."));
+    }
+    if !setting.others.is_empty() {
+        let others = words::listed(&setting.others);
+        told.push(format!("The queues of {others}, which these flows cross too, stay empty."));
+    }
+    if setting.changes {
+        told.push(
+            "It speaks of the scenario as it is at the start; what the schedule changes is left out.".into(),
+        );
+    }
+    if !certificate.loops.is_empty() {
+        told.extend(of_loops(certificate));
+    }
+    told
+}
+
+fn of_loops(certificate: &Certificate) -> Vec<String> {
+    let mut told = vec![
+        "Deviations from rest are small, so that the law is what its transfer function says; what it adapts is frozen \
+         where it has come to at rest."
+            .into(),
+        "Every delay is exact: no transfer function is put in its place.".into(),
+    ];
+    let has = |model| certificate.loops.iter().any(|one| one.model == model);
+    if has(Model::Textbook) {
+        told.push(
+            "The textbook's plant leaves out what the changing round trip does to the windows, and the windows of a \
+             round trip ago; the linearised one is the fluid plant itself to first order."
+                .into(),
+        );
+    }
+    if certificate.loops.iter().any(|one| one.part == Part::Outer) {
+        told.push(
+            "In s the law's two loops measure what they need at once; in samples the law runs as it is."
+                .into(),
+        );
+    }
+    told.push(
+        match certificate.judged() {
+            Some(judged) if judged.sampled => {
+                "The verdict is that of the linearised plant under the law as it runs, in samples with p held between \
+                 them."
+            }
+            _ => {
+                "The law has no form in samples, since it is asked at every packet; the verdict is that of the \
+                 linearised plant under its form in s."
+            }
+        }
+        .into(),
+    );
+    told
+}
+
+fn window(law: Window) -> &'static str {
+    match law {
+        Window::Mgt => {
+            "Windows open by a packet a round trip and are halved by each mark or drop, as Misra, Gong and Towsley \
+             (2000) have it: W^2 p = 2 at rest. Slow start, timeouts and limits of windows are left out."
+        }
+        Window::Full => {
+            "Windows open by a packet a round trip where acknowledgments come and are halved by each mark or drop: \
+             W^2 p = 2 (1 - p) at rest. Slow start, timeouts and limits of windows are left out."
+        }
+    }
+}
+
+fn signal(signal: Signal) -> &'static str {
+    match signal {
+        Signal::Mark => "The law marks: what it chooses goes on.",
+        Signal::Drop => "The law drops: what it chooses never enters the queue.",
+    }
+}

@@ -1,0 +1,145 @@
+//! For which loads and round trips a certificate holds: a map of N flows by the round trip without queueing.
+//!
+//! The law stays as it was designed for the scenario, its target in packets too; one that adapts has come to what it
+//! is at each point's rest, and is frozen there. Every class of the traffic gets as many times more flows, and longer
+//! round trips. Axes are logarithmic; where nothing rests, the map has the inequality that fails.
+
+use super::{Limit, Setting, at_rest, linear, network, slower_than_samples, within};
+use crate::linear::boundary::{Crossing, Plane, map_counting};
+use crate::linear::loops::{Continuous, Loop, Sampled};
+use crate::linear::plant::Exact;
+use sojourn_aqm::Law;
+use sojourn_units::math;
+use std::sync::Mutex;
+
+/// From where to where a map goes, and how finely.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Extent {
+    /// The least and the greatest N.
+    pub flows: [f64; 2],
+    /// The shortest and the longest mean round trip without queueing, s.
+    pub base_rtt: [f64; 2],
+    /// Points of each axis.
+    pub points: usize,
+    /// Threads that share the work; they never change what comes out.
+    pub threads: usize,
+}
+
+/// What is so at a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cell {
+    /// Small deviations die out.
+    Stable,
+    /// They grow.
+    Unstable,
+    /// It rests, and nothing can be told.
+    NotProven,
+    /// It does not rest: the place of the reason among [`Region::reasons`].
+    NoRest(usize),
+}
+
+/// The map.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Region {
+    /// N of each column.
+    pub flows: Vec<f64>,
+    /// Of each row, s.
+    pub base_rtts: Vec<f64>,
+    /// Rows of cells.
+    pub cells: Vec<Vec<Cell>>,
+    /// Curves on which a pair of roots is on the imaginary axis: N, the round trip without queueing, and rad/s.
+    pub boundary: Vec<Vec<Crossing>>,
+    /// Inequalities that fail somewhere.
+    pub reasons: Vec<&'static str>,
+}
+
+impl Extent {
+    /// A quarter of the scenario's own to four times as much.
+    pub fn about(setting: &Setting) -> Extent {
+        let about = |value: f64| [value / 4.0, value * 4.0];
+        Extent { flows: about(setting.flows()), base_rtt: about(setting.base_rtt()), points: 200, threads: 2 }
+    }
+}
+
+/// The map of `setting` under its law.
+pub(super) fn region(setting: &Setting, law: Box<dyn Law>, extent: &Extent) -> Region {
+    let field = Field { setting, law: Mutex::new(law) };
+    let [flows, rtts] = [extent.flows, extent.base_rtt].map(|ends| ends.map(math::ln));
+    let plane = Plane {
+        from: [flows[0], rtts[0]],
+        to: [flows[1], rtts[1]],
+        points: [extent.points; 2],
+        threads: extent.threads,
+    };
+    let closed = |at: [f64; 2], way: Way| field.closed(at.map(math::exp), way).ok();
+    let found = map_counting(&|at| closed(at, Way::Roughly), &|at| closed(at, Way::Exactly), plane);
+    let axis = |[from, to]: [f64; 2]| -> Vec<f64> {
+        let share = |k: usize| k as f64 / (extent.points - 1) as f64;
+        (0..extent.points).map(|k| math::exp(from + share(k) * (to - from))).collect()
+    };
+    let (flows, base_rtts) = (axis(flows), axis(rtts));
+    let mut reasons = Vec::new();
+    let mut cell = |count: Option<i64>, at: [f64; 2]| match count {
+        Some(0) => Cell::Stable,
+        Some(_) => Cell::Unstable,
+        None => field
+            .closed(at, Way::Roughly)
+            .err()
+            .map_or(Cell::NotProven, |limit| Cell::NoRest(place(&mut reasons, limit.short))),
+    };
+    let mut row = |(counts, &rtt): (&Vec<Option<i64>>, &f64)| -> Vec<Cell> {
+        counts.iter().zip(&flows).map(|(count, &flows)| cell(*count, [flows, rtt])).collect()
+    };
+    let cells = found.unstable.iter().zip(&base_rtts).map(&mut row).collect();
+    let unscaled = |crossing: &Crossing| Crossing { at: crossing.at.map(math::exp), ..*crossing };
+    let boundary = found.boundary.iter().map(|curve| curve.iter().map(unscaled).collect()).collect();
+    Region { flows, base_rtts, cells, boundary, reasons }
+}
+
+/// The place of a reason, which is added where it is new.
+fn place(reasons: &mut Vec<&'static str>, reason: &'static str) -> usize {
+    reasons.iter().position(|known| *known == reason).unwrap_or_else(|| {
+        reasons.push(reason);
+        reasons.len() - 1
+    })
+}
+
+/// How a loop in samples is summed.
+#[derive(Clone, Copy)]
+enum Way {
+    /// As a count needs it.
+    Roughly,
+    /// As a boundary needs it.
+    Exactly,
+}
+
+/// The loops of a plane.
+struct Field<'a> {
+    setting: &'a Setting,
+    /// A law may go from thread to thread, and only one may look at it at a time.
+    law: Mutex<Box<dyn Law>>,
+}
+
+impl Field<'_> {
+    /// The loop at N and R, or the inequality that fails.
+    fn closed(&self, at: [f64; 2], way: Way) -> Result<Box<dyn Loop>, Limit> {
+        let setting = Setting { link: self.setting.scaled(at), ..self.setting.clone() };
+        let (rest, law) = {
+            let law = self.law.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let rest = at_rest(&setting, law.as_ref())?.ok_or_else(Limit::silent)?;
+            within(&setting, &rest)?;
+            let law = linear(law.as_ref(), &rest, network(&setting, &rest)).ok_or_else(Limit::silent)?;
+            (rest, law)
+        };
+        slower_than_samples(&law, &rest)?;
+        let plant = Exact::new(&setting.link, &rest);
+        match (law.sampled, law.continuous) {
+            (Some(law), _) => Ok(Box::new(match way {
+                Way::Roughly => Sampled::roughly(plant, law),
+                Way::Exactly => Sampled::new(plant, law),
+            })),
+            (None, Some(law)) => Ok(Box::new(Continuous::new(plant, law))),
+            (None, None) => Err(Limit::silent()),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! How a loop answers a step: what the backlog does when from time 0 on the law sees one packet less than there is.
+//!
+//! That is T = L / (1 + L), the target's step where the law sees nothing but its error. In samples it is
+//! y(k) = (1 / 2 pi j) of the integral of T(z) / (1 - 1/z) z^(k-1) dz, taken round a circle of n points outside of all
+//! poles, so far that what comes n samples later is nothing. In s it is inverted by Euler's summation
+//! (J. Abate and W. Whitt, "Numerical inversion of Laplace transforms of probability distributions", ORSA J. on
+//! Computing 7(1), 1995, equations (13) to (15)), moved right where the loop is unstable.
+
+use super::Assessed;
+use crate::linear::complex::{Complex64, exp};
+use crate::linear::loops::Loop;
+use sojourn_units::math;
+use std::f64::consts::PI;
+
+/// A response, point by point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// s.
+    pub times: Vec<f64>,
+    /// Packets.
+    pub values: Vec<f64>,
+}
+
+impl Step {
+    /// Of a loop, until it has settled or has shown that it does not; none where its roots are not known.
+    pub fn of(assessed: &Assessed) -> Option<Step> {
+        let right = assessed.rightmost()?;
+        let slowest = right.abs().max(1.0 / (SLOWEST * assessed.of.delay().max(1e-3)));
+        let until = if right < 0.0 { SETTLED / slowest } else { GROWN / slowest };
+        let right = right.max(0.0);
+        match assessed.of.band() {
+            Some(band) => Some(in_samples(&assessed.of, PI / band, until, right)),
+            None => Some(in_s(&assessed.of, until, right)),
+        }
+    }
+}
+
+/// T.
+fn closed(of: &dyn Loop, s: Complex64) -> Complex64 {
+    let part = of.at(s);
+    part.above / part.characteristic()
+}
+
+fn in_samples(of: &dyn Loop, period: f64, until: f64, right: f64) -> Step {
+    let last = ((until / period).ceil() as usize).clamp(FEWEST, MOST);
+    let points = 2 * (last + 1);
+    // r^-points is what aliasing leaves, r^last what rounding grows by.
+    let rate = right * period + LEFT_OUT / points as f64;
+    let answer = |m: usize| {
+        let z = Complex64::new(rate, 2.0 * PI * m as f64 / points as f64);
+        closed(of, z / period) / (1.0 - exp(-z))
+    };
+    let answers: Vec<Complex64> = (0..=points / 2).map(answer).collect();
+    let turns: Vec<Complex64> =
+        (0..points).map(|m| exp(Complex64::new(0.0, 2.0 * PI * m as f64 / points as f64))).collect();
+    let stride = last.div_ceil(SHOWN);
+    let instants = (0..=last).step_by(stride);
+    let value = |k: usize| {
+        // The other half of the circle is the mirror image.
+        let ends = answers[0].re + (answers[points / 2] * turns[points / 2 * k % points]).re;
+        let between: f64 = (1..points / 2).map(|m| 2.0 * (answers[m] * turns[m * k % points]).re).sum();
+        (ends + between) / points as f64 * math::exp(rate * k as f64)
+    };
+    Step {
+        times: instants.clone().map(|k| k as f64 * period).collect(),
+        values: instants.map(value).collect(),
+    }
+}
+
+fn in_s(of: &dyn Loop, until: f64, right: f64) -> Step {
+    let times: Vec<f64> = (0..=SHOWN).map(|k| until * k as f64 / SHOWN as f64).collect();
+    let values = times.iter().map(|&t| if t > 0.0 { inverted(of, t, right) } else { 0.0 });
+    Step { values: values.collect(), times }
+}
+
+/// T(s) / s, inverted at `t`.
+fn inverted(of: &dyn Loop, t: f64, right: f64) -> f64 {
+    let at = |k: usize| {
+        let s = Complex64::new(LEFT_OUT / (2.0 * t), k as f64 * PI / t) + right;
+        (closed(of, s) / s).re
+    };
+    let mut sum = at(0) / 2.0;
+    let mut partial = Vec::with_capacity(EULER + 1);
+    for k in 1..=TERMS + EULER {
+        sum += if k % 2 == 0 { at(k) } else { -at(k) };
+        if k >= TERMS {
+            partial.push(sum);
+        }
+    }
+    // Means of means: the binomial weights of Euler's summation.
+    while partial.len() > 1 {
+        partial = partial.windows(2).map(|two| f64::midpoint(two[0], two[1])).collect();
+    }
+    math::exp(LEFT_OUT / 2.0 + right * t) / t * partial[0]
+}
+
+/// Time constants of the rightmost root until a loop has settled, or has grown.
+const SETTLED: f64 = 6.0;
+const GROWN: f64 = 2.0;
+/// The slowest time constant that is waited for, by the delay.
+const SLOWEST: f64 = 100.0;
+/// ln of 1 / what is left out.
+const LEFT_OUT: f64 = 18.4;
+/// Samples of the circle's half, at least and at most.
+const FEWEST: usize = 64;
+const MOST: usize = 1 << 14;
+/// Points that are shown.
+const SHOWN: usize = 600;
+/// Terms before Euler's means, and of them.
+const TERMS: usize = 40;
+const EULER: usize = 14;

@@ -1,0 +1,319 @@
+//! Certificates: as JSON, and as arrays what is drawn of them.
+
+use crate::errors::scenario_error;
+use crate::guests::Failure;
+use crate::scenario::Scenario;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use pyo3::prelude::*;
+use serde_json::{Map, Value, json};
+use sojourn_fluid::linear::complex::Complex64;
+use sojourn_fluid::linear::equilibrium::{Equilibrium, Signal};
+use sojourn_fluid::linear::loops::Loop;
+use sojourn_fluid::linear::margins::Margins;
+use sojourn_fluid::prove::{
+    Asked, Assessed, Cell, Certificate, Extent, Model, Optimality, Part, Region, Step, Verdict, certificate,
+};
+use sojourn_optim::ocq::Instance;
+use sojourn_units::Fault;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A certificate; its loops are numbered as in its JSON.
+#[pyclass(frozen, module = "sojourn._core")]
+pub(crate) struct Proof(Mutex<Certificate>);
+
+/// For which loads and round trips a certificate holds.
+#[pyclass(frozen, module = "sojourn._core")]
+pub(crate) struct RegionMap(Region);
+
+/// Certifies a scenario's link; `link` may be left out where only one can be congested.
+#[pyfunction]
+#[pyo3(signature = (scenario, link = None))]
+pub(crate) fn prove(scenario: &Bound<'_, Scenario>, link: Option<&str>) -> PyResult<Proof> {
+    let py = scenario.py();
+    let scenario = scenario.get().for_a_run(py, &Failure::default())?;
+    let found = py.detach(|| certificate(&Asked { scenario: &scenario, link }));
+    found.map(|certificate| Proof(Mutex::new(certificate))).map_err(refused)
+}
+
+#[allow(clippy::needless_pass_by_value)] // as `map_err` has it
+fn refused(fault: Fault) -> PyErr {
+    scenario_error(vec![fault.to_string()])
+}
+
+impl Proof {
+    fn get(&self) -> MutexGuard<'_, Certificate> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Proof {
+    /// All of it as JSON.
+    #[getter]
+    fn json(&self) -> String {
+        told(&self.get()).to_string()
+    }
+
+    /// L of a loop at these frequencies, rad/s: real and imaginary parts.
+    #[allow(clippy::needless_pass_by_value)] // arguments come from Python by value
+    fn response<'py>(
+        &self,
+        py: Python<'py>,
+        of: usize,
+        frequencies: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<[Bound<'py, PyArray1<f64>>; 2]> {
+        let certificate = self.get();
+        let assessed = numbered(&certificate, of)?;
+        let at = |frequency: &f64| assessed.of.at(Complex64::new(0.0, *frequency)).value();
+        let found: Vec<Complex64> = frequencies.as_slice()?.iter().map(at).collect();
+        let part = |part: fn(&Complex64) -> f64| found.iter().map(part).collect::<Vec<f64>>();
+        Ok([part(|l| l.re), part(|l| l.im)].map(|values| values.into_pyarray(py)))
+    }
+
+    /// How the closed loop answers a step: times, s, and packets; None where its roots are not known.
+    fn step<'py>(&self, py: Python<'py>, of: usize) -> PyResult<Option<[Bound<'py, PyArray1<f64>>; 2]>> {
+        let certificate = self.get();
+        let found = Step::of(numbered(&certificate, of)?);
+        Ok(found.map(|Step { times, values }| [times, values].map(|column| column.into_pyarray(py))))
+    }
+
+    /// The map over N and the round trip without queueing, s; of both the ends are given, or a quarter of the
+    /// scenario's own to four times as much.
+    #[pyo3(signature = (flows = None, base_rtt_s = None, points = 200, threads = 2))]
+    fn region(
+        &self,
+        py: Python<'_>,
+        flows: Option<[f64; 2]>,
+        base_rtt_s: Option<[f64; 2]>,
+        points: usize,
+        threads: usize,
+    ) -> RegionMap {
+        py.detach(|| {
+            let certificate = self.get();
+            let about = Extent::about(&certificate.setting);
+            RegionMap(certificate.region(&Extent {
+                flows: flows.unwrap_or(about.flows),
+                base_rtt: base_rtt_s.unwrap_or(about.base_rtt),
+                points: points.max(2),
+                threads: threads.max(1),
+            }))
+        })
+    }
+}
+
+fn numbered(certificate: &Certificate, of: usize) -> PyResult<&Assessed> {
+    certificate.loops.get(of).ok_or_else(|| {
+        scenario_error(vec![format!("loop {of} does not exist; legal: below {}", certificate.loops.len())])
+    })
+}
+
+#[pymethods]
+impl RegionMap {
+    /// N of each column.
+    #[getter]
+    fn flows<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.0.flows.clone().into_pyarray(py)
+    }
+
+    /// The round trip without queueing of each row, s.
+    #[getter]
+    fn base_rtt_s<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.0.base_rtts.clone().into_pyarray(py)
+    }
+
+    /// 0 is stable, 1 unstable, 2 not proven; from 3 on it does not rest, for the reason of that place.
+    #[getter]
+    fn cells<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+        let code = |cell: &Cell| match cell {
+            Cell::Stable => 0,
+            Cell::Unstable => 1,
+            Cell::NotProven => 2,
+            Cell::NoRest(reason) => 3 + *reason as i64,
+        };
+        let all: Vec<i64> = self.0.cells.iter().flatten().map(code).collect();
+        all.into_pyarray(py).reshape([self.0.base_rtts.len(), self.0.flows.len()])
+    }
+
+    /// The inequalities that fail somewhere.
+    #[getter]
+    fn reasons(&self) -> Vec<&'static str> {
+        self.0.reasons.clone()
+    }
+
+    /// The curves between stable and unstable: N, the round trip without queueing in s, and the frequency in rad/s.
+    #[getter]
+    fn boundary<'py>(&self, py: Python<'py>) -> Vec<[Bound<'py, PyArray1<f64>>; 3]> {
+        let curve = |curve: &Vec<sojourn_fluid::linear::boundary::Crossing>| {
+            let [flows, rtts] = [0, 1].map(|axis| curve.iter().map(|crossing| crossing.at[axis]).collect());
+            let frequencies = curve.iter().map(|crossing| crossing.frequency).collect();
+            [flows, rtts, frequencies].map(|values: Vec<f64>| values.into_pyarray(py))
+        };
+        self.0.boundary.iter().map(curve).collect()
+    }
+}
+
+/// The certificate as JSON.
+fn told(of: &Certificate) -> Value {
+    let mut told = Map::new();
+    let (verdict, reason) = words_of(&of.verdict);
+    let first = of.told();
+    let sampled = of.loops.iter().find(|one| one.sampled);
+    told.extend([
+        ("schema".into(), json!(SCHEMA)),
+        ("law".into(), json!(of.law)),
+        ("link".into(), json!(of.setting.name)),
+        ("verdict".into(), json!(verdict)),
+        ("reason".into(), json!(reason)),
+        ("model".into(), json!(first.map(|one| model(one.model)))),
+        ("part".into(), json!(first.map(|one| part(one.part)))),
+    ]);
+    told.extend(margins(first.and_then(|one| one.margins.as_ref()), ""));
+    told.extend(margins(sampled.and_then(|one| one.margins.as_ref()), "sampled_"));
+    let roots = of.judged().map_or(Value::Null, roots);
+    told.extend([
+        ("equilibrium".into(), of.rest.as_ref().map_or(Value::Null, |rest| equilibrium(of, rest))),
+        ("roots".into(), roots),
+        ("optimality".into(), of.optimality.as_ref().map_or(Value::Null, optimality)),
+        ("loops".into(), of.loops.iter().map(assessed).collect()),
+        ("assumptions".into(), json!(of.assumptions)),
+    ]);
+    Value::Object(told)
+}
+
+fn words_of(verdict: &Verdict) -> (&'static str, Option<&str>) {
+    match verdict {
+        Verdict::Stable => ("stable", None),
+        Verdict::Unstable => ("unstable", None),
+        Verdict::NotProven(reason) => ("not proven", Some(reason)),
+    }
+}
+
+fn model(model: Model) -> &'static str {
+    match model {
+        Model::Textbook => "textbook",
+        Model::Undelayed => "textbook without delay",
+        Model::Linearised => "linearised",
+    }
+}
+
+fn part(part: Part) -> &'static str {
+    match part {
+        Part::Whole => "whole",
+        Part::Inner => "inner",
+        Part::Outer => "outer",
+    }
+}
+
+/// The margins in a few numbers; null where there is none, so that nothing limits.
+fn margins(of: Option<&Margins>, before: &str) -> Map<String, Value> {
+    let phase = of.and_then(Margins::phase);
+    let all = [
+        ("phase_margin_deg", phase.map(|at| at.phase_margin.to_degrees())),
+        ("gain_margin", of.and_then(Margins::gain_up)),
+        ("gain_reduction_margin", of.and_then(Margins::gain_down)),
+        ("delay_margin_s", of.and_then(Margins::delay)),
+        ("modulus_margin", of.map(|margins| margins.modulus.distance)),
+        ("crossover_rad_s", phase.map(|at| at.frequency)),
+    ];
+    all.into_iter().map(|(name, value)| (format!("{before}{name}"), json!(value))).collect()
+}
+
+fn roots(of: &Assessed) -> Value {
+    let found = of.roots.iter().flat_map(|found| &found.roots);
+    found.map(|root| json!([root.re, root.im])).collect()
+}
+
+fn assessed(of: &Assessed) -> Value {
+    let (verdict, reason) = words_of_owned(&of.verdict());
+    let mut told = Map::new();
+    told.extend([
+        ("model".into(), json!(model(of.model))),
+        ("part".into(), json!(part(of.part))),
+        ("sampled".into(), json!(of.sampled)),
+        ("period_s".into(), json!(of.of.band().map(|band| std::f64::consts::PI / band))),
+        ("verdict".into(), json!(verdict)),
+        ("reason".into(), json!(reason)),
+    ]);
+    told.extend(margins(of.margins.as_ref(), ""));
+    if let Some(margins) = &of.margins {
+        let gains = margins.gain_crossovers.iter().map(|at| {
+            json!({
+                "frequency_rad_s": at.frequency,
+                "phase_margin_deg": at.phase_margin.to_degrees(),
+                "delay_margin_s": at.delay_margin,
+            })
+        });
+        let phases = margins
+            .phase_crossovers
+            .iter()
+            .map(|at| json!({"frequency_rad_s": at.frequency, "gain_margin": at.gain_margin}));
+        told.insert("gain_crossovers".into(), gains.collect());
+        told.insert("phase_crossovers".into(), phases.collect());
+        told.insert("modulus_frequency_rad_s".into(), json!(margins.modulus.frequency));
+    }
+    told.extend([
+        ("roots".into(), roots(of)),
+        ("roots_complete_to".into(), json!(of.roots.as_ref().map(|found| -found.complete))),
+        (
+            "nyquist".into(),
+            of.count.map_or(Value::Null, |count| {
+                json!({
+                    "encirclements": count.encirclements,
+                    "open_poles": count.open,
+                    "closed_roots": count.closed,
+                })
+            }),
+        ),
+    ]);
+    Value::Object(told)
+}
+
+fn words_of_owned(verdict: &Verdict) -> (&'static str, Option<String>) {
+    let (word, reason) = words_of(verdict);
+    (word, reason.map(str::to_string))
+}
+
+fn equilibrium(of: &Certificate, rest: &Equilibrium) -> Value {
+    let link = &of.setting.link;
+    let classes = link.classes.iter().enumerate().map(|(place, class)| {
+        json!({
+            "name": of.setting.class(place),
+            "flows": class.flows,
+            "base_rtt_s": class.base_rtt,
+            "rtt_s": rest.rtts[place],
+            "window_packets": rest.windows[place],
+        })
+    });
+    json!({
+        "p": rest.p,
+        "backlog_packets": rest.backlog,
+        "sojourn_s": rest.backlog / link.capacity,
+        "rtt_s": of.network.map(|network| network.rtt),
+        "flows": of.setting.flows(),
+        "capacity_pps": link.capacity,
+        "unresponsive_pps": link.unresponsive,
+        "signal": match link.signal { Signal::Mark => "mark", Signal::Drop => "drop" },
+        "classes": classes.collect::<Vec<_>>(),
+    })
+}
+
+/// That the rest is where the cheapest run over a horizon stays.
+fn optimality(of: &Optimality) -> Value {
+    let Instance { offered, queue, price, start, horizon } = of.instance;
+    json!({
+        "w_pps": offered,
+        "mu_pps": queue.service,
+        "a_packets": queue.half,
+        "R_s": price,
+        "x0_packets": start,
+        "t_f_s": horizon,
+        "x_s_packets": of.instance.rest(),
+        "u_s_pps": of.instance.rest_input(),
+        "stays_until_s": of.stays_until,
+        "J": of.solution.cost(),
+        "gap": of.solution.run.gap(),
+    })
+}
+
+/// The number of this form of the JSON.
+const SCHEMA: u32 = 1;

@@ -1,0 +1,93 @@
+//! Closed forms of the theory, as JSON.
+
+use crate::errors::scenario_error;
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+use sojourn_fluid::sqm::{Flow, Link};
+use sojourn_optim::ocq::{Instance, Queue, Run, Structure};
+use sojourn_units::Fault;
+
+/// The optimal control of a queue over a horizon, and what `inputs`, each as long as the others, are beside it.
+///
+/// The instance is w, mu, a, R, x0 and t_f.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // arguments come from Python by value
+#[pyo3(signature = (instance, inputs = None))]
+pub(crate) fn ocq_json(instance: [f64; 6], inputs: Option<Vec<f64>>) -> PyResult<String> {
+    let [offered, service, half, price, start, horizon] = instance;
+    let instance = Instance { offered, queue: Queue { service, half }, price, start, horizon };
+    let solution = instance.solve().map_err(refused)?;
+    let first = solution.run.at(0.0);
+    let structure = match solution.structure {
+        Structure::Singular => "singular",
+        Structure::Switch => "switch",
+        Structure::All => "all",
+    };
+    let given =
+        inputs.map(|inputs| instance.run(&instance.on_a_mesh(&inputs))).transpose().map_err(refused)?;
+    let told = json!({
+        "J": solution.cost(),
+        "gap": solution.run.gap(),
+        "structure": structure,
+        "switch_times_s": solution.switch_times(),
+        "inputs_pps": solution.inputs(),
+        "x_s_packets": instance.rest(),
+        "u_s_pps": instance.rest_input(),
+        "x_final_packets": solution.run.last_backlog(),
+        "hamiltonian_packets": instance.hamiltonian(&first),
+        "costate_0_s": first.costate,
+        "gradient_norm": solution.run.gradient_norm(),
+        "given": given.as_ref().map(of_run),
+    });
+    Ok(told.to_string())
+}
+
+fn of_run(run: &Run) -> Value {
+    json!({
+        "J": run.cost(),
+        "gap": run.gap(),
+        "x_final_packets": run.last_backlog(),
+        "gradient_norm": run.gradient_norm(),
+    })
+}
+
+/// What is known of SQM's link: rest, Theorem 3's bound, and the sigmas of margins; flows are k, w, D and Q each.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // arguments come from Python by value
+pub(crate) fn sqm_json(capacity: f64, alpha: f64, flows: Vec<[f64; 4]>, asked: [f64; 2]) -> PyResult<String> {
+    let [margin, rho] = asked;
+    let of = |&[gain, weight, delay, quantum]: &[f64; 4]| Flow { gain, weight, delay, quantum };
+    let link = Link { capacity, alpha, flows: flows.iter().map(of).collect() }.checked().map_err(refused)?;
+    if !(0.0..90.0).contains(&margin) {
+        let what = format!("{margin} degrees is not legal; legal: at least 0 and less than 90");
+        return Err(refused(Fault::new("phase_margin_deg", what)));
+    }
+    if !(rho > 1.0 && rho.is_finite()) {
+        return Err(refused(Fault::new("rho", format!("{rho} is not legal; legal: more than 1"))));
+    }
+    let spectrum = link.spectrum();
+    let scales = link.scales_of_margin(margin);
+    let prices: Vec<_> =
+        scales.iter().map(|&scale| sojourn_fluid::sqm::Price { target: 0.0, scale }).collect();
+    let rest = link.rest(&prices);
+    let told = json!({
+        "rates_pps": link.rates(),
+        "prices": rest.iter().map(|rest| rest.price).collect::<Vec<_>>(),
+        "queues_packets": rest.iter().map(|rest| rest.queue).collect::<Vec<_>>(),
+        "lyapunov_norm": spectrum.greatest,
+        "lyapunov_least": spectrum.least,
+        "root_of_condition": spectrum.root_of_condition(),
+        "bound": spectrum.bound(rho),
+        "sigma_theorem_3": link.scales_of_the_sum(rho),
+        "sigma_per_flow": link.scales_by_flow(rho),
+        "sigma_margin": scales,
+        "sigma_limit": link.scales_of_margin(0.0),
+        "sigma_printed_limit": link.scales_of_the_printed_limit(),
+    });
+    Ok(told.to_string())
+}
+
+#[allow(clippy::needless_pass_by_value)] // as `map_err` has it
+fn refused(fault: Fault) -> PyErr {
+    scenario_error(vec![fault.to_string()])
+}

@@ -1,0 +1,310 @@
+"""Prove: a certificate of whether a link is stable under its law, with the exact delay, and with what margin.
+
+What is proven, of which model, and what that takes for granted stands in the certificate itself; the
+mathematics is Rust's (`sojourn._core`), here it is asked for, told and drawn.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from sojourn import _core
+from sojourn.errors import InputError
+from sojourn.laws_in_python.files import names_a_file
+from sojourn.prove.region import Region
+from sojourn.scenario import DiscSpec, Scenario, ScenarioError, with_disc
+
+if TYPE_CHECKING:
+    from sojourn.prove.plots import Plots
+
+__all__ = ["Certificate", "Region", "prove"]
+
+#: The margins of a loop, as `Certificate.margins` has them.
+MARGINS = (
+    "phase_margin_deg",
+    "gain_margin",
+    "gain_reduction_margin",
+    "delay_margin_s",
+    "modulus_margin",
+    "crossover_rad_s",
+)
+
+
+class Certificate:
+    """What is proven of a link under its law; `prove` makes it.
+
+    `str` tells it in a sentence; `to_json` has all of it.
+    """
+
+    def __init__(self, proof: _core.Proof) -> None:
+        self._proof = proof
+        self._told: dict[str, Any] = json.loads(proof.json)
+
+    @property
+    def law(self) -> str:
+        """The law's label.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").law
+        'pi'
+        """
+        return str(self._told["law"])
+
+    @property
+    def link(self) -> str:
+        """The link.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").link
+        'bottleneck'
+        """
+        return str(self._told["link"])
+
+    @property
+    def verdict(self) -> str:
+        """``stable``, ``unstable`` or ``not proven``: of the law in samples, on the linearised plant.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").verdict
+        'stable'
+        """
+        return str(self._told["verdict"])
+
+    @property
+    def reason(self) -> str | None:
+        """Why nothing is proven, where that is so.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "tail_drop").reason[:27]
+        'tail_drop declares no trans'
+        """
+        reason = self._told["reason"]
+        return None if reason is None else str(reason)
+
+    @property
+    def margins(self) -> dict[str, float | None]:
+        """The margins of the continuous loop with the exact delay, and ``sampled_`` those of the sampled one.
+
+        Degrees, s, rad/s or plain ratios, as the names say; None where nothing limits. The plant is the
+        textbook's where the traffic is one class, else the linearised one; of a cascade it is the outer loop.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").margins["gain_margin"] > 2
+        True
+        """
+        names = [f"{before}{name}" for before in ("", "sampled_") for name in MARGINS]
+        return {name: self._told[name] for name in names}
+
+    @property
+    def loops(self) -> list[dict[str, Any]]:
+        """Every loop that was looked at, with all its crossovers, margins, roots and Nyquist's count.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").loops[-1]["nyquist"]["closed_roots"]
+        0
+        """
+        return list(self._told["loops"])
+
+    @property
+    def equilibrium(self) -> dict[str, Any] | None:
+        """Where the link rests: p, backlog, sojourn, round trip, and the windows by class.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").equilibrium["signal"]
+        'mark'
+        """
+        found: dict[str, Any] | None = self._told["equilibrium"]
+        return found
+
+    @property
+    def roots(self) -> list[complex]:
+        """The rightmost roots of the loop of the verdict, 1/s, those with Im >= 0, rightmost first.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").roots[0].real < 0
+        True
+        """
+        return [complex(re, im) for re, im in self._told["roots"] or []]
+
+    @property
+    def optimality(self) -> dict[str, float] | None:
+        """Of FB-OCQ: the cheapest run from the rest on, how long it stays there, and its certified gap.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("scenarios/fb_ocq/forty.toml")).optimality["gap"] < 1e-6
+        True
+        """
+        found: dict[str, float] | None = self._told["optimality"]
+        return found
+
+    @property
+    def assumptions(self) -> list[str]:
+        """What it takes for granted, a sentence each.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").assumptions[3]
+        'The law marks: what it chooses goes on.'
+        """
+        return list(self._told["assumptions"])
+
+    @property
+    def plot(self) -> Plots:
+        """The pictures: ``bode()``, ``nyquist()``, ``roots()``, ``step()`` and ``map()``.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").plot.step().get_xlabel()
+        'time, s'
+        """
+        from sojourn.prove.plots import Plots
+
+        return Plots(self)
+
+    def loop(self, model: str, part: str = "whole", *, sampled: bool = False) -> dict[str, Any]:
+        """One of the `loops`. Raises `InputError` where there is none such.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").loop("linearised", sampled=True)["period_s"] > 0
+        True
+        """
+        for one in self.loops:
+            if (one["model"], one["part"], one["sampled"]) == (model, part, sampled):
+                return one
+        told = ", ".join(f"{one['model']} {one['part']}{' sampled' * one['sampled']}" for one in self.loops)
+        raise InputError(f"loop: there is no {model} {part}{' sampled' * sampled}; legal: {told or 'none'}")
+
+    def region(
+        self,
+        flows: tuple[float, float] | None = None,
+        rtt_s: tuple[float, float] | None = None,
+        points: int = 200,
+    ) -> Region:
+        """For which loads and round trips without queueing the same law is stable.
+
+        From a quarter of the scenario's own to four times as much where no ends are given; `points` along
+        each axis. The law stays as it was designed for the scenario.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").region((40, 60), (0.1, 0.2), points=5).cells.shape
+        (5, 5)
+        """
+        over, along = _pair("flows", flows), _pair("rtt_s", rtt_s)
+        if not 2 <= points <= MOST_POINTS:
+            raise InputError(f"points: {points} is not legal; legal: 2 to {MOST_POINTS}")
+        rest = self.equilibrium
+        if rest is None:
+            raise InputError(f"map: {self.reason}")
+        base_rtt = sum(one["flows"] * one["base_rtt_s"] for one in rest["classes"]) / rest["flows"]
+        return Region.of(self._proof.region(over, along, points), (rest["flows"], base_rtt))
+
+    def report(self, path: str | Path, region: Region | None = None) -> Path:
+        """Write the page: one file that needs no other; with a map where one is given.
+
+        >>> import sojourn as sj
+        >>> import tempfile
+        >>> page = sj.prove(sj.load("dumbbell"), "pi").report(tempfile.mkdtemp() + "/page.html")
+        >>> page.name
+        'page.html'
+        """
+        from sojourn.prove.page import write
+
+        return write([self], Path(path), None if region is None else [region])
+
+    def to_json(self) -> str:
+        """All of it as one JSON document, the schema's number in it.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").to_json()[:13].split()
+        ['{', '"schema":']
+        """
+        return json.dumps(self._told, indent=1, ensure_ascii=False)
+
+    def _index(self, one: Mapping[str, Any]) -> int:
+        return self.loops.index(dict(one))
+
+    def __str__(self) -> str:
+        from sojourn.prove.words import sentence
+
+        return sentence(self)
+
+    def __repr__(self) -> str:
+        return f"<Certificate {self.law} at {self.link}: {self.verdict}>"
+
+
+def prove(
+    scenario: Scenario, disc: str | DiscSpec | None = None, *, link: str | None = None, option: str = "disc"
+) -> Certificate:
+    """Whether the scenario's link is stable under a disc's law, and with what margin; the delay is exact.
+
+    `disc` is a text such as ``"pi:target=100packets"`` or one of `sojourn.laws`; None means the scenario's
+    own. `link` may be left out where only one can be congested. The equations stand in docs/theory/prove.md.
+
+    Raises `InputError` with one line that has the limiting inequality where nothing rests or nothing is
+    modelled. Where the law says too little of itself the verdict is ``not proven``, with the `reason`.
+
+    >>> import sojourn as sj
+    >>> certificate = sj.prove(sj.load("dumbbell"), "pi:target=100packets")
+    >>> certificate.verdict
+    'stable'
+    >>> round(certificate.margins["phase_margin_deg"], 1) > 45
+    True
+    """
+    if not isinstance(scenario, Scenario):
+        raise InputError(f"scenario: {scenario!r} is not a scenario; legal: what sj.load(FILE) gives")
+    if isinstance(disc, str) and names_a_file(disc):
+        raise InputError(
+            f"{option}: {disc} is a law in Python and declares nothing of itself; legal: one of the catalogue"
+        )
+    if disc is not None:
+        scenario = with_disc(scenario, disc, option)
+    try:
+        return Certificate(_core.prove(scenario, link))
+    except ScenarioError as fault:
+        raise InputError(*fault.faults) from None
+
+
+def to_json(certificates: Sequence[Certificate], regions: Sequence[Region | None] | None = None) -> str:
+    """One certificate as its own document, several in a list of one; each with its map, if there are any."""
+    told = [json.loads(one.to_json()) for one in certificates]
+    if regions is not None:
+        maps = [{} if region is None else {"map": region.to_dict()} for region in regions]
+        told = [one | shown for one, shown in zip(told, maps, strict=True)]
+    document = told[0] if len(told) == 1 else {"schema": 1, "certificates": told}
+    return json.dumps(document, indent=1, ensure_ascii=False)
+
+
+def write(
+    certificates: Sequence[Certificate], path: Path, regions: Sequence[Region | None] | None = None
+) -> Path:
+    """Write the page of several certificates side by side."""
+    from sojourn.prove import page
+
+    return page.write(certificates, path, regions)
+
+
+def _pair(name: str, ends: tuple[float, float] | None) -> tuple[float, float] | None:
+    """Both ends of a range, checked."""
+    if ends is None:
+        return None
+    if not 0 < ends[0] < ends[1]:
+        raise InputError(f"{name}: {ends[0]} to {ends[1]} is no range; legal: from above 0 to more")
+    return float(ends[0]), float(ends[1])
+
+
+class _Verb(ModuleType):
+    """The module is what it is named for: ``sojourn.prove(...)`` is ``sojourn.prove.prove(...)``."""
+
+    def __call__(
+        self, scenario: Scenario, disc: str | DiscSpec | None = None, *, link: str | None = None
+    ) -> Certificate:
+        return prove(scenario, disc, link=link)
+
+
+sys.modules[__name__].__class__ = _Verb
+
+# Points of a map along an axis, at most.
+MOST_POINTS = 2000

@@ -1,0 +1,128 @@
+"""The page of certificates: one offline file, the verdict first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sojourn.prove import words
+from sojourn.report import put
+from sojourn.report.figures import svg
+from sojourn.report.page import sheet
+from sojourn.report.parts import figure_of, name, told
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sojourn.prove import Certificate, Region
+
+# The page may load nothing, from nowhere, and runs nothing.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+PICTURES = (
+    ("bode", "Frequency response", "The loop with the exact delay: a phase that falls without end."),
+    (
+        "nyquist",
+        "Nyquist",
+        "L(jw) about -1; the circle is as large as the distance that the judged loop keeps.",
+    ),
+    ("roots", "Rightmost roots", "The closed loop's roots, 1/s; those right of 0 grow."),
+    ("step", "Step response", "The backlog when from time 0 on the law sees a packet less than there is."),
+)
+
+
+def write(
+    certificates: Sequence[Certificate], path: Path, regions: Sequence[Region | None] | None = None
+) -> Path:
+    """Write the page, whole or not at all; `regions` are maps, one for each certificate."""
+    return put(path, lambda: page(certificates, regions))
+
+
+def page(certificates: Sequence[Certificate], regions: Sequence[Region | None] | None = None) -> str:
+    """The whole page as text. It needs no other file and no network."""
+    title = f"Certificate: {certificates[0].link} under {', '.join(one.law for one in certificates)}"
+    sections = [
+        _section(one, None if regions is None else regions[place], f"c{place}-")
+        for place, one in enumerate(certificates)
+    ]
+    headlines = "".join(f'<p class="headline">{told(str(one))}</p>\n' for one in certificates)
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n<meta name="generator" content="Sojourn">\n'
+        f"<title>{escape(title)}</title>\n<style>\n{sheet()}</style>\n</head>\n<body>\n<main>\n"
+        '<header>\n<p class="kind">Sojourn certificate</p>\n'
+        f"<h1>Is {escape(certificates[0].link)} stable?</h1>\n"
+        f"{headlines}</header>\n" + "\n".join(sections) + f"\n{_meanings()}</main>\n</body>\n</html>\n"
+    )
+
+
+def _section(one: Certificate, region: Region | None, ids: str) -> str:
+    parts = [f'<section id="{ids}law">\n<h2>{name(one.law)}</h2>\n<p class="verdict">{told(str(one))}</p>']
+    if one.loops:
+        parts += [_margins(one), _rest(one), *_pictures(one, ids)]
+    if region is not None:
+        shares = ", ".join(f"{100 * share:.0f} % {what}" for what, share in region.shares().items())
+        parts.append(_picture(one.plot.map(region), f"{ids}map", "Where it holds", f"{shares}."))
+    assumptions = "".join(f"<li>{told(sentence)}</li>\n" for sentence in one.assumptions)
+    parts.append(f"<h3>What it takes for granted</h3>\n<ul>\n{assumptions}</ul>\n</section>")
+    return "\n".join(parts)
+
+
+def _margins(one: Certificate) -> str:
+    heads = "".join(
+        f'<th scope="col">{escape(title)}<span class="unit">{escape(unit)}</span></th>'
+        for title, unit, *_ in words.COLUMNS
+    )
+    body = "\n".join(
+        f'<tr><th scope="row">{escape(loop)}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
+        for loop, cells in words.rows(one)
+    )
+    return (
+        '<div class="scroll"><table>\n'
+        f'<thead><tr><th scope="col">loop</th>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
+    )
+
+
+def _rest(one: Certificate) -> str:
+    rest = one.equilibrium
+    if rest is None:
+        return ""
+    windows = ", ".join(f"{words.short(c['window_packets'])} packets ({c['name']})" for c in rest["classes"])
+    text = (
+        f"It rests at p = {words.short(rest['p'])} and {words.short(rest['backlog_packets'])} packets, "
+        f"{words.short(1e3 * rest['sojourn_s'])} ms of queueing in a round trip of "
+        f"{words.short(1e3 * rest['rtt_s'])} ms; windows are {windows}."
+    )
+    best = one.optimality
+    if best is not None:
+        text += (
+            f" That is the rest of its optimal control: over {words.short(best['t_f_s'])} s from there the "
+            f"cheapest run stays until {words.short(best['stays_until_s'])} s, and none "
+            "is cheaper by more than "
+            f"{words.short(best['gap'])} packets s."
+        )
+    return f"<p>{told(text)}</p>"
+
+
+def _pictures(one: Certificate, ids: str) -> list[str]:
+    return [
+        _picture(getattr(one.plot, kind)(), f"{ids}{kind}", title, meaning)
+        for kind, title, meaning in PICTURES
+    ]
+
+
+def _picture(ax: Axes, ids: str, title: str, meaning: str) -> str:
+    drawn = svg(figure_of(ax), ids, f"{title}. {meaning}")
+    head = f'<h3>{title}</h3>\n<p class="note">{told(meaning)}</p>'
+    return f'{head}\n<figure class="still" id="{ids}">{drawn}</figure>'
+
+
+def _meanings() -> str:
+    terms = "".join(
+        f"<dt>{escape(title)}</dt><dd>{escape(meaning)}</dd>" for title, _, _, meaning in words.COLUMNS
+    )
+    return f'<section id="meanings">\n<h2>What the columns mean</h2>\n<dl>{terms}</dl>\n</section>\n'

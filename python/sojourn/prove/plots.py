@@ -1,0 +1,176 @@
+"""Pictures of a certificate: Matplotlib axes, one method a picture."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
+
+from sojourn.errors import InputError
+from sojourn.plot import style
+from sojourn.prove import words
+
+if TYPE_CHECKING:
+    from sojourn.prove import Certificate, Region
+
+#: The size of a picture, inches.
+SIZE = (7.2, 3.6)
+#: Frequencies of a response, by the crossover: from, to, and how many.
+BELOW, ABOVE, POINTS = 1e-2, 1e2, 800
+#: How far a Nyquist plot looks.
+NEAR = 2.2
+#: The colour of each verdict's area, by its place in the palette, and how much of it shows.
+AREAS = ((2, 0.25), (1, 0.3), (6, 0.2))
+BARREN = 0.35
+
+
+class Plots:
+    """The pictures of a certificate. Each takes the caller's axes or makes its own, and gives them back."""
+
+    def __init__(self, certificate: Certificate) -> None:
+        self._of = certificate
+
+    def bode(self, ax: Axes | None = None) -> Axes:
+        """|L| over frequency, and below it the phase in degrees; the axes of |L| come back."""
+        if ax is None:
+            _, (ax, below) = style.figure((SIZE[0], 1.4 * SIZE[1]), 2, 1)
+            below.sharex(ax)
+        else:
+            below = None
+        for place, one in enumerate(self._shown()):
+            frequencies, response = self._response(one)
+            look: dict[str, Any] = {"color": style.colour(place), "linewidth": style.LINE}
+            ax.loglog(frequencies, np.abs(response), label=words.name_of(one), **look)
+            if below is not None:
+                below.semilogx(frequencies, np.degrees(np.unwrap(np.angle(response))), **look)
+        ax.axhline(1, color=style.MUTED, linewidth=style.THIN)
+        ax.set_ylim(1e-3, None)
+        style.quieten(ax)
+        style.label(ax, "" if below is not None else "frequency, rad/s", "|L|")
+        style.legend(ax, above=below is not None)
+        if below is not None:
+            below.axhline(-180, color=style.MUTED, linewidth=style.THIN)
+            below.set_ylim(-450, 0)
+            below.set_yticks(range(-450, 1, 90))
+            style.quieten(below)
+            style.label(below, "frequency, rad/s", "phase, degrees")
+        return ax
+
+    def nyquist(self, ax: Axes | None = None) -> Axes:
+        """L(jw) in the complex plane, near -1; the circle has the modulus margin as its radius."""
+        ax, own = self._axes(ax, (5.2, 4.8))
+        for place, one in enumerate(self._shown()):
+            _, response = self._response(one)
+            ax.plot(response.real, response.imag, color=style.colour(place), label=words.name_of(one))
+        turn = np.linspace(0, 2 * math.pi, 200)
+        distance = self._judged()["modulus_margin"] or 0.0
+        ax.plot(-1 + distance * np.cos(turn), distance * np.sin(turn), color=style.RULE, linewidth=style.THIN)
+        ax.plot([-1], [0], marker="+", color=style.INK, markersize=9)
+        style.quieten(ax)
+        ax.set_xlim(-NEAR, NEAR / 2)
+        ax.set_ylim(-NEAR * 0.8, NEAR * 0.8)
+        ax.set_aspect("equal")
+        style.label(ax, "real part of L", "imaginary part")
+        style.legend(ax, above=own)
+        return ax
+
+    def roots(self, ax: Axes | None = None) -> Axes:
+        """The rightmost roots of the closed loops, 1/s."""
+        ax, own = self._axes(ax, SIZE)
+        for place, one in enumerate(self._shown()):
+            found = [complex(re, im) for re, im in one["roots"]]
+            both = found + [root.conjugate() for root in found if root.imag > 0]
+            ax.plot(
+                [root.real for root in both],
+                [root.imag for root in both],
+                linestyle="none",
+                marker="ox+sd"[place % 5],
+                fillstyle="none",
+                color=style.colour(place),
+                label=words.name_of(one),
+            )
+        ax.axvline(0, color=style.MUTED, linewidth=style.THIN)
+        style.quieten(ax)
+        ax.margins(x=0.1)
+        style.label(ax, "real part, 1/s", "imaginary part, 1/s")
+        style.legend(ax, above=own)
+        return ax
+
+    def step(self, ax: Axes | None = None) -> Axes:
+        """What the backlog does when from time 0 on the law sees a packet less than there is."""
+        ax, own = self._axes(ax, SIZE)
+        for place, one in enumerate(self._shown()):
+            found = self._of._proof.step(self._of._index(one))
+            if found is not None:
+                times, values = found
+                ax.plot(times, values, color=style.colour(place), label=words.name_of(one))
+        ax.axhline(1, color=style.MUTED, linewidth=style.THIN)
+        style.quieten(ax)
+        style.label(ax, "time, s", "backlog, packets")
+        style.legend(ax, above=own)
+        return ax
+
+    def map(self, region: Region | None = None, ax: Axes | None = None) -> Axes:
+        """Where over flows and round trips the link is stable; computed where no `region` is given."""
+        region = self._of.region() if region is None else region
+        ax, own = self._axes(ax, (SIZE[0], 1.2 * SIZE[1]))
+        shades = [to_rgba(style.colour(place), alpha) for place, alpha in AREAS]
+        shades += [to_rgba(style.RULE, BARREN + 0.15 * (place % 4)) for place in range(len(region.reasons))]
+        picture = np.array(shades)[region.cells]
+        names = ["stable", "unstable", "not proven", *(f"no rest: {why}" for why in region.reasons)]
+        # An image is a fraction of the size of as many little squares.
+        logs = [np.log10(axis) for axis in (region.flows, region.rtt_s)]
+        inner = ax.inset_axes((0, 0, 1, 1), zorder=0)
+        inner.imshow(picture, origin="lower", aspect="auto", interpolation="nearest")
+        inner.axis("off")
+        ax.patch.set_alpha(0)
+        for place, name in enumerate(names):
+            if (region.cells == place).any():
+                ax.fill([], [], color=shades[place], label=name)
+        for curve in region.boundary:
+            ax.plot(curve[0], curve[1], color=style.INK, linewidth=1.2)
+        ax.plot(*region.here, marker="o", color=style.INK, linestyle="none", label="the scenario")
+        style.quieten(ax)
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+        ax.set_xlim(10 ** logs[0][0], 10 ** logs[0][-1])
+        ax.set_ylim(10 ** logs[1][0], 10 ** logs[1][-1])
+        style.label(ax, "flows", "round trip without queueing, s")
+        style.legend(ax, above=own)
+        return ax
+
+    def _axes(self, ax: Axes | None, size: tuple[float, float]) -> tuple[Axes, bool]:
+        self._judged()
+        if ax is not None:
+            return ax, False
+        return style.figure(size)[1][0], True
+
+    def _judged(self) -> dict[str, Any]:
+        if not self._of.loops:
+            raise InputError(f"plot: {self._of.reason}")
+        return self._of.loops[-1]
+
+    def _shown(self) -> list[dict[str, Any]]:
+        """The textbook's loops, of the linearised plant the whole one, and the one in samples."""
+        self._judged()
+        loops = [one for one in self._of.loops if one["model"] != "textbook without delay"]
+        cascade = any(one["part"] == "outer" for one in loops)
+        return [
+            one
+            for one in loops
+            if one["sampled"] or (one["part"] == "outer" if cascade else one["part"] == "whole")
+        ]
+
+    def _response(self, one: dict[str, Any]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.complex128]]:
+        crossings = [at["frequency_rad_s"] for at in one.get("gain_crossovers", [])]
+        about = crossings[0] if crossings else one.get("modulus_frequency_rad_s") or 1.0
+        most = ABOVE * (crossings[-1] if crossings else about)
+        if one["period_s"]:
+            most = min(most, math.pi / one["period_s"])
+        frequencies = np.geomspace(BELOW * about, most, POINTS)
+        real, imaginary = self._of._proof.response(self._of._index(one), frequencies)
+        return frequencies, real + 1j * imaginary

@@ -1,0 +1,63 @@
+"""For which loads and round trips a certificate holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sojourn import _core
+
+#: What the cells of a map mean below the reasons.
+VERDICTS = ("stable", "unstable", "not proven")
+
+
+@dataclass(frozen=True)
+class Region:
+    """A map over the number of flows N and the round trip without queueing."""
+
+    #: N of each column, and the round trip of each row, s; both grow by factors.
+    flows: npt.NDArray[np.float64]
+    rtt_s: npt.NDArray[np.float64]
+    #: Rows of 0 (stable), 1 (unstable), 2 (not proven); 3 and more: it does not rest, see `reasons`.
+    cells: npt.NDArray[np.int64]
+    #: The inequalities that fail where the cell is 3, 4 and so on.
+    reasons: list[str]
+    #: Curves between stable and unstable: N, the round trip in s, and the frequency of the swing in rad/s.
+    boundary: list[tuple[npt.NDArray[np.float64], ...]]
+    #: The scenario's own N and round trip.
+    here: tuple[float, float]
+
+    @staticmethod
+    def of(found: _core.RegionMap, here: tuple[float, float]) -> Region:
+        """The map that the compiled half has found."""
+        curves = [tuple(curve) for curve in found.boundary]
+        return Region(found.flows, found.base_rtt_s, found.cells, found.reasons, curves, here)
+
+    def shares(self) -> dict[str, float]:
+        """Which part of the points is what.
+
+        >>> import sojourn as sj
+        >>> region = sj.prove(sj.load("dumbbell")).region(points=10)
+        >>> round(sum(region.shares().values()), 6)
+        1.0
+        """
+        names = [*VERDICTS, *self.reasons]
+        counts = np.bincount(self.cells.ravel(), minlength=len(names))
+        return {
+            name: float(count) / self.cells.size for name, count in zip(names, counts, strict=True) if count
+        }
+
+    def to_dict(self) -> dict[str, object]:
+        """For JSON."""
+        return {
+            "flows": self.flows.tolist(),
+            "base_rtt_s": self.rtt_s.tolist(),
+            "cells": self.cells.tolist(),
+            "meanings": [*VERDICTS, *self.reasons],
+            "boundary": [
+                {"flows": n.tolist(), "base_rtt_s": rtt.tolist(), "frequency_rad_s": w.tolist()}
+                for n, rtt, w in self.boundary
+            ],
+        }

@@ -1,0 +1,252 @@
+"""Certificates: the references' numbers, the verdicts against the nonlinear plant, the words."""
+
+import json
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import sojourn as sj
+from sojourn.cli import main
+
+#: Hollot et al. (2002): 3750 packets/s, 0.2 s without queueing; a target of 46 ms makes 0.246 s.
+HOLLOT = {
+    "bottleneck.rate": "30 Mbit/s",
+    "bottleneck.delay": "100 ms",
+    "bottleneck.buffer": "800 packets",
+    "bottleneck.disc.target": "46 ms",
+    "flows[0].count": 60,
+    "flows[0].access": '{ rate = "1 Gbit/s" }',
+}
+#: The other network of CPC's figures: 3 flows, 2 Mbit/s, 1500 B, 0.1 s; the target of 80 ms makes R = 0.18 s.
+SMALL = HOLLOT | {
+    "bottleneck.rate": "2 Mbit/s",
+    "bottleneck.delay": "50 ms",
+    "bottleneck.disc.target": "80 ms",
+    "flows[0].count": 3,
+    "flows[0].segment": "1500 B",
+    "at": "[]",
+}
+
+
+@pytest.fixture(scope="module")
+def maths(root):
+    """Holds values to the references at their tolerances."""
+    told = json.loads((root / "tests" / "reference" / "maths.json").read_text())
+
+    def hold(key, values):
+        want = told[key]
+        np.testing.assert_allclose(
+            values, want["value"], rtol=want["rtol"], atol=want.get("atol", 0), err_msg=key
+        )
+
+    return hold
+
+
+def network(disc, settings=HOLLOT, link=None):
+    return sj.prove(sj.load("dumbbell", settings), disc, link=link)
+
+
+def told(loop):
+    names = ("crossover_rad_s", "phase_margin_deg", "gain_margin", "delay_margin_s")
+    return [loop[name] for name in names]
+
+
+@pytest.mark.parametrize(("target", "rtt"), [("46 ms", "0.246000"), ("175 packets", "0.246667")])
+def test_pi_of_hollot(maths, target, rtt):
+    found = network(f"pi:target={target.replace(' ', '')}")
+    maths(f"hollot.PI.R={rtt}.[wc,pm,gm,dm]", told(found.loop("textbook")))
+    assert found.margins["phase_margin_deg"] == found.loop("textbook")["phase_margin_deg"]
+    maths(f"hollot.R={rtt}.p0", found.equilibrium["p"])
+    maths(f"hollot.R={rtt}.W0", found.equilibrium["classes"][0]["window_packets"])
+    assert found.verdict == "stable"
+    assert 0 < found.margins["sampled_phase_margin_deg"] < 90
+
+
+def test_roots_of_pi():
+    """laws' page of numbers: -.52879, -.81505, -2.44804, -24.175 +- 18.435 j."""
+    found = network("pi:target=46ms").loop("textbook")
+    roots = [complex(*root) for root in found["roots"]]
+    np.testing.assert_allclose(roots[:3], [-0.52879, -0.81505, -2.44804], rtol=2e-5)
+    assert found["nyquist"]["closed_roots"] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "target"), [("hollot", HOLLOT, "46ms"), ("small", SMALL, "80ms")]
+)
+@pytest.mark.parametrize("form", ["paper", "da"])
+def test_cpc(maths, name, settings, target, form):
+    spec = f"cpc:target={target},form={'paper' if form == 'paper' else 'delay_aware'}"
+    found = network(spec, settings)
+    for part in ("inner", "outer"):
+        maths(f"cpc.{name}.{form}.{part}.[wc,pm_deg,gm,dm]", told(found.loop("textbook", part)))
+    poles = sorted(re for re, _ in found.loop("textbook", "outer")["roots"][:2])
+    maths(f"cpc.{name}.{form}.poles_re", [poles[0], poles[0], poles[1], poles[1]])
+    assert found.margins["phase_margin_deg"] == found.loop("textbook", "outer")["phase_margin_deg"]
+    if (name, form) == ("hollot", "paper"):
+        undelayed = found.loop("textbook without delay", "outer")
+        assert undelayed["phase_margin_deg"] == pytest.approx(65.53, abs=5e-3)
+        assert undelayed["gain_margin"] is None
+
+
+@pytest.mark.parametrize("name", "ABCDEFGHIJKL")
+def test_optimal_control(root, maths, name):
+    given = json.loads((root / "tests" / "reference" / "maths.json").read_text())
+    w, mu, a, r, x0, t_f = given[f"ocq.{name}.params"]["value"]
+    found = sj.theorems.ocq(w, mu, a, r, x0=x0, t_f=t_f, control=[w])
+    for key, value in (
+        ("J", "J"),
+        ("xs", "x_s_packets"),
+        ("us", "u_s_pps"),
+        ("switch_times", "switch_times_s"),
+        ("controls", "inputs_pps"),
+        ("x_final", "x_final_packets"),
+    ):
+        maths(f"ocq.{name}.{key}", found[value])
+    assert 0 <= found["gap"] <= 1e-9 * max(1, found["J"])
+    assert found["given"]["J"] - found["J"] <= found["given"]["gap"] + 1e-12
+    if name == "A":
+        maths("ocq.A.H", found["hamiltonian_packets"])
+        maths("ocq.A.lambda0", found["costate_0_s"])
+        maths("ocq.A.norm_Hu_at_optimum", found["gradient_norm"])
+        maths("ocq.A.J_of_u=w", found["given"]["J"])
+        maths("ocq.A.gap_of_u=w", found["given"]["gap"])
+
+
+def test_sqm(maths):
+    found = sj.theorems.sqm(1000, [1500] * 5 + [1000] * 5, np.linspace(0.1, 0.15, 10))
+    for key, value in (
+        ("x", "rates_pps"),
+        ("p", "prices"),
+        ("normA", "lyapunov_norm"),
+        ("lmin", "lyapunov_least"),
+        ("J", "root_of_condition"),
+        ("bound_rho1.01", "bound"),
+        ("sigma_thm3", "sigma_theorem_3"),
+        ("sigma_perflow", "sigma_per_flow"),
+        ("sigma_pm45", "sigma_margin"),
+        ("sigma_limit", "sigma_limit"),
+    ):
+        maths(f"sqm.fig3.{key}", found[value])
+    assert all(np.array(found["sigma_printed_limit"]) < found["sigma_limit"])
+    assert "unstable in the model" in found["remark"]
+
+
+def test_fb_ocq_rests_where_its_optimum_does(maths):
+    found = sj.prove(sj.load("scenarios/fb_ocq/forty.toml"))
+    best = found.optimality
+    maths(
+        "ocq.aqm.params_R_us_eps(xs=40,a=1,mu=1250,tc=.2)",
+        [best["R_s"], best["u_s_pps"], 0.000997676296231156],
+    )
+    assert best["x0_packets"] == pytest.approx(best["x_s_packets"])
+    assert best["gap"] <= 1e-9 * best["J"]
+
+
+@pytest.mark.parametrize(
+    ("disc", "verdict"), [("pi", "stable"), ("pi2:rtt_max=250ms", "stable"), ("fb_ocq", "unstable")]
+)
+def test_the_verdict_is_that_of_the_nonlinear_plant(disc, verdict):
+    scenario = sj.load("dumbbell", {"duration": "200 s", "warmup": "150 s", "at": "[]"})
+    found = sj.prove(scenario, disc)
+    assert found.verdict == verdict
+    run = sj.run(scenario, disc, plants="fluid").runs[0]
+    swing = run.metrics["queue_std_packets"]
+    assert (swing < 0.5) == (verdict == "stable"), swing
+
+
+def test_a_map_s_boundary_parts_stable_from_unstable():
+    region = network("pi:target=46ms").region((30, 120), (0.1, 1.2), points=24)
+    (curve,) = region.boundary
+    order = np.argsort(curve[0])
+    border = np.interp(60, curve[0][order], curve[1][order])
+    for factor, verdict in ((0.99, "stable"), (1.01, "unstable")):
+        # The law stays as it was designed: its gains are given.
+        delay = f"{factor * border / 2:.9f} s"
+        moved = network(
+            "pi:target=46ms,a=0.00001852780906338255,b=0.000018466677319079454",
+            HOLLOT | {"bottleneck.delay": delay},
+        )
+        assert moved.verdict == verdict
+    assert region.shares()["stable"] + region.shares()["unstable"] == pytest.approx(1)
+
+
+def test_where_nothing_rests_a_map_says_why():
+    region = sj.prove(sj.load("dumbbell")).region((10, 5000), (0.02, 0.4), points=12)
+    assert any("p = 1" in reason or "window" in reason for reason in region.reasons)
+
+
+@pytest.mark.parametrize(
+    ("settings", "disc", "line"),
+    [
+        ({"flows[0].count": 5000}, None, "legal: "),
+        ({"flows[0].count": 2000, "fluid_window": "full"}, None, "window of"),
+        ({"flows[0].cc": "cubic"}, None, 'flows[0].cc: "cubic" has no linear model; legal: reno, newreno'),
+        (
+            {"flows[0].count": 10},
+            "pi:target=1packets,rate=2Hz,a=0.001,b=0.0009",
+            "shorter than the law's period",
+        ),
+    ],
+)
+def test_what_has_no_rest_is_one_line(settings, disc, line):
+    with pytest.raises(sj.InputError) as fault:
+        sj.prove(sj.load("dumbbell", settings), disc)
+    assert len(fault.value.lines) == 1
+    assert line in fault.value.lines[0]
+
+
+def test_several_links_ask_for_one():
+    scenario = sj.load("scenarios/networks/parking_lot.toml")
+    with pytest.raises(sj.InputError, match="--link with one of"):
+        sj.prove(scenario)
+
+
+def test_laws_that_judge_packets_are_not_proven():
+    found = sj.prove(sj.load("dumbbell"), "codel")
+    assert (found.verdict, found.loops) == ("not proven", [])
+    assert "arm_pfc" in found.reason
+    assert "pi, pid" in str(found)
+
+
+def test_the_command(tmp_path, capsys):
+    page = tmp_path / "page.html"
+    assert main(["prove", "dumbbell", "--disc", "pi", "-o", str(page)]) == 0
+    assert capsys.readouterr().out.startswith("Stable: pi at bottleneck")
+    text = page.read_text()
+    assert "<script" not in text
+    assert "http://" not in text.replace("http://www.w3.org/", "")
+    HTMLParser().feed(text)
+    assert main(["prove", "dumbbell", "--disc", "codel"]) == 1
+    assert main(["prove", "dumbbell", "--set", "flows[0].cc=cubic"]) == 2
+    assert main(["prove", "dumbbell", "--flows", "1..2"]) == 2
+
+
+def test_json_is_one_document(tmp_path, capsys):
+    arguments = [
+        "prove",
+        "dumbbell",
+        "--disc",
+        "pi",
+        "--disc",
+        "arm_pfc",
+        "--json",
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    assert main([*arguments, "--map", "N,R", "--flows", "40..60", "--rtt", "100ms..300ms"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found == json.loads((tmp_path / "out" / "certificate.json").read_text())
+    assert [one["law"].partition(":")[0] for one in found["certificates"]] == ["pi", "arm_pfc"]
+    for one in found["certificates"]:
+        assert one["schema"] == 1
+        assert {"phase_margin_deg", "gain_margin", "delay_margin_s", "crossover_rad_s", "roots"} <= set(one)
+        assert one["verdict"] == "stable"
+        assert len(one["map"]["cells"]) == 200
+
+
+def test_pictures():
+    found = sj.prove(sj.load("dumbbell"))
+    for draw in (found.plot.bode, found.plot.nyquist, found.plot.roots, found.plot.step):
+        assert draw().lines
+    assert found.plot.map(found.region(points=8)).get_xlabel() == "flows"
