@@ -15,12 +15,10 @@ pub(super) struct Flow {
 /// What comes to a link, packets/s of its mean size.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AtLink {
-    pub(super) offered: f64,
     /// Not dropped by the law.
     pub(super) admitted: f64,
-    /// Marked by it.
-    pub(super) marked: f64,
-    /// How long its queue waits, s.
+    /// q, and how long it waits, s.
+    pub(super) backlog: f64,
     wait: f64,
 }
 
@@ -39,6 +37,8 @@ pub(super) struct OfClass {
     pub(super) rtt: f64,
     /// How many flows.
     pub(super) count: f64,
+    /// W' where it is not at its floor.
+    pub(super) growth: f64,
 }
 
 impl Flow {
@@ -49,45 +49,40 @@ impl Flow {
             classes: vec![OfClass::default(); classes],
         }
     }
-
-    /// Becomes as another one of the same network.
-    pub(super) fn copy(&mut self, other: &Flow) {
-        self.links.copy_from_slice(&other.links);
-        self.hops.copy_from_slice(&other.hops);
-        self.classes.copy_from_slice(&other.classes);
-    }
 }
 
 impl Plant {
-    /// Computes what flows at `t`.
+    /// Computes what flows at `t`, and how windows grow.
     pub(super) fn flow_at(&mut self, t: f64, y: &[f64], past: &History) {
-        let Plant { classes, links, hops, flow, .. } = self;
+        let Plant { classes, links, hops, flows, stage, .. } = self;
+        let flow = &mut flows[*stage];
         for (number, link) in links.iter_mut().enumerate() {
-            flow.links[number] = AtLink { wait: link.wait(y[link.place]), ..AtLink::default() };
+            let backlog = y[link.place];
+            flow.links[number] = AtLink { admitted: 0.0, backlog, wait: link.wait(backlog) };
             if !link.mixed.is_empty() && link.mode != Mode::Empty {
                 link.find_leaving(y, past);
             }
         }
-        for (class, of) in classes.iter().enumerate() {
+        for (class, of) in classes.iter_mut().enumerate() {
             let mut rtt = of.base_rtt;
             for link in &of.waits {
                 rtt += flow.links[*link].wait;
             }
-            let count = of.flows.at(t);
-            flow.classes[class] = OfClass { rtt, count };
-            let mut rate = match of.sender {
-                _ if of.is_stalled => 0.0,
-                Sender::Tcp(_, most) => count * (y[class].max(LEAST_WINDOW) / rtt).min(most),
-                Sender::Constant(each) => count * each,
+            let now = OfClass { rtt, count: of.flows.at(t), growth: 0.0 };
+            let (mut rate, growth) = match of.sender {
+                _ if of.is_stalled => (0.0, 0.0),
+                Sender::Tcp(law, most) => {
+                    let growth = of.growth((class, law, most), (links, hops), (t, y, past), now);
+                    (now.count * (y[class].max(LEAST_WINDOW) / rtt).min(most), growth)
+                }
+                Sender::Constant(each) => (now.count * each, 0.0),
             };
+            flow.classes[class] = OfClass { growth, ..now };
             for number in of.hops() {
                 let hop = &hops[number];
                 let (link, to) = (&links[hop.link], &mut flow.links[hop.link]);
-                let signalled = link.p * rate;
-                let (admitted, marked) = if hop.ecn { (rate, signalled) } else { (rate - signalled, 0.0) };
-                to.offered += hop.size * rate;
+                let admitted = if hop.ecn { rate } else { rate - link.p * rate };
                 to.admitted += hop.size * admitted;
-                to.marked += hop.size * marked;
                 let leaving = match (link.mode, hop.sum) {
                     (Mode::Empty, _) => admitted,
                     (_, None) => link.capacity() * hop.per_size,
@@ -110,7 +105,7 @@ impl Link {
         // All that has come less what is still there has left.
         let left = self.together(|place| y[place]) - y[self.place];
         let came = past.find_where(self.leaving, |step| self.together(|place| step.begin(place)) > left);
-        (self.leaving, self.brought) = match came {
+        (self.leaving, self.came) = match came {
             Some(came) => {
                 let step = past.step(came);
                 (came, Some(self.together(|place| step.grown(place))))
@@ -132,7 +127,7 @@ impl Link {
     /// nothing is known of that time.
     #[inline(never)]
     fn share_leaving(&self, sum: usize, past: &History) -> Option<f64> {
-        let total = self.brought?;
+        let total = self.came?;
         Some(if total > 0.0 { past.step(self.leaving).grown(sum) / total } else { 0.0 })
     }
 }

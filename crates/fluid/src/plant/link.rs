@@ -29,9 +29,19 @@ pub struct Link {
     pub(super) mixed: Vec<(f64, usize)>,
     /// The step in which the fluid came that leaves now, and how much came in it.
     pub(super) leaving: usize,
-    pub(super) brought: Option<f64>,
+    pub(super) came: Option<f64>,
+    /// What the present step has brought so far.
+    pub(super) brought: Brought,
     /// Where its backlog stands among the values.
     pub(super) place: usize,
+}
+
+/// What a step brings to a link, packets of its mean size.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Brought {
+    pub(super) admitted: f64,
+    pub(super) dropped: f64,
+    pub(super) marked: f64,
 }
 
 /// What the queue is doing.
@@ -59,7 +69,8 @@ impl Link {
             tally: Tally::default(),
             mixed: Vec::new(),
             leaving: 0,
-            brought: None,
+            came: None,
+            brought: Brought::default(),
             place: 0,
         };
         link.set_capacity(f64::NEG_INFINITY, capacity);
@@ -99,6 +110,11 @@ impl Link {
             self.signals.hold(now, self.p);
         }
         self.mode = mode;
+    }
+
+    /// Whether what comes may begin or end what the queue does.
+    pub(super) fn may_turn(&self, backlog: f64) -> bool {
+        self.mode != Mode::Busy || backlog <= 0.0 || backlog >= self.buffer
     }
 
     /// How long a backlog waits, s. Before a link that stands still it is not counted: windows stand still then.

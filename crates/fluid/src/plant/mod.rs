@@ -87,13 +87,11 @@ pub struct Plant {
     links: Vec<Link>,
     hops: Vec<Hop>,
     width: usize,
-    flow: Flow,
-    /// What flowed when the present step began, and in the middle of the last one.
-    before: Flow,
-    middle: Flow,
+    /// What flows at each stage of the present step, and which of them is asked for.
+    flows: [Flow; 5],
+    stage: usize,
     received: Vec<Received>,
     watch: Watch,
-    scratch: Vec<f64>,
     steps: u64,
 }
 
@@ -175,15 +173,6 @@ impl Member {
         }
         rtt
     }
-
-    /// What leaves its last link, packets/s; where it crosses none, what it sends.
-    fn leaving(&self, flow: &Flow, class: usize) -> f64 {
-        match (self.hops().last(), self.sender) {
-            (Some(last), _) => flow.hops[last].leaving,
-            (None, Sender::Tcp(_, most)) => flow.classes[class].count * most,
-            (None, Sender::Constant(rate)) => flow.classes[class].count * rate,
-        }
-    }
 }
 
 impl Plant {
@@ -234,16 +223,14 @@ impl Plant {
         };
         let flow = Flow::new(members.len(), links.len(), hops.len());
         let mut plant = Plant {
-            before: flow.clone(),
-            middle: flow.clone(),
-            flow,
+            flows: std::array::from_fn(|_| flow.clone()),
+            stage: 0,
             received: vec![Received::default(); members.len()],
             classes: members,
             links,
             hops,
             width,
             watch,
-            scratch: vec![0.0; width],
             steps: 0,
         };
         plant.find_stalled();
@@ -303,8 +290,9 @@ impl Plant {
 
     /// What comes to a link now, packets/s: offered, and let in by its law.
     pub fn coming(&self, link: usize) -> [f64; 2] {
-        let at = &self.before.links[link];
-        [at.offered, at.admitted]
+        let flow = &self.flows[0];
+        let at = self.hops.iter().zip(&flow.hops).filter(|(hop, _)| hop.link == link);
+        [at.map(|(hop, at)| hop.size * at.offered).sum(), flow.links[link].admitted]
     }
 
     /// p of a link is this from now on.
@@ -344,7 +332,7 @@ impl Plant {
     fn set_modes(&mut self, t: f64, y: &[f64]) {
         for (number, link) in self.links.iter_mut().enumerate() {
             let backlog = y[self.classes.len() + number];
-            let grows = self.flow.links[number].admitted > link.capacity();
+            let grows = self.flows[self.stage].links[number].admitted > link.capacity();
             let mode = match link.mode {
                 Mode::Busy if backlog <= 0.0 && !grows => Mode::Empty,
                 Mode::Busy if backlog >= link.buffer && grows => Mode::Full,
@@ -362,12 +350,17 @@ impl System for Plant {
         self.width
     }
 
+    fn at_stage(&mut self, stage: usize) {
+        self.stage = stage;
+    }
+
     fn slope(&mut self, t: f64, y: &[f64], past: &History, out: &mut [f64]) {
         self.flow_at(t, y, past);
-        for (class, out) in out.iter_mut().enumerate().take(self.classes.len()) {
-            *out = if self.classes[class].is_floored { 0.0 } else { self.growth(class, t, y, past) };
+        let Plant { classes, links, hops, flows, stage, .. } = self;
+        let flow = &flows[*stage];
+        for (class, of) in classes.iter().enumerate() {
+            out[class] = if of.is_floored { 0.0 } else { flow.classes[class].growth };
         }
-        let Plant { classes, links, hops, flow, .. } = self;
         for (number, link) in links.iter().enumerate() {
             let busy = link.mode == Mode::Busy;
             out[link.place] = if busy { flow.links[number].admitted - link.capacity() } else { 0.0 };
@@ -384,14 +377,17 @@ impl System for Plant {
     }
 
     fn jumped(&mut self, t: f64, y: &[f64], past: &History) {
-        self.flow_at(t, y, past);
-        self.set_modes(t, y);
+        if self.links.iter().any(|link| link.may_turn(y[link.place])) {
+            self.flow_at(t, y, past);
+            self.set_modes(t, y);
+        }
         self.seat(t, y);
+        let Some(_) = y[..self.classes.len()].iter().find(|window| **window <= LEAST_WINDOW) else {
+            return self.classes.iter_mut().for_each(|of| of.is_floored = false);
+        };
         self.flow_at(t, y, past);
-        self.before.copy(&self.flow);
-        for (class, window) in y.iter().enumerate().take(self.classes.len()) {
-            let is_floored = *window <= LEAST_WINDOW && self.growth(class, t, y, past) < 0.0;
-            self.classes[class].is_floored = is_floored;
+        for ((of, now), window) in self.classes.iter_mut().zip(&self.flows[0].classes).zip(y) {
+            of.is_floored = *window <= LEAST_WINDOW && now.growth < 0.0;
         }
     }
 
@@ -410,7 +406,7 @@ impl System for Plant {
                 (Mode::Empty, 0) | (Mode::Full, 1) => {
                     let (mode, capacity) = (link.mode, link.capacity());
                     self.flow_at(t, y, past);
-                    let excess = self.flow.links[event / 2].admitted / capacity - 1.0;
+                    let excess = self.flows[self.stage].links[event / 2].admitted / capacity - 1.0;
                     if mode == Mode::Empty { CLEARLY - excess } else { excess + CLEARLY }
                 }
                 _ => 1.0,
@@ -420,7 +416,7 @@ impl System for Plant {
             let class = event - links;
             return if self.classes[class].is_floored {
                 self.flow_at(t, y, past);
-                CLEARLY - self.growth(class, t, y, past)
+                CLEARLY - self.flows[self.stage].classes[class].growth
             } else {
                 y[class] - LEAST_WINDOW + CLEARLY
             };

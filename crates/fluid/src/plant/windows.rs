@@ -1,44 +1,10 @@
 //! How windows grow, and what they feel.
 
 use super::flow::OfClass;
-use super::{Hop, LEAST_WINDOW, Link, Member, Plant, Sender, Window};
+use super::{Hop, LEAST_WINDOW, Link, Member, Plant, Window};
 use crate::dde::{History, Moment};
 
 impl Plant {
-    /// W' of a class, equations (2) and (3); what flows now has been computed.
-    pub(super) fn growth(&mut self, class: usize, t: f64, y: &[f64], past: &History) -> f64 {
-        let Plant { classes, links, hops, flow, .. } = self;
-        let of = &mut classes[class];
-        let Sender::Tcp(law, most) = of.sender else { return 0.0 };
-        if of.is_stalled {
-            return 0.0;
-        }
-        let OfClass { rtt, count } = flow.classes[class];
-        let (w, then) = (y[class].max(LEAST_WINDOW), t - rtt);
-        let moment = past.at(then, &mut of.hint);
-        let (rtt_then, passed) = if of.is_calm {
-            let mut rtt = of.base_rtt;
-            for link in &of.waits {
-                let link = &links[*link];
-                rtt += link.wait(moment.value(link.place));
-            }
-            (rtt, of.passed)
-        } else {
-            of.felt((links, hops), then, &moment, y)
-        };
-        let acks = (moment.value(class).max(LEAST_WINDOW) / rtt_then).min(most);
-        let grown = match law {
-            Window::Mgt => 1.0 / rtt - w * (1.0 - passed) * acks / 2.0,
-            Window::Full => acks * (passed / w - (1.0 - passed) * w / 2.0),
-        };
-        // Who comes now comes with the least window.
-        if of.flows.growth > 0.0 && count > 0.0 {
-            grown - of.flows.growth / count * (w - LEAST_WINDOW)
-        } else {
-            grown
-        }
-    }
-
     /// When the signal was given that a class feels at `t`.
     pub(super) fn given_at(&self, hop: &Hop, t: f64, y: &[f64]) -> f64 {
         let (link, backlogs) = (&self.links[hop.link], &y[self.classes.len()..]);
@@ -67,6 +33,41 @@ impl Plant {
 }
 
 impl Member {
+    /// W', equations (2) and (3).
+    #[inline]
+    pub(super) fn growth(
+        &mut self,
+        (class, law, most): (usize, Window, f64),
+        (links, hops): (&[Link], &[Hop]),
+        (t, y, past): (f64, &[f64], &History),
+        now: OfClass,
+    ) -> f64 {
+        let (w, then) = (y[class].max(LEAST_WINDOW), t - now.rtt);
+        let moment = past.at(then, &mut self.hint);
+        let (rtt_then, passed) = if self.is_calm {
+            let mut rtt = self.base_rtt;
+            for link in &self.waits {
+                let link = &links[*link];
+                rtt += link.wait(moment.value(link.place));
+            }
+            (rtt, self.passed)
+        } else {
+            self.felt((links, hops), then, &moment, y)
+        };
+        let acks = (moment.value(class).max(LEAST_WINDOW) / rtt_then).min(most);
+        let grown = match law {
+            Window::Mgt => 1.0 / now.rtt - w * (1.0 - passed) * acks / 2.0,
+            Window::Full => acks * (passed / w - (1.0 - passed) * w / 2.0),
+        };
+        if self.flows.growth > 0.0 { grown - self.thinned(w, now.count) } else { grown }
+    }
+
+    /// By how much newcomers make the mean window smaller: who comes now comes with the least one.
+    #[inline(never)]
+    fn thinned(&self, w: f64, count: f64) -> f64 {
+        if count > 0.0 { self.flows.growth / count * (w - LEAST_WINDOW) } else { 0.0 }
+    }
+
     /// What a packet sent at `then` met: its round trip, and the share that no signal hit. This is the long way, where
     /// rates of links changed, or signals do not hold from one event to the next.
     #[inline(never)]
