@@ -16,6 +16,8 @@ __all__ = [
     "LawError",
     "LinkRun",
     "Observation",
+    "Proof",
+    "RegionMap",
     "Run",
     "Scenario",
     "ScenarioError",
@@ -27,10 +29,14 @@ __all__ = [
     "__version__",
     "catalogue_json",
     "check_cc",
+    "check_fluid",
     "check_law",
     "explain_json",
+    "ocq_json",
+    "prove",
     "run",
     "schema_json",
+    "sqm_json",
 ]
 
 __version__: str

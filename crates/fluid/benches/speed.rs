@@ -9,8 +9,11 @@ use sojourn_units::{Amount, Rate, Span, Time};
 #[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
 use std::time::Instant;
 
+/// A name, and the world at its start.
+type Case = (&'static str, fn() -> World);
+
 /// One class under PI, with either window law; three that share two links with it in front of both; and the twin of RED.
-const CASES: [(&str, fn() -> World); 4] = [
+const CASES: [Case; 4] = [
     ("mgt", || one(Window::Mgt, pi)),
     ("full", || one(Window::Full, pi)),
     ("three", three),

@@ -20,6 +20,9 @@
 pub trait System {
     /// How many values it has.
     fn width(&self) -> usize;
+    /// What follows is about this stage of a step: 0 is its beginning, 1 to 3 lead to its end, 4 is its end. In the
+    /// integral over the step they weigh 1, 2, 2, 1 and 0 sixths.
+    fn at_stage(&mut self, _stage: usize) {}
     /// f: writes the slopes of `y` at `t`.
     fn slope(&mut self, t: f64, y: &[f64], past: &History, out: &mut [f64]);
     /// Something has happened, an event or a change from outside; the next step begins here.
@@ -189,8 +192,9 @@ impl<S: System> Integrator<S> {
     fn begin(&mut self) {
         let Scratch { k: [first, ..], end_slope, .. } = &mut self.scratch;
         if self.is_known {
-            first.copy_from_slice(end_slope);
+            std::mem::swap(first, end_slope);
         } else {
+            self.system.at_stage(0);
             self.system.jumped(self.t, &self.y, &self.past);
             self.system.slope(self.t, &self.y, &self.past, first);
         }
@@ -203,15 +207,19 @@ impl<S: System> Integrator<S> {
         let [k1, k2, k3, k4] = k;
         let half = h / 2.0;
         weigh(stage, y, k1, half);
+        system.at_stage(1);
         system.slope(*t + half, stage, past, k2);
         weigh(stage, y, k2, half);
+        system.at_stage(2);
         system.slope(*t + half, stage, past, k3);
         weigh(stage, y, k3, h);
+        system.at_stage(3);
         system.slope(*t + h, stage, past, k4);
         for place in 0..y.len() {
             let sum = k1[place] + 2.0 * (k2[place] + k3[place]) + k4[place];
             end[place] = y[place] + h / 6.0 * sum;
         }
+        system.at_stage(4);
         system.slope(*t + h, end, past, end_slope);
     }
 
@@ -323,14 +331,14 @@ impl<S: System> Integrator<S> {
         if self.past.is_full() {
             self.past.forget(self.system.reach(self.t, &self.y));
         }
-        let Scratch { k: [first, ..], end: values, end_slope, .. } = &self.scratch;
+        let Scratch { k: [first, ..], end: values, end_slope, .. } = &mut self.scratch;
         let parts = self.past.push(self.t, end - self.t).iter_mut();
         let begin = self.y.iter().zip(first);
         for ((parts, (y0, f0)), (y1, f1)) in parts.zip(begin).zip(values.iter().zip(end_slope)) {
             *parts = [*y0, *f0, *y1, *f1];
         }
         self.t = end;
-        self.y.copy_from_slice(values);
+        std::mem::swap(&mut self.y, values);
         self.is_known = true;
         self.system.stepped(&self.past);
     }

@@ -218,8 +218,8 @@ class Certificate:
         """All of it as one JSON document, the schema's number in it.
 
         >>> import sojourn as sj
-        >>> sj.prove(sj.load("dumbbell"), "pi").to_json()[:13].split()
-        ['{', '"schema":']
+        >>> sj.prove(sj.load("dumbbell"), "pi").to_json().count('"schema": 1')
+        1
         """
         return json.dumps(self._told, indent=1, ensure_ascii=False)
 

@@ -1,59 +1,98 @@
-//! What a step has brought, counted by Simpson's rule; what entered a queue as the integration has it, so that what
-//! is offered is delivered, lost or held to the last bit.
+//! What a step has brought, counted with the weights of its method; what entered a queue as the integration has it, so
+//! that what is offered is delivered, lost or held to the last bit.
 
 use super::flow::{Flow, OfClass};
-use super::link::Mode;
-use super::{Plant, Tally};
+use super::link::{Brought, Mode};
+use super::{Plant, Sender, Tally};
 use crate::dde::{History, Step, System};
 
+/// What flows at the stages of a step.
+struct Stages<'a> {
+    flows: &'a [Flow; 5],
+    /// Of its length.
+    sixth: f64,
+}
+
+impl Stages<'_> {
+    /// The integral over the step.
+    fn over(&self, value: impl Fn(&Flow) -> f64) -> f64 {
+        let [begin, second, third, fourth, _] = self.flows;
+        self.sixth * (value(begin) + 2.0 * (value(second) + value(third)) + value(fourth))
+    }
+}
+
 impl Plant {
-    /// Counts the last step. What flowed at its beginning is in `before`, what flows at its end in `flow`.
+    /// Counts the last step.
     pub(super) fn account(&mut self, past: &History) {
         let step = past.last();
-        let mut y = std::mem::take(&mut self.scratch);
-        for (place, value) in y.iter_mut().enumerate() {
-            *value = step.middle(place);
-        }
-        let end = std::mem::replace(&mut self.flow, std::mem::take(&mut self.middle));
-        self.flow_at(step.t + step.length / 2.0, &y, past);
-        self.count(&step, &end);
+        self.count(&step);
         if self.watch.on {
-            self.sample(&y, step.length);
+            self.sample(&step);
         }
-        self.middle = std::mem::replace(&mut self.flow, end);
-        self.before.copy(&self.flow);
-        self.scratch = y;
+        // The next step begins where this one ends.
+        self.flows.swap(0, 4);
         self.forget(&step);
     }
 
-    /// Adds the integrals over a step, of which the middle is in `flow`.
-    fn count(&mut self, step: &Step<'_>, end: &Flow) {
-        let (h, classes) = (step.length, self.classes.len());
-        let over = |begin: f64, middle: f64, end: f64| h / 6.0 * (begin + 4.0 * middle + end);
-        for (number, link) in self.links.iter_mut().enumerate() {
-            let at = [&self.before.links[number], &self.flow.links[number], &end.links[number]];
-            let [offered, admitted, marked] =
-                [at.map(|at| at.offered), at.map(|at| at.admitted), at.map(|at| at.marked)]
-                    .map(|[begin, middle, end]| over(begin, middle, end));
-            let ([q0, q1], q) = (step.ends(classes + number), step.middle(classes + number));
-            let (could, dropped) = (h * link.capacity(), offered - admitted);
+    /// Adds the integrals over a step.
+    fn count(&mut self, step: &Step<'_>) {
+        let Plant { classes, links, hops, flows, received, .. } = self;
+        let h = step.length;
+        let stages = Stages { flows, sixth: h / 6.0 };
+        for ((class, of), received) in classes.iter().enumerate().zip(received) {
+            let flows = stages.over(|flow| flow.classes[class].count);
+            let mut leaving = match of.sender {
+                Sender::Tcp(_, each) | Sender::Constant(each) => flows * each,
+            };
+            for number in of.hops() {
+                let hop = &mut hops[number];
+                let link = &mut links[hop.link];
+                let offered = stages.over(|flow| flow.hops[number].offered);
+                let admitted = stages.over(|flow| flow.hops[number].admitted);
+                leaving = stages.over(|flow| flow.hops[number].leaving);
+                let could = h * link.capacity();
+                let entered = match (link.mode, hop.sum) {
+                    (Mode::Empty, _) => admitted,
+                    (_, Some(sum)) => step.grown(sum),
+                    (Mode::Busy, None) => (step.grown(link.place) + could) * hop.per_size,
+                    (Mode::Full, None) => could * hop.per_size,
+                };
+                let overflowed = if link.mode == Mode::Full { admitted - entered } else { 0.0 };
+                let lost = offered - admitted + overflowed;
+                let marked = if hop.ecn { link.p * offered } else { 0.0 };
+                hop.passed.offered += entered + lost;
+                hop.passed.lost += lost;
+                hop.passed.overflowed += overflowed;
+                hop.passed.marked += marked;
+                hop.passed.delivered += leaving;
+                link.brought.admitted += hop.size * admitted;
+                link.brought.dropped += hop.size * (offered - admitted);
+                link.brought.marked += hop.size * marked;
+            }
+            received.delivered += (1.0 - of.loss) * leaving;
+            received.flows += flows;
+        }
+        for (number, link) in links.iter_mut().enumerate() {
+            let Brought { admitted, dropped, marked } = std::mem::take(&mut link.brought);
+            let could = h * link.capacity();
             let (entered, overflowed, left) = match link.mode {
                 Mode::Empty => (admitted, 0.0, admitted),
-                Mode::Busy => (q1 - q0 + could, 0.0, could),
+                Mode::Busy => (step.grown(link.place) + could, 0.0, could),
                 Mode::Full => (could, admitted - could, could),
             };
-            // What enters at the beginning, in the middle and at the end meets the queue of that time.
+            // What enters at a time meets the queue of that time.
             let waiting = match link.mode {
                 Mode::Empty => 0.0,
                 Mode::Full => left * link.wait(link.buffer),
                 Mode::Busy => {
-                    link.inverse * over(at[0].admitted * q0, at[1].admitted * q, at[2].admitted * q1)
+                    link.inverse
+                        * stages.over(|flow| flow.links[number].admitted * flow.links[number].backlog)
                 }
             };
             link.tally.add(&Tally {
                 time: h,
-                backlog: over(q0, q, q1),
-                backlog_squared: over(q0 * q0, q * q, q1 * q1),
+                backlog: stages.over(|flow| flow.links[number].backlog),
+                backlog_squared: stages.over(|flow| flow.links[number].backlog * flow.links[number].backlog),
                 offered: entered + overflowed + dropped,
                 dropped,
                 marked,
@@ -64,53 +103,23 @@ impl Plant {
                 busy: if link.mode == Mode::Empty { 0.0 } else { h },
             });
             if link.mode == Mode::Full {
-                let lost = |admitted: f64| (1.0 - link.capacity() / admitted).max(0.0);
-                link.signals.lose(step.t, step.t + h, [lost(at[0].admitted), lost(at[2].admitted)]);
+                let lost =
+                    [&flows[0], &flows[4]].map(|flow| 1.0 - link.capacity() / flow.links[number].admitted);
+                link.signals.lose(step.t, step.t + h, lost.map(|lost| lost.max(0.0)));
             }
-        }
-        for (number, hop) in self.hops.iter_mut().enumerate() {
-            let at = [&self.before.hops[number], &self.flow.hops[number], &end.hops[number]];
-            let [offered, admitted, leaving] =
-                [at.map(|at| at.offered), at.map(|at| at.admitted), at.map(|at| at.leaving)]
-                    .map(|[begin, middle, end]| over(begin, middle, end));
-            let link = &self.links[hop.link];
-            let grown = |[begin, end]: [f64; 2]| end - begin;
-            let entered = match (link.mode, hop.sum) {
-                (Mode::Empty, _) => admitted,
-                (_, Some(sum)) => grown(step.ends(sum)),
-                (Mode::Busy, None) => {
-                    (grown(step.ends(classes + hop.link)) + h * link.capacity()) * hop.per_size
-                }
-                (Mode::Full, None) => h * link.capacity() * hop.per_size,
-            };
-            let overflowed = if link.mode == Mode::Full { admitted - entered } else { 0.0 };
-            let lost = offered - admitted + overflowed;
-            hop.passed.offered += entered + lost;
-            hop.passed.lost += lost;
-            hop.passed.overflowed += overflowed;
-            hop.passed.marked += if hop.ecn { link.p * offered } else { 0.0 };
-            hop.passed.delivered += leaving;
-        }
-        for (class, received) in self.received.iter_mut().enumerate() {
-            let of = &self.classes[class];
-            let at = [&self.before, &self.flow, end].map(|flow| of.leaving(flow, class));
-            received.delivered += (1.0 - of.loss) * over(at[0], at[1], at[2]);
-            let [begin, middle, end] = [&self.before, &self.flow, end].map(|flow| flow.classes[class].count);
-            received.flows += over(begin, middle, end);
         }
     }
 
     /// Shows the middle of a step to those who want quantiles.
-    fn sample(&mut self, y: &[f64], seconds: f64) {
-        let classes = self.classes.len();
-        for (number, link) in self.links.iter().enumerate() {
-            let backlog = y[classes + number];
+    fn sample(&mut self, step: &Step<'_>) {
+        let (middle, seconds) = (&self.flows[2], step.length);
+        for ((number, link), at) in self.links.iter().enumerate().zip(&middle.links) {
+            let backlog = step.middle(link.place);
             self.watch.backlogs[number].take(backlog, seconds);
-            self.watch.sojourns[number].take(link.wait(backlog), seconds * self.flow.links[number].admitted);
+            self.watch.sojourns[number].take(link.wait(backlog), seconds * at.admitted);
         }
-        for (class, window) in y[..classes].iter().enumerate() {
-            let OfClass { rtt, count } = self.flow.classes[class];
-            self.watch.rtts[class].take(rtt, seconds * count * window / rtt);
+        for (class, OfClass { rtt, count, .. }) in middle.classes.iter().enumerate() {
+            self.watch.rtts[class].take(*rtt, seconds * count * step.middle(class) / rtt);
         }
     }
 

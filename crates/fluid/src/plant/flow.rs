@@ -15,12 +15,10 @@ pub(super) struct Flow {
 /// What comes to a link, packets/s of its mean size.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AtLink {
-    pub(super) offered: f64,
     /// Not dropped by the law.
     pub(super) admitted: f64,
-    /// Marked by it.
-    pub(super) marked: f64,
-    /// How long its queue waits, s.
+    /// q, and how long it waits, s.
+    pub(super) backlog: f64,
     wait: f64,
 }
 
@@ -39,6 +37,8 @@ pub(super) struct OfClass {
     pub(super) rtt: f64,
     /// How many flows.
     pub(super) count: f64,
+    /// W' where it is not at its floor.
+    pub(super) growth: f64,
 }
 
 impl Flow {
@@ -49,45 +49,40 @@ impl Flow {
             classes: vec![OfClass::default(); classes],
         }
     }
-
-    /// Becomes as another one of the same network.
-    pub(super) fn copy(&mut self, other: &Flow) {
-        self.links.copy_from_slice(&other.links);
-        self.hops.copy_from_slice(&other.hops);
-        self.classes.copy_from_slice(&other.classes);
-    }
 }
 
 impl Plant {
-    /// Computes what flows at `t`.
+    /// Computes what flows at `t`, and how windows grow.
     pub(super) fn flow_at(&mut self, t: f64, y: &[f64], past: &History) {
-        let Plant { classes, links, hops, flow, .. } = self;
-        let (windows, backlogs) = y.split_at(classes.len());
-        for ((link, to), backlog) in links.iter_mut().zip(&mut flow.links).zip(backlogs) {
-            *to = AtLink { wait: link.wait(*backlog), ..AtLink::default() };
+        let Plant { classes, links, hops, flows, stage, .. } = self;
+        let flow = &mut flows[*stage];
+        for (number, link) in links.iter_mut().enumerate() {
+            let backlog = y[link.place];
+            flow.links[number] = AtLink { admitted: 0.0, backlog, wait: link.wait(backlog) };
             if !link.mixed.is_empty() && link.mode != Mode::Empty {
                 link.find_leaving(y, past);
             }
         }
-        for ((of, now), window) in classes.iter().zip(&mut flow.classes).zip(windows) {
+        for (class, of) in classes.iter_mut().enumerate() {
             let mut rtt = of.base_rtt;
             for link in &of.waits {
                 rtt += flow.links[*link].wait;
             }
-            let count = of.flows.at(t);
-            *now = OfClass { rtt, count };
-            let mut rate = match of.sender {
-                Sender::Tcp(..) if of.is_stalled => 0.0,
-                Sender::Tcp(_, most) => count * (window.max(LEAST_WINDOW) / rtt).min(most),
-                Sender::Constant(each) => count * each,
+            let now = OfClass { rtt, count: of.flows.at(t), growth: 0.0 };
+            let (mut rate, growth) = match of.sender {
+                Sender::Tcp(..) if of.is_stalled => (0.0, 0.0),
+                Sender::Tcp(law, most) => {
+                    let growth = of.growth((class, law, most), (links, hops), (t, y, past), now);
+                    (now.count * (y[class].max(LEAST_WINDOW) / rtt).min(most), growth)
+                }
+                Sender::Constant(each) => (now.count * each, 0.0),
             };
-            for (hop, at) in hops[of.hops()].iter().zip(&mut flow.hops[of.hops()]) {
+            flow.classes[class] = OfClass { growth, ..now };
+            for number in of.hops() {
+                let hop = &hops[number];
                 let (link, to) = (&links[hop.link], &mut flow.links[hop.link]);
-                let signalled = link.p * rate;
-                let (admitted, marked) = if hop.ecn { (rate, signalled) } else { (rate - signalled, 0.0) };
-                to.offered += hop.size * rate;
+                let admitted = if hop.ecn { rate } else { rate - link.p * rate };
                 to.admitted += hop.size * admitted;
-                to.marked += hop.size * marked;
                 let leaving = match (link.mode, hop.sum) {
                     (Mode::Empty, _) => admitted,
                     (_, None) => link.capacity() * hop.per_size,
@@ -96,7 +91,7 @@ impl Plant {
                         None => (link.capacity() / to.admitted).min(1.0) * admitted,
                     },
                 };
-                *at = AtHop { offered: rate, admitted, leaving };
+                flow.hops[number] = AtHop { offered: rate, admitted, leaving };
                 rate = leaving;
             }
         }
@@ -105,11 +100,12 @@ impl Plant {
 
 impl Link {
     /// Finds the step in which the fluid came that now leaves the queue.
+    #[inline(never)]
     fn find_leaving(&mut self, y: &[f64], past: &History) {
         // All that has come less what is still there has left.
         let left = self.together(|place| y[place]) - y[self.place];
         let came = past.find_where(self.leaving, |step| self.together(|place| step.begin(place)) > left);
-        (self.leaving, self.brought) = match came {
+        (self.leaving, self.came) = match came {
             Some(came) => {
                 let step = past.step(came);
                 (came, Some(self.together(|place| step.grown(place))))
@@ -129,8 +125,9 @@ impl Link {
 
     /// The packets of a class in a packet that leaves the queue: its share when those came that now leave. None where
     /// nothing is known of that time.
+    #[inline(never)]
     fn share_leaving(&self, sum: usize, past: &History) -> Option<f64> {
-        let total = self.brought?;
+        let total = self.came?;
         Some(if total > 0.0 { past.step(self.leaving).grown(sum) / total } else { 0.0 })
     }
 }

@@ -23,7 +23,7 @@ pub struct Link {
     pub at_departure: bool,
     pub(super) mode: Mode,
     /// When the queue last came to a limit by itself.
-    pub(super) came: f64,
+    pub(super) turned: f64,
     pub(super) signals: Signals,
     pub(super) tally: Tally,
     /// The classes that it tells apart, where several cross it: packets of its mean size in one of the class, and the
@@ -31,9 +31,19 @@ pub struct Link {
     pub(super) mixed: Vec<(f64, usize)>,
     /// The step in which the fluid came that leaves now, and how much came in it.
     pub(super) leaving: usize,
-    pub(super) brought: Option<f64>,
+    pub(super) came: Option<f64>,
+    /// What the present step has brought so far.
+    pub(super) brought: Brought,
     /// Where its backlog stands among the values.
     pub(super) place: usize,
+}
+
+/// What a step brings to a link, packets of its mean size.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Brought {
+    pub(super) admitted: f64,
+    pub(super) dropped: f64,
+    pub(super) marked: f64,
 }
 
 /// What the queue is doing.
@@ -57,12 +67,13 @@ impl Link {
             smooth: false,
             at_departure: false,
             mode: Mode::Empty,
-            came: f64::NEG_INFINITY,
+            turned: f64::NEG_INFINITY,
             signals: Signals::new(),
             tally: Tally::default(),
             mixed: Vec::new(),
             leaving: 0,
-            brought: None,
+            came: None,
+            brought: Brought::default(),
             place: 0,
         };
         link.set_capacity(f64::NEG_INFINITY, capacity);
@@ -104,24 +115,31 @@ impl Link {
         self.mode = mode;
     }
 
+    /// Whether what comes may begin or end what the queue does.
+    pub(super) fn may_turn(&self, backlog: f64) -> bool {
+        self.mode != Mode::Busy || backlog <= 0.0 || backlog >= self.buffer
+    }
+
     /// How long a backlog waits, s. Before a link that stands still it is not counted: windows stand still then.
+    #[inline]
     pub(super) fn wait(&self, backlog: f64) -> f64 {
         backlog.max(0.0) * self.inverse
     }
 
     /// The same at an earlier time.
     pub(super) fn wait_then(&self, then: f64, backlog: f64) -> f64 {
-        if self.rates.len() == 1 {
-            self.wait(backlog)
-        } else {
-            backlog.max(0.0) * inverse(self.rate_then(then))
-        }
+        let rate = self.rates.iter().rev().find(|(since, _)| *since <= then);
+        backlog.max(0.0) * inverse(rate.unwrap_or(&self.rates[0]).1)
     }
 
-    #[inline(never)]
-    fn rate_then(&self, then: f64) -> f64 {
-        let rate = self.rates.iter().rev().find(|(since, _)| *since <= then);
-        rate.unwrap_or(&self.rates[0]).1
+    /// Whether C has always been the same.
+    pub(super) fn has_one_rate(&self) -> bool {
+        self.rates.len() == 1
+    }
+
+    /// Whether nothing but steps of p is felt of it until the next event.
+    pub(super) fn signals_steps(&self) -> bool {
+        !self.smooth && self.mode != Mode::Full && !self.signals.lose_any()
     }
 
     /// The longest that anything has waited or may wait, s; `backlog` is the present one.

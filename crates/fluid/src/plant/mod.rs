@@ -87,16 +87,11 @@ pub struct Plant {
     links: Vec<Link>,
     hops: Vec<Hop>,
     width: usize,
-    flow: Flow,
-    /// What flowed when the present step began, and in the middle of the last one.
-    before: Flow,
-    middle: Flow,
-    /// W is at its floor.
-    floored: Vec<bool>,
-    hints: Vec<usize>,
+    /// What flows at each stage of the present step, and which of them is asked for.
+    flows: [Flow; 5],
+    stage: usize,
     received: Vec<Received>,
     watch: Watch,
-    scratch: Vec<f64>,
     steps: u64,
 }
 
@@ -110,8 +105,15 @@ struct Member {
     /// The links whose queues add to its round trip.
     waits: Vec<usize>,
     hops: std::ops::Range<usize>,
+    /// The step in which what it feels now was sent.
+    hint: usize,
     /// One of its links stands still.
     is_stalled: bool,
+    /// W is at its floor.
+    is_floored: bool,
+    /// Until the next event the share of its packets that no signal hits stays as it is, and no link had another rate.
+    is_calm: bool,
+    passed: f64,
 }
 
 /// A class at one of its links.
@@ -125,9 +127,10 @@ struct Hop {
     ecn: bool,
     /// Where the sum of what it brought stands, where the link tells classes apart.
     sum: Option<usize>,
-    /// The number of the signal that is felt now, and its p.
+    /// The number of the signal that is felt now, its p, and when the next one is given that makes an event.
     felt: usize,
     felt_p: f64,
+    until: f64,
     passed: Passed,
 }
 
@@ -170,15 +173,6 @@ impl Member {
         }
         rtt
     }
-
-    /// What leaves its last link, packets/s; where it crosses none, what it sends.
-    fn leaving(&self, flow: &Flow, class: usize) -> f64 {
-        match (self.hops().last(), self.sender) {
-            (Some(last), _) => flow.hops[last].leaving,
-            (None, Sender::Tcp(_, most)) => flow.classes[class].count * most,
-            (None, Sender::Constant(rate)) => flow.classes[class].count * rate,
-        }
-    }
 }
 
 impl Plant {
@@ -186,16 +180,16 @@ impl Plant {
     pub fn new(classes: Vec<Class>, mut links: Vec<Link>) -> Plant {
         let mut width = classes.len() + links.len();
         let (mut hops, mut members) = (Vec::new(), Vec::new());
-        let crossing =
-            |link: usize| classes.iter().flat_map(|class| &class.route).filter(|at| **at == link).count();
+        let mut crossing = vec![0; links.len()];
+        classes.iter().flat_map(|class| &class.route).for_each(|link| crossing[*link] += 1);
         for (number, link) in links.iter_mut().enumerate() {
             link.place = classes.len() + number;
         }
-        for (number, of) in classes.iter().enumerate() {
+        for (number, of) in classes.into_iter().enumerate() {
             let first = hops.len();
             for link in &of.route {
                 let size = of.packet / links[*link].packet;
-                let sum = (crossing(*link) > 1).then_some(width);
+                let sum = (crossing[*link] > 1).then_some(width);
                 if let Some(sum) = sum {
                     links[*link].mixed.push((size, sum));
                     width += 1;
@@ -203,10 +197,22 @@ impl Plant {
                 let hop = Hop { class: number, link: *link, size, per_size: 1.0 / size, ..Hop::default() };
                 hops.push(Hop { ecn: of.ecn, sum, ..hop });
             }
-            let &Class { sender, flows, base_rtt, loss, .. } = of;
-            let waits = [&of.route[..], &of.back].concat();
+            let Class { sender, flows, base_rtt, loss, route, back, .. } = of;
+            let waits = [route, back].concat();
             let hops = first..hops.len();
-            members.push(Member { sender, flows, base_rtt, loss, waits, hops, is_stalled: false });
+            members.push(Member {
+                sender,
+                flows,
+                base_rtt,
+                loss,
+                waits,
+                hops,
+                hint: 0,
+                is_stalled: false,
+                is_floored: false,
+                is_calm: false,
+                passed: 1.0,
+            });
         }
         let samples = |count: usize| vec![Sample::new(); count];
         let watch = Watch {
@@ -217,18 +223,14 @@ impl Plant {
         };
         let flow = Flow::new(members.len(), links.len(), hops.len());
         let mut plant = Plant {
-            before: flow.clone(),
-            middle: flow.clone(),
-            flow,
-            floored: vec![false; members.len()],
-            hints: vec![0; members.len()],
+            flows: std::array::from_fn(|_| flow.clone()),
+            stage: 0,
             received: vec![Received::default(); members.len()],
             classes: members,
             links,
             hops,
             width,
             watch,
-            scratch: vec![0.0; width],
             steps: 0,
         };
         plant.find_stalled();
@@ -288,8 +290,9 @@ impl Plant {
 
     /// What comes to a link now, packets/s: offered, and let in by its law.
     pub fn coming(&self, link: usize) -> [f64; 2] {
-        let at = &self.before.links[link];
-        [at.offered, at.admitted]
+        let flow = &self.flows[0];
+        let at = self.hops.iter().zip(&flow.hops).filter(|(hop, _)| hop.link == link);
+        [at.map(|(hop, at)| hop.size * at.offered).sum(), flow.links[link].admitted]
     }
 
     /// p of a link is this from now on.
@@ -330,13 +333,13 @@ impl Plant {
         let mut changes = false;
         for (number, link) in self.links.iter_mut().enumerate() {
             let backlog = y[self.classes.len() + number];
-            let grows = self.flow.links[number].admitted > link.capacity();
+            let grows = self.flows[self.stage].links[number].admitted > link.capacity();
             let mode = match link.mode {
                 Mode::Busy if backlog <= 0.0 && !grows => Mode::Empty,
                 Mode::Busy if backlog >= link.buffer && grows => Mode::Full,
                 // A queue that has just come to a limit, and leaves it for less than a step, stays there.
-                Mode::Empty if grows && link.came != t => Mode::Busy,
-                Mode::Full if !grows && link.came != t => Mode::Busy,
+                Mode::Empty if grows && link.turned != t => Mode::Busy,
+                Mode::Full if !grows && link.turned != t => Mode::Busy,
                 mode => mode,
             };
             changes |= mode != link.mode;
@@ -351,38 +354,50 @@ impl System for Plant {
         self.width
     }
 
+    fn at_stage(&mut self, stage: usize) {
+        self.stage = stage;
+    }
+
     fn slope(&mut self, t: f64, y: &[f64], past: &History, out: &mut [f64]) {
         self.flow_at(t, y, past);
-        let classes = self.classes.len();
-        for (class, out) in out[..classes].iter_mut().enumerate() {
-            *out = if self.floored[class] { 0.0 } else { self.growth(class, t, y, past) };
+        let Plant { classes, links, hops, flows, stage, .. } = self;
+        let flow = &flows[*stage];
+        for (class, of) in classes.iter().enumerate() {
+            out[class] = if of.is_floored { 0.0 } else { flow.classes[class].growth };
         }
-        for ((link, flow), out) in self.links.iter().zip(&self.flow.links).zip(&mut out[classes..]) {
-            *out = if link.mode == Mode::Busy { flow.admitted - link.capacity() } else { 0.0 };
+        for (number, link) in links.iter().enumerate() {
+            let busy = link.mode == Mode::Busy;
+            out[link.place] = if busy { flow.links[number].admitted - link.capacity() } else { 0.0 };
         }
         // Where no link tells classes apart there are no sums.
-        let sums = if out.len() > classes + self.links.len() { &self.hops[..] } else { &[] };
-        for (hop, flow) in sums.iter().zip(&self.flow.hops) {
+        let sums = if out.len() > classes.len() + links.len() { &hops[..] } else { &[] };
+        for (hop, of) in sums.iter().zip(&flow.hops) {
             let Some(sum) = hop.sum else { continue };
-            let link = &self.links[hop.link];
+            let link = &links[hop.link];
             let full = link.mode == Mode::Full;
-            let enters = if full { link.capacity() / self.flow.links[hop.link].admitted } else { 1.0 };
-            out[sum] = enters * flow.admitted;
+            let enters = if full { link.capacity() / flow.links[hop.link].admitted } else { 1.0 };
+            out[sum] = enters * of.admitted;
         }
     }
 
     fn jumped(&mut self, t: f64, y: &[f64], past: &History) {
         // What one queue does may end what the next one does.
         for _ in 0..=self.links.len() {
+            if !self.links.iter().any(|link| link.may_turn(y[link.place])) {
+                break;
+            }
             self.flow_at(t, y, past);
             if !self.set_modes(t, y) {
                 break;
             }
         }
         self.seat(t, y);
-        self.before.copy(&self.flow);
-        for class in 0..self.classes.len() {
-            self.floored[class] = y[class] <= LEAST_WINDOW && self.growth(class, t, y, past) < 0.0;
+        let Some(_) = y[..self.classes.len()].iter().find(|window| **window <= LEAST_WINDOW) else {
+            return self.classes.iter_mut().for_each(|of| of.is_floored = false);
+        };
+        self.flow_at(t, y, past);
+        for ((of, now), window) in self.classes.iter_mut().zip(&self.flows[0].classes).zip(y) {
+            of.is_floored = *window <= LEAST_WINDOW && now.growth < 0.0;
         }
     }
 
@@ -401,7 +416,7 @@ impl System for Plant {
                 (Mode::Empty, 0) | (Mode::Full, 1) => {
                     let (mode, capacity) = (link.mode, link.capacity());
                     self.flow_at(t, y, past);
-                    let excess = self.flow.links[event / 2].admitted / capacity - 1.0;
+                    let excess = self.flows[self.stage].links[event / 2].admitted / capacity - 1.0;
                     if mode == Mode::Empty { CLEARLY - excess } else { excess + CLEARLY }
                 }
                 _ => 1.0,
@@ -409,16 +424,15 @@ impl System for Plant {
         }
         if event < links + classes {
             let class = event - links;
-            return if self.floored[class] {
+            return if self.classes[class].is_floored {
                 self.flow_at(t, y, past);
-                CLEARLY - self.growth(class, t, y, past)
+                CLEARLY - self.flows[self.stage].classes[class].growth
             } else {
                 y[class] - LEAST_WINDOW + CLEARLY
             };
         }
         let hop = &self.hops[event - links - classes];
-        let link = &self.links[hop.link];
-        if link.smooth { 1.0 } else { link.signals.next(hop.felt) - self.given_at(hop, t, y) }
+        hop.until - self.given_at(hop, t, y)
     }
 
     fn strike(&mut self, event: usize, t: f64, y: &mut [f64], _past: &History) {
@@ -431,10 +445,10 @@ impl System for Plant {
                 (Mode::Busy, _) => Mode::Full,
                 _ => Mode::Busy,
             };
-            (*backlog, link.came) = match mode {
+            (*backlog, link.turned) = match mode {
                 Mode::Empty => (0.0, t),
                 Mode::Full => (link.buffer, t),
-                Mode::Busy => (*backlog, link.came),
+                Mode::Busy => (*backlog, link.turned),
             };
             link.set_mode(t, mode);
         } else if event < links + classes {

@@ -79,7 +79,6 @@ impl Signals {
 
     /// The share that the full buffer lost at `t`; where it is known which entry was in force then, in no step of another.
     /// So a share that begins or ends with an entry does so between two steps, whatever the clocks round.
-    #[inline(never)]
     pub(crate) fn lost(&self, t: f64, number: Option<usize>) -> f64 {
         let place = self.lost.partition_point(|lost| {
             number.map_or(lost.to < t, |number| (lost.number, lost.to) < (number, t - AT_ONCE))

@@ -25,7 +25,9 @@ impl Step {
     /// Of a loop, until it has settled or has shown that it does not; none where its roots are not known.
     pub fn of(assessed: &Assessed) -> Option<Step> {
         let right = assessed.rightmost()?;
-        let slowest = right.abs().max(1.0 / (SLOWEST * assessed.of.delay().max(1e-3)));
+        let delay = assessed.of.delay();
+        let floor = if delay > 0.0 { 1.0 / (SLOWEST * delay) } else { 0.0 };
+        let slowest = right.abs().max(floor).max(NEVER);
         let until = if right < 0.0 { SETTLED / slowest } else { GROWN / slowest };
         let right = right.max(0.0);
         match assessed.of.band() {
@@ -99,6 +101,8 @@ const SETTLED: f64 = 6.0;
 const GROWN: f64 = 2.0;
 /// The slowest time constant that is waited for, by the delay.
 const SLOWEST: f64 = 100.0;
+/// A rate that is as good as none, 1/s.
+const NEVER: f64 = 1e-3;
 /// ln of 1 / what is left out.
 const LEFT_OUT: f64 = 18.4;
 /// Samples of the circle's half, at least and at most.

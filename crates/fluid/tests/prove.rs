@@ -1,0 +1,72 @@
+//! Certificates of scenarios, against the references and the textbook.
+
+#[path = "../../aqm/tests/common/reference.rs"]
+mod reference;
+
+use reference::hold;
+use sojourn_fluid::prove::{Asked, Cell, Certificate, Extent, Model, Part, Step, Verdict, certificate};
+use sojourn_scenario::Scenario;
+use sojourn_units::Fault;
+
+/// The network of Hollot et al., where R is 0.246 s.
+fn proven(law: &str, flows: u32) -> Result<Certificate, Fault> {
+    let text = format!(
+        "title = \"t\"\nduration = \"10 s\"\n[bottleneck]\nrate = \"30 Mbit/s\"\ndelay = \"100 ms\"\n\
+         buffer = \"800 packets\"\ndisc = {{ {law} }}\n[[flows]]\ncount = {flows}\ncc = \"newreno\"\necn = true\n\
+         segment = \"1000 B\"\n"
+    );
+    let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap();
+    certificate(&Asked { scenario: &scenario, link: None })
+}
+
+const PI: &str = "law = \"pi\", target = \"46 ms\"";
+
+#[test]
+fn pi_is_stable_with_the_margins_of_the_reference() {
+    let found = proven(PI, 60).unwrap();
+    assert_eq!(found.verdict, Verdict::Stable);
+    let first = found.told().unwrap();
+    assert_eq!((first.model, first.part, first.sampled), (Model::Textbook, Part::Whole, false));
+    let margins = first.margins.as_ref().unwrap();
+    let phase = margins.phase().unwrap();
+    let told = [
+        phase.frequency,
+        phase.phase_margin.to_degrees(),
+        margins.gain_up().unwrap(),
+        margins.delay().unwrap(),
+    ];
+    hold("hollot.PI.R=0.246000.[wc,pm,gm,dm]", &told);
+    assert!(found.judged().unwrap().sampled);
+}
+
+#[test]
+fn a_step_comes_to_one_where_the_law_integrates() {
+    let found = proven(PI, 60).unwrap();
+    for assessed in &found.loops {
+        let Step { values, .. } = Step::of(assessed).unwrap();
+        let last = values[values.len() - 1];
+        assert!(values[0].abs() < 1e-6 && (last - 1.0).abs() < 0.02, "{:?}: {last}", assessed.model);
+    }
+}
+
+#[test]
+fn a_map_agrees_with_certificates() {
+    let found = proven(PI, 60).unwrap();
+    let extent = Extent { flows: [10.0, 60.0], base_rtt: [0.2, 0.8], points: 6, threads: 2 };
+    let region = found.region(&extent);
+    assert_eq!(region, found.region(&Extent { threads: 1, ..extent }));
+    assert_eq!(region.cells[0][5], Cell::Stable);
+    assert_eq!(region.cells[5][0], Cell::Unstable);
+    // The gains that 60 flows had designed, for ten.
+    let same = "law = \"pi\", target = \"46 ms\", a = 1.852780906338255e-5, b = 1.8466677319079454e-5";
+    let few = proven(same, 10).unwrap().verdict;
+    assert_eq!(region.cells[0][0] == Cell::Stable, few == Verdict::Stable);
+}
+
+#[test]
+fn what_does_not_rest_is_told_with_its_inequality() {
+    let told = |law: &str, flows: u32| proven(law, flows).err().unwrap().to_string();
+    assert!(told(PI, 2000).contains("come even at p = 1; legal: at most the link's"), "{}", told(PI, 2000));
+    let silent = proven("law = \"tail_drop\"", 60).unwrap();
+    assert!(matches!(silent.verdict, Verdict::NotProven(_)) && silent.loops.is_empty());
+}
