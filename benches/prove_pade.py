@@ -72,7 +72,7 @@ ecn     = true
 segment = "1000 B"
 """
 
-#: Run by the other interpreter: the plant's gain and rates, the law's numerator, delay and orders come as JSON.
+#: Run by the other interpreter, which is given the plant, the law's numerator, the delay and the orders.
 THEIRS = """
 import json, sys, time, warnings
 import control, numpy as np
