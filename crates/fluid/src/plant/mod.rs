@@ -180,16 +180,16 @@ impl Plant {
     pub fn new(classes: Vec<Class>, mut links: Vec<Link>) -> Plant {
         let mut width = classes.len() + links.len();
         let (mut hops, mut members) = (Vec::new(), Vec::new());
-        let crossing =
-            |link: usize| classes.iter().flat_map(|class| &class.route).filter(|at| **at == link).count();
+        let crossing: Vec<usize> = classes.iter().flat_map(|class| class.route.clone()).collect();
+        let mixes = |link: usize| crossing.iter().filter(|at| **at == link).count() > 1;
         for (number, link) in links.iter_mut().enumerate() {
             link.place = classes.len() + number;
         }
-        for (number, of) in classes.iter().enumerate() {
+        for (number, of) in classes.into_iter().enumerate() {
             let first = hops.len();
             for link in &of.route {
                 let size = of.packet / links[*link].packet;
-                let sum = (crossing(*link) > 1).then_some(width);
+                let sum = mixes(*link).then_some(width);
                 if let Some(sum) = sum {
                     links[*link].mixed.push((size, sum));
                     width += 1;
@@ -197,8 +197,8 @@ impl Plant {
                 let hop = Hop { class: number, link: *link, size, per_size: 1.0 / size, ..Hop::default() };
                 hops.push(Hop { ecn: of.ecn, sum, ..hop });
             }
-            let &Class { sender, flows, base_rtt, loss, .. } = of;
-            let waits = [&of.route[..], &of.back].concat();
+            let Class { sender, flows, base_rtt, loss, route, back, .. } = of;
+            let waits = [route, back].concat();
             let hops = first..hops.len();
             members.push(Member {
                 sender,
