@@ -17,7 +17,7 @@ pub struct Link {
     pub(super) inverse: f64,
     /// p in force.
     pub(super) p: f64,
-    /// Whether p moves in every step, so that no event is made of that.
+    /// Whether no events are made of the changes of p: it moves in every step, or very many classes feel it.
     pub smooth: bool,
     /// Whether packets are signalled as they leave, not as they come.
     pub at_departure: bool,

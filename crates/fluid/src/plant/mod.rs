@@ -214,6 +214,10 @@ impl Plant {
                 passed: 1.0,
             });
         }
+        // Each class feels each p at a time of its own. Of very many no event is made: p moves in small steps.
+        if hops.len() > MOST_FELT {
+            links.iter_mut().for_each(|link| link.smooth = true);
+        }
         let samples = |count: usize| vec![Sample::new(); count];
         let watch = Watch {
             on: false,
@@ -470,6 +474,8 @@ impl System for Plant {
     }
 }
 
+/// Ways of feeling p, a class at a link each, up to which each change of p that is felt is an event.
+const MOST_FELT: usize = 16;
 /// W is not below this, packets.
 const LEAST_WINDOW: f64 = 1.0;
 /// By so much a rate must differ before a queue begins to fill, or to fall from its limit.

@@ -52,6 +52,18 @@ fn two_halves_of_a_class_are_the_class() {
     }
 }
 
+/// No event is made of what each of so many classes feels: the steps bound the error.
+#[test]
+fn very_many_parts_of_a_class_are_nearly_the_class() {
+    let whole = steps(vec![class(60.0, &[0])], 0.0);
+    let parts = steps(vec![class(2.0, &[0]); 30], 0.0);
+    let [w, q] = [0, 1].map(|place| whole.values()[place]);
+    near(parts.values()[0], w, 1e-3);
+    near(parts.values()[30], q, 1e-3);
+    let delivered: f64 = parts.system.received().iter().map(|got| got.delivered).sum();
+    near(delivered, whole.system.received()[0].delivered, 1e-4);
+}
+
 #[test]
 fn behind_a_narrow_link_a_wide_one_has_no_queue() {
     let links = || [3750.0, 3800.0].map(|capacity| Link::new(capacity, 800.0, PACKET)).to_vec();
