@@ -194,10 +194,29 @@ pub trait Law: DynClone + Send {
     fn linear(&self, _rest: &Rest) -> Option<Linear> {
         None
     }
+    /// Between which bounds it works, wherever it rests.
+    fn bounds(&self) -> Bounds {
+        Bounds::default()
+    }
     /// Shows the parameters that it derived from its place, by their keys.
     fn derived(&self, _out: &mut dyn Gauges) {}
     /// Shows its inner values by name.
     fn gauges(&self, _out: &mut dyn Gauges) {}
+}
+
+/// What a law can do at all.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// The largest p that it gives.
+    pub most_p: f64,
+    /// The backlog up to which it spares every packet, packets.
+    pub spared: f64,
+}
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds { most_p: 1.0, spared: 0.0 }
+    }
 }
 
 /// A law that is only "every so often, give me a probability".
@@ -226,6 +245,10 @@ pub trait Controller: DynClone + Send {
     /// Its transfer functions about a point of rest, where it has any.
     fn linear(&self, _rest: &Rest) -> Option<Linear> {
         None
+    }
+    /// Between which bounds it works, wherever it rests.
+    fn bounds(&self) -> Bounds {
+        Bounds::default()
     }
     /// Shows the parameters that it derived from its place, by their keys.
     fn derived(&self, _out: &mut dyn Gauges) {}
@@ -287,6 +310,9 @@ impl Law for Box<dyn Law> {
     }
     fn linear(&self, rest: &Rest) -> Option<Linear> {
         (**self).linear(rest)
+    }
+    fn bounds(&self) -> Bounds {
+        (**self).bounds()
     }
     fn derived(&self, out: &mut dyn Gauges) {
         (**self).derived(out);

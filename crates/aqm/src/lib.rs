@@ -19,7 +19,8 @@ mod site;
 
 pub use disc::{Cause, Counts, Disc, Limit, Packet, Sink};
 pub use law::{
-    Arrival, Backlog, Controller, Departure, FlowId, Gauges, Given, Law, Observation, Overflow, Verdict,
+    Arrival, Backlog, Bounds, Controller, Departure, FlowId, Gauges, Given, Law, Observation, Overflow,
+    Verdict,
 };
 pub use sampled::Sampled;
 pub use site::{Network, Site};

@@ -1,6 +1,6 @@
 //! A law from a controller: each packet is marked or dropped with its probability.
 
-use crate::law::{Arrival, Controller, Gauges, Given, Law, Observation, Verdict};
+use crate::law::{Arrival, Bounds, Controller, Gauges, Given, Law, Observation, Verdict};
 use crate::linear::{Linear, Rest};
 use crate::parts::ticks::Ticks;
 use crate::site::Site;
@@ -61,6 +61,10 @@ impl<C: Controller + Clone> Law for Sampled<C> {
 
     fn linear(&self, rest: &Rest) -> Option<Linear> {
         self.controller.linear(rest)
+    }
+
+    fn bounds(&self) -> Bounds {
+        self.controller.bounds()
     }
 
     fn derived(&self, out: &mut dyn Gauges) {

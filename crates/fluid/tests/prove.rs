@@ -70,3 +70,24 @@ fn what_does_not_rest_is_told_with_its_inequality() {
     let silent = proven("law = \"tail_drop\"", 60).unwrap();
     assert!(matches!(silent.verdict, Verdict::NotProven(_)) && silent.loops.is_empty());
 }
+
+#[test]
+fn what_a_law_cannot_do_is_no_rest() {
+    let told = |law: &str, flows| proven(law, flows).err().map(|fault| fault.to_string());
+    let most = told("law = \"cpc\", target = \"175 packets\", max_p = 0.005", 60).unwrap();
+    assert_eq!(
+        most,
+        "bottleneck: the flows need p = 0.0084; legal: less than 0.0050, the most that the law gives"
+    );
+    let full = told("law = \"pi\", target = \"800 packets\", a = 1.8e-5, b = 1.7e-5", 60).unwrap();
+    assert!(full.ends_with("legal: less than the buffer of 800 packets"), "{full}");
+    let spared = told("law = \"pie\", target = \"0.5 ms\"", 60).unwrap();
+    assert!(spared.ends_with("legal: more than 2.0000 packets, up to which the law spares all"), "{spared}");
+}
+
+/// Gains so high that a root leaves through z = -1: it is one root, not a pair.
+#[test]
+fn a_root_beyond_the_fastest_frequency_is_one_root() {
+    let found = proven("law = \"pi\", target = \"175 packets\", a = 0.6, b = 0.599", 60).unwrap();
+    assert_eq!(found.verdict, Verdict::Unstable);
+}

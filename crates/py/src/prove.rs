@@ -167,8 +167,8 @@ fn told(of: &Certificate) -> Value {
         ("model".into(), json!(first.map(|one| model(one.model)))),
         ("part".into(), json!(first.map(|one| part(one.part)))),
     ]);
-    told.extend(margins(first.and_then(|one| one.margins.as_ref()), ""));
-    told.extend(margins(sampled.and_then(|one| one.margins.as_ref()), "sampled_"));
+    told.extend(margins(first, ""));
+    told.extend(margins(sampled, "sampled_"));
     let roots = of.judged().map_or(Value::Null, roots);
     told.extend([
         ("equilibrium".into(), of.rest.as_ref().map_or(Value::Null, |rest| equilibrium(of, rest))),
@@ -204,14 +204,17 @@ fn part(part: Part) -> &'static str {
     }
 }
 
-/// The margins in a few numbers; null where there is none, so that nothing limits.
-fn margins(of: Option<&Margins>, before: &str) -> Map<String, Value> {
+/// The margins in a few numbers; null where there is none, so that nothing limits. Room for gain or delay has a stable
+/// loop alone.
+fn margins(of: Option<&Assessed>, before: &str) -> Map<String, Value> {
+    let stable = of.filter(|of| of.verdict() == Verdict::Stable).and_then(|of| of.margins.as_ref());
+    let of = of.and_then(|of| of.margins.as_ref());
     let phase = of.and_then(Margins::phase);
     let all = [
         ("phase_margin_deg", phase.map(|at| at.phase_margin.to_degrees())),
-        ("gain_margin", of.and_then(Margins::gain_up)),
-        ("gain_reduction_margin", of.and_then(Margins::gain_down)),
-        ("delay_margin_s", of.and_then(Margins::delay)),
+        ("gain_margin", stable.and_then(Margins::gain_up)),
+        ("gain_reduction_margin", stable.and_then(Margins::gain_down)),
+        ("delay_margin_s", stable.and_then(Margins::delay)),
         ("modulus_margin", of.map(|margins| margins.modulus.distance)),
         ("crossover_rad_s", phase.map(|at| at.frequency)),
     ];
@@ -234,7 +237,7 @@ fn assessed(of: &Assessed) -> Value {
         ("verdict".into(), json!(verdict)),
         ("reason".into(), json!(reason)),
     ]);
-    told.extend(margins(of.margins.as_ref(), ""));
+    told.extend(margins(Some(of), ""));
     if let Some(margins) = &of.margins {
         let gains = margins.gain_crossovers.iter().map(|at| {
             json!({

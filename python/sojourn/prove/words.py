@@ -26,7 +26,8 @@ def sentence(certificate: Certificate) -> str:
     rest = certificate.equilibrium
     assert rest is not None, "what is proven rests"
     about = f"{short(rest['backlog_packets'])} packets and p = {short(rest['p'])}"
-    margins = certificate.margins
+    # The loop that was judged, as the law runs, stands last.
+    margins = certificate.loops[-1]
     if certificate.verdict == "unstable":
         return f"Unstable: {law} at {link} does not stay about {about}; small deviations grow."
     phase, delay = margins["phase_margin_deg"], margins["delay_margin_s"]

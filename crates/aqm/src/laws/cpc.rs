@@ -33,7 +33,7 @@
 //! still, p is kept.
 
 use crate::catalogue::Entry;
-use crate::law::{Controller, Gauges, Given, Observation};
+use crate::law::{Bounds, Controller, Gauges, Given, Observation};
 use crate::linear::{Cascade, InSamples, Linear, Rational, Rest};
 pub use crate::parts::load::Adapt;
 use crate::parts::load::{Load, Path, are_flows, is_capacity, is_rtt, unknown};
@@ -253,6 +253,10 @@ impl Controller for Cpc {
 
     fn target_packets(&self) -> Option<f64> {
         Some(self.target)
+    }
+
+    fn bounds(&self) -> Bounds {
+        Bounds { most_p: self.max_p, ..Bounds::default() }
     }
 
     fn linear(&self, rest: &Rest) -> Option<Linear> {

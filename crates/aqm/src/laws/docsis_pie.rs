@@ -27,7 +27,7 @@
 //! inactive. A modem cannot mark packets, so ECN-capable ones are dropped.
 
 use crate::catalogue::Entry;
-use crate::law::{Arrival, Gauges, Given, Law, Observation, Verdict};
+use crate::law::{Arrival, Bounds, Gauges, Given, Law, Observation, Verdict};
 use crate::linear::{Linear, Rest};
 use crate::parts::load::is_capacity;
 use crate::parts::pie::{DECAY, PROB_LOW, SAFE_BELOW, SAFE_PACKETS, Spread, capped, forced, step, tuning};
@@ -205,6 +205,10 @@ impl Law for DocsisPie {
         let p1 = self.scaled(self.packet);
         let lets_pass = p1 == 0.0 || self.door.burst_allowance > Span::ZERO || self.is_spared(self.waiting);
         Some(if lets_pass { Prob::ZERO } else { Prob::clamped(Spread::of(p1).share) })
+    }
+
+    fn bounds(&self) -> Bounds {
+        Bounds { most_p: Spread::of(PROB_LOW).share, spared: SAFE_PACKETS }
     }
 
     fn linear(&self, rest: &Rest) -> Option<Linear> {

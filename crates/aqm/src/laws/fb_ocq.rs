@@ -35,7 +35,7 @@
 //! ```
 
 use crate::catalogue::Entry;
-use crate::law::{Controller, Gauges, Given, Observation};
+use crate::law::{Bounds, Controller, Gauges, Given, Observation};
 use crate::linear::{Linear, Rational, Rest};
 use crate::sampled::Sampled;
 use crate::site::Site;
@@ -285,6 +285,11 @@ impl Controller for FbOcq {
     fn settled(&self, backlog: f64) -> Option<Prob> {
         let root = || Prob::clamped(self.curve.root(backlog, self.p_max));
         (self.form == Form::Profile).then(root)
+    }
+
+    fn bounds(&self) -> Bounds {
+        let most_p = if self.form == Form::Profile { 1.0 } else { self.p_max };
+        Bounds { most_p, ..Bounds::default() }
     }
 
     fn linear(&self, rest: &Rest) -> Option<Linear> {

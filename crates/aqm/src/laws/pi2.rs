@@ -23,7 +23,7 @@
 //! scalable ones that are not are marked.
 
 use crate::catalogue::Entry;
-use crate::law::{Arrival, Gauges, Given, Law, Observation, Verdict};
+use crate::law::{Arrival, Bounds, Gauges, Given, Law, Observation, Verdict};
 use crate::linear::{Linear, Rest};
 use crate::parts::pie::step;
 use crate::parts::ticks::Ticks;
@@ -87,6 +87,8 @@ pub struct Pi2 {
     beta: f64,
     coupling: f64,
     bypass: u64,
+    /// Bytes of a mean packet.
+    packet: f64,
     period: Span,
     target_packets: f64,
     ticks: Ticks,
@@ -112,6 +114,7 @@ impl Pi2 {
             beta: params.beta.unwrap_or(0.3 / rtt),
             coupling: params.coupling,
             bypass: params.bypass.get(),
+            packet: site.packet,
             period,
             target_packets: site.packets(Amount::Delay(target)),
             ticks: Ticks::new(period),
@@ -166,6 +169,10 @@ impl Law for Pi2 {
     /// For classic packets, p_C.
     fn probability(&self) -> Option<Prob> {
         Some(if self.waiting < self.bypass { Prob::ZERO } else { Prob::clamped(self.classic()) })
+    }
+
+    fn bounds(&self) -> Bounds {
+        Bounds { spared: self.bypass as f64 / self.packet, ..Bounds::default() }
     }
 
     fn linear(&self, rest: &Rest) -> Option<Linear> {

@@ -38,7 +38,7 @@
 //! literally stands in docs/deviations/pie.md.
 
 use crate::catalogue::Entry;
-use crate::law::{Arrival, Departure, Gauges, Given, Law, Observation, Verdict};
+use crate::law::{Arrival, Bounds, Departure, Gauges, Given, Law, Observation, Verdict};
 use crate::linear::{Linear, Rest};
 use crate::parts::pie::{DECAY, PROB_LOW, SAFE_BELOW, SAFE_PACKETS, Spread, capped, forced, step, tuning};
 use crate::parts::ticks::Ticks;
@@ -279,6 +279,10 @@ impl Law for Pie {
         }
         let lets_pass = self.p == 0.0 || self.burst_allowance > Span::ZERO || self.is_spared(self.waiting);
         Some(if lets_pass { Prob::ZERO } else { Prob::clamped(self.spread(self.p).share) })
+    }
+
+    fn bounds(&self) -> Bounds {
+        Bounds { spared: SAFE_PACKETS, ..Bounds::default() }
     }
 
     fn linear(&self, rest: &Rest) -> Option<Linear> {

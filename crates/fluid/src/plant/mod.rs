@@ -216,7 +216,9 @@ impl Plant {
         }
         // Each class feels each p at a time of its own. Of very many no event is made: p moves in small steps.
         if hops.len() > MOST_FELT {
-            links.iter_mut().for_each(|link| link.smooth = true);
+            for link in &mut links {
+                link.smooth = true;
+            }
         }
         let samples = |count: usize| vec![Sample::new(); count];
         let watch = Watch {

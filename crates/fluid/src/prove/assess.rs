@@ -45,7 +45,12 @@ impl Assessed {
         let Some(found) = &self.roots else {
             return Verdict::NotProven("its rightmost roots cannot be told apart".into());
         };
-        let pairs = |im: f64| if im > 0.0 { 2 } else { 1 };
+        if found.roots.iter().any(|root| root.re.abs() <= ON_AXIS * root.norm()) {
+            return Verdict::NotProven("a root lies on the imaginary axis, as far as rounding tells".into());
+        }
+        // At the edge of a sampled loop's strip a root and its conjugate are one.
+        let edge = self.of.band().map_or(f64::INFINITY, |band| band * (1.0 - ON_AXIS));
+        let pairs = |im: f64| if im > 0.0 && im < edge { 2 } else { 1 };
         let right: i64 = found.roots.iter().filter(|root| root.re > 0.0).map(|root| pairs(root.im)).sum();
         if right != count.closed {
             return Verdict::NotProven(format!(
@@ -62,5 +67,7 @@ impl Assessed {
     }
 }
 
+/// A share of a root below which nothing is told from rounding.
+const ON_AXIS: f64 = 1e-9;
 /// So many roots are looked for at least.
 const ROOTS: usize = 4;

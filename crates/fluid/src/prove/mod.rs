@@ -31,7 +31,7 @@ use crate::linear::equilibrium::{Equilibrium, NoEquilibrium};
 use crate::linear::loops::{Continuous, Sampled};
 use crate::linear::plant::{Exact, Hollot};
 use sojourn_aqm::linear::{Linear, Rest};
-use sojourn_aqm::{Law, Network, catalogue};
+use sojourn_aqm::{Bounds, Law, Network, catalogue};
 use sojourn_scenario::Scenario;
 use sojourn_units::{Fault, Prob};
 
@@ -146,7 +146,7 @@ impl Certificate {
             self.verdict = Verdict::NotProven(silent(stem, setting, None));
             return Ok(());
         };
-        within(setting, &rest)?;
+        within(setting, &rest, law)?;
         let network = network(setting, &rest);
         let Some(linear) = linear(law, &rest, network) else {
             self.verdict = Verdict::NotProven(silent(stem, setting, Some((&rest, network))));
@@ -211,6 +211,11 @@ impl Limit {
         Limit::new(short, key, fault.to_string())
     }
 
+    /// That of a law whose gain at rest is finite.
+    fn adrift() -> Limit {
+        Limit::new("the law does not hold its target", "disc", "its gain at rest is finite".into())
+    }
+
     /// That of a law that says nothing of itself there.
     fn silent() -> Limit {
         Limit::new("the law declares no slope there", "disc", "declares no transfer function".into())
@@ -223,12 +228,25 @@ impl From<Limit> for Fault {
     }
 }
 
-/// Refuses a rest that the buffer or the access links do not allow.
-fn within(setting: &Setting, rest: &Equilibrium) -> Result<(), Limit> {
-    if rest.backlog > setting.site.limit {
-        let (at, limit) = (rest.backlog, setting.site.limit);
-        let what = format!("it would rest at {at:.4} packets; legal: within the buffer of {limit} packets");
+/// Refuses a rest that the buffer, the law's bounds or the access links do not allow.
+fn within(setting: &Setting, rest: &Equilibrium, law: &dyn Law) -> Result<(), Limit> {
+    let (at, p, limit) = (rest.backlog, rest.p, setting.site.limit);
+    if at >= limit {
+        let what =
+            format!("it would rest at {at:.4} packets; legal: less than the buffer of {limit} packets");
         return Err(Limit::new("the buffer is too small", &setting.name, what));
+    }
+    let Bounds { most_p, spared } = law.bounds();
+    if p >= most_p {
+        let what =
+            format!("the flows need p = {p:.4}; legal: less than {most_p:.4}, the most that the law gives");
+        return Err(Limit::new("the law does not give enough", &setting.name, what));
+    }
+    if at <= spared {
+        let what = format!(
+            "it would rest at {at:.4} packets; legal: more than {spared:.4} packets, up to which the law spares all"
+        );
+        return Err(Limit::new("the law spares so short a queue", &setting.name, what));
     }
     let states = rest.windows.iter().zip(&rest.rtts).zip(&setting.classes);
     for ((window, rtt), (name, most)) in states {
