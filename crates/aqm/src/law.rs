@@ -194,6 +194,10 @@ pub trait Law: DynClone + Send {
     fn linear(&self, _rest: &Rest) -> Option<Linear> {
         None
     }
+    /// Whether it marks what is ECN-capable, instead of dropping it, where it gives `p`.
+    fn marks_at(&self, _p: Prob) -> bool {
+        true
+    }
     /// Between which bounds it works, wherever it rests.
     fn bounds(&self) -> Bounds {
         Bounds::default()
@@ -310,6 +314,9 @@ impl Law for Box<dyn Law> {
     }
     fn linear(&self, rest: &Rest) -> Option<Linear> {
         (**self).linear(rest)
+    }
+    fn marks_at(&self, p: Prob) -> bool {
+        (**self).marks_at(p)
     }
     fn bounds(&self) -> Bounds {
         (**self).bounds()

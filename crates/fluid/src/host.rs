@@ -31,8 +31,8 @@ pub struct Host {
 enum Actor {
     /// A law that gives a probability.
     Law(Box<dyn Law>),
-    /// The twin of one that does not.
-    Twin(Box<dyn Twin>),
+    /// The twin of one that does not, and that law.
+    Twin(Box<dyn Twin>, Box<dyn Law>),
 }
 
 /// The fluid answers to p as if it were `about` + `gain` (p - `about`): its gain about a point of rest is another one,
@@ -70,14 +70,14 @@ impl Host {
             return Some(Ok(Host::new(link, law, site)));
         }
         let twin = twins::twin(&disc.law, &disc.params, &site)?;
-        Some(twin.map(|twin| Host::of(link, Actor::Twin(twin), site)))
+        Some(twin.map(|twin| Host::of(link, Actor::Twin(twin, law), site)))
     }
 
     /// The law; None where its twin stands in its place.
     pub fn law(&mut self) -> Option<&mut Box<dyn Law>> {
         match &mut self.actor {
             Actor::Law(law) => Some(law),
-            Actor::Twin(_) => None,
+            Actor::Twin(..) => None,
         }
     }
 
@@ -87,7 +87,7 @@ impl Host {
 
     /// Makes its link one of a twin, where it is.
     fn prepare(&self, plant: &mut Plant) {
-        if let Actor::Twin(twin) = &self.actor {
+        if let Actor::Twin(twin, _) = &self.actor {
             plant.set_twin(self.link, twin.at_departure());
         }
     }
@@ -96,7 +96,7 @@ impl Host {
     pub fn target_packets(&self) -> Option<f64> {
         match &self.actor {
             Actor::Law(law) => law.target_packets(),
-            Actor::Twin(twin) => twin.target_packets(),
+            Actor::Twin(twin, _) => twin.target_packets(),
         }
     }
 
@@ -107,7 +107,10 @@ impl Host {
         }
         match &mut self.actor {
             Actor::Law(law) => law.on_link_change(now, rate),
-            Actor::Twin(twin) => twin.on_link_change(now, rate),
+            Actor::Twin(twin, law) => {
+                law.on_link_change(now, rate);
+                twin.on_link_change(now, rate);
+            }
         }
     }
 
@@ -115,7 +118,10 @@ impl Host {
     pub fn retune(&mut self, now: Time, given: &Given) -> Result<(), Fault> {
         match &mut self.actor {
             Actor::Law(law) => law.retune(now, given, &self.site),
-            Actor::Twin(twin) => twin.retune(now, given, &self.site),
+            Actor::Twin(twin, law) => {
+                law.retune(now, given, &self.site)?;
+                twin.retune(now, given, &self.site)
+            }
         }
     }
 
@@ -123,12 +129,12 @@ impl Host {
     fn due(&self) -> Option<Time> {
         match &self.actor {
             Actor::Law(law) => law.next_update(),
-            Actor::Twin(_) => None,
+            Actor::Twin(..) => None,
         }
     }
 
     fn is_twin(&self) -> bool {
-        matches!(self.actor, Actor::Twin(_))
+        matches!(self.actor, Actor::Twin(..))
     }
 
     /// Updates the law, or tells its twin of the step that ends.
@@ -145,7 +151,7 @@ impl Host {
                 law.on_update(now, &seen);
                 law.probability().map_or(0.0, Prob::get)
             }
-            Actor::Twin(twin) => {
+            Actor::Twin(twin, _) => {
                 if seen.elapsed > 0.0 {
                     twin.step(&step(&seen, &(fluid.system.links()[self.link].tally() - self.before)));
                 }
@@ -153,6 +159,11 @@ impl Host {
             }
         };
         (self.updated, self.before) = (now, fluid.system.links()[self.link].tally());
+        let (Actor::Law(law) | Actor::Twin(_, law)) = &self.actor;
+        let (link, marks) = (self.link, law.marks_at(Prob::clamped(p)));
+        if marks != fluid.system.links()[link].marks() {
+            fluid.change(|plant, _| plant.set_marks(link, marks));
+        }
         let p = self.actuator.map_or(p, |actuator| actuator.on(p));
         let (link, now) = (self.link, now.seconds());
         if p != fluid.system.links()[link].p() {

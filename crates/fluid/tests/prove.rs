@@ -91,3 +91,16 @@ fn a_root_beyond_the_fastest_frequency_is_one_root() {
     let found = proven("law = \"pi\", target = \"175 packets\", a = 0.6, b = 0.599", 60).unwrap();
     assert_eq!(found.verdict, Verdict::Unstable);
 }
+
+/// RFC 8033 drops ECN-capable packets from p = 0.1 on, and DOCSIS-PIE never marks.
+#[test]
+fn what_a_law_drops_is_not_called_marked() {
+    let says = |law: &str, flows| {
+        let found = proven(law, flows).unwrap();
+        let told = found.assumptions.join(" ");
+        (told.contains("The law marks"), told.contains("The law drops"))
+    };
+    assert_eq!(says("law = \"pie\", target = \"46 ms\"", 60), (true, false));
+    assert_eq!(says("law = \"docsis_pie\", target = \"46 ms\"", 60), (false, true));
+    assert_eq!(says("law = \"pie\", target = \"46 ms\"", 500), (false, true));
+}

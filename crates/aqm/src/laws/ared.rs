@@ -255,6 +255,10 @@ impl Law for Ared {
         Some(f64::midpoint(min, max))
     }
 
+    fn marks_at(&self, p: Prob) -> bool {
+        self.red.marks_at(p)
+    }
+
     fn linear(&self, rest: &Rest) -> Option<Linear> {
         let [low, high] = self.band();
         if rest.backlog < low || rest.backlog > high {

@@ -207,6 +207,10 @@ impl Law for DocsisPie {
         Some(if lets_pass { Prob::ZERO } else { Prob::clamped(Spread::of(p1).share) })
     }
 
+    fn marks_at(&self, _p: Prob) -> bool {
+        false
+    }
+
     fn bounds(&self) -> Bounds {
         Bounds { most_p: Spread::of(PROB_LOW).share, spared: SAFE_PACKETS }
     }

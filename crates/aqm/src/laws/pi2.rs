@@ -171,6 +171,10 @@ impl Law for Pi2 {
         Some(if self.waiting < self.bypass { Prob::ZERO } else { Prob::clamped(self.classic()) })
     }
 
+    fn marks_at(&self, p: Prob) -> bool {
+        self.coupling * p.get().sqrt() < 1.0
+    }
+
     fn bounds(&self) -> Bounds {
         Bounds { spared: self.bypass as f64 / self.packet, ..Bounds::default() }
     }

@@ -281,6 +281,11 @@ impl Law for Pie {
         Some(if lets_pass { Prob::ZERO } else { Prob::clamped(self.spread(self.p).share) })
     }
 
+    fn marks_at(&self, p: Prob) -> bool {
+        let own = if self.params.derandomize { Spread::behind(p.get()) } else { p.get() };
+        own < self.params.mark_below_p.get()
+    }
+
     fn bounds(&self) -> Bounds {
         Bounds { spared: SAFE_PACKETS, ..Bounds::default() }
     }

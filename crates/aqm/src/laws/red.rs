@@ -160,6 +160,10 @@ impl Law for Red {
         Some(Prob::clamped(self.share(backlog)))
     }
 
+    fn marks_at(&self, p: Prob) -> bool {
+        self.mark_below_p >= 1.0 || self.before_spreading(p.get()) < self.mark_below_p
+    }
+
     fn linear(&self, rest: &Rest) -> Option<Linear> {
         let p_b = self.before_spreading(rest.p);
         let slope = self.curve.slope(p_b).filter(|_| !self.wait || rest.p < MOST_WAITING)?;

@@ -59,7 +59,7 @@ impl Plant {
                 };
                 let overflowed = if link.mode == Mode::Full { admitted - entered } else { 0.0 };
                 let lost = offered - admitted + overflowed;
-                let marked = if hop.ecn { link.p * offered } else { 0.0 };
+                let marked = if hop.ecn && link.marks { link.p * offered } else { 0.0 };
                 hop.passed.offered += entered + lost;
                 hop.passed.lost += lost;
                 hop.passed.overflowed += overflowed;

@@ -81,7 +81,7 @@ impl Plant {
             for number in of.hops() {
                 let hop = &hops[number];
                 let (link, to) = (&links[hop.link], &mut flow.links[hop.link]);
-                let admitted = if hop.ecn { rate } else { rate - link.p * rate };
+                let admitted = if hop.ecn && link.marks { rate } else { rate - link.p * rate };
                 to.admitted += hop.size * admitted;
                 let leaving = match (link.mode, hop.sum) {
                     (Mode::Empty, _) => admitted,

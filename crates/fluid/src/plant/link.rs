@@ -17,6 +17,8 @@ pub struct Link {
     pub(super) inverse: f64,
     /// p in force.
     pub(super) p: f64,
+    /// Whether the law marks what can be marked.
+    pub(super) marks: bool,
     /// Whether no events are made of the changes of p: it moves in every step, or very many classes feel it.
     pub smooth: bool,
     /// Whether packets are signalled as they leave, not as they come.
@@ -64,6 +66,7 @@ impl Link {
             capacity,
             inverse: 0.0,
             p: 0.0,
+            marks: true,
             smooth: false,
             at_departure: false,
             mode: Mode::Empty,
@@ -93,6 +96,11 @@ impl Link {
     /// p in force.
     pub fn p(&self) -> f64 {
         self.p
+    }
+
+    /// Whether the law marks what can be marked.
+    pub fn marks(&self) -> bool {
+        self.marks
     }
 
     /// What has gone through since the start.

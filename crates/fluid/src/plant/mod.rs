@@ -307,6 +307,11 @@ impl Plant {
         self.links[link].signals.hold(now, p);
     }
 
+    /// Whether the law of a link marks what can be marked, from now on.
+    pub fn set_marks(&mut self, link: usize, marks: bool) {
+        self.links[link].marks = marks;
+    }
+
     /// C of a link is this from now on, packets/s.
     pub fn set_capacity(&mut self, link: usize, now: f64, capacity: f64) {
         self.links[link].set_capacity(now, capacity);

@@ -27,7 +27,7 @@ pub use region::{Cell, Extent, Region};
 pub use setting::Setting;
 pub use step::Step;
 
-use crate::linear::equilibrium::{Equilibrium, NoEquilibrium};
+use crate::linear::equilibrium::{Equilibrium, NoEquilibrium, Signal};
 use crate::linear::loops::{Continuous, Sampled};
 use crate::linear::plant::{Exact, Hollot};
 use sojourn_aqm::linear::{Linear, Rest};
@@ -141,6 +141,7 @@ impl Certificate {
     }
 
     fn judge(&mut self, stem: &str, law: &dyn Law) -> Result<(), Fault> {
+        self.setting = signalled(&self.setting, law)?;
         let setting = &self.setting;
         let Some(rest) = at_rest(setting, law)? else {
             self.verdict = Verdict::NotProven(silent(stem, setting, None));
@@ -175,6 +176,21 @@ fn at_rest(setting: &Setting, law: &dyn Law) -> Result<Option<Equilibrium>, Limi
         return setting.link.on_curve(&curve).map(Some).map_err(refused);
     }
     law.target_packets().map(|target| setting.link.at_backlog(target)).transpose().map_err(refused)
+}
+
+/// The setting with the signal that the law gives where it rests: it may drop what could be marked.
+fn signalled(setting: &Setting, law: &dyn Law) -> Result<Setting, Limit> {
+    let marks = |rest: &Equilibrium| law.marks_at(Prob::clamped(rest.p));
+    let mut own = setting.clone();
+    own.link.signal = if own.ecn { Signal::Mark } else { Signal::Drop };
+    if own.ecn && at_rest(&own, law)?.is_some_and(|rest| !marks(&rest)) {
+        own.link.signal = Signal::Drop;
+        if at_rest(&own, law)?.is_some_and(|rest| marks(&rest)) {
+            let what = "the law would mark where it drops and drop where it marks; legal: a load that it only marks or only drops";
+            return Err(Limit::new("the law neither marks nor drops for good", &setting.name, what.into()));
+        }
+    }
+    Ok(own)
 }
 
 /// An inequality that fails.

@@ -4,7 +4,7 @@
 //! is at each point's rest, and is frozen there. Every class of the traffic gets as many times more flows, and longer
 //! round trips. Axes are logarithmic; where nothing rests, the map has the inequality that fails.
 
-use super::{Limit, Setting, at_rest, holds, linear, network, slower_than_samples, within};
+use super::{Limit, Setting, at_rest, holds, linear, network, signalled, slower_than_samples, within};
 use crate::linear::boundary::{Crossing, Plane, map_counting};
 use crate::linear::loops::{Continuous, Loop, Sampled};
 use crate::linear::plant::Exact;
@@ -124,15 +124,16 @@ impl Field<'_> {
     /// The loop at N and R, or the inequality that fails.
     fn closed(&self, at: [f64; 2], way: Way) -> Result<Box<dyn Loop>, Limit> {
         let setting = Setting { link: self.setting.scaled(at), ..self.setting.clone() };
-        let (rest, law) = {
+        let (setting, rest, law) = {
             let law = self.law.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let setting = signalled(&setting, law.as_ref())?;
             let rest = at_rest(&setting, law.as_ref())?.ok_or_else(Limit::silent)?;
             within(&setting, &rest, law.as_ref())?;
             let own = linear(law.as_ref(), &rest, network(&setting, &rest)).ok_or_else(Limit::silent)?;
             if !holds(&own, law.as_ref()) {
                 return Err(Limit::adrift());
             }
-            (rest, own)
+            (setting, rest, own)
         };
         slower_than_samples(&law, &rest)?;
         let plant = Exact::new(&setting.link, &rest);

@@ -24,6 +24,8 @@ pub struct Setting {
     pub(super) others: Vec<String>,
     /// Whether the scenario changes something during the run.
     pub(super) changes: bool,
+    /// Whether the flows can be marked.
+    pub(super) ecn: bool,
 }
 
 impl Setting {
@@ -45,6 +47,7 @@ impl Setting {
             number,
             others: others(scenario, number),
             changes: !scenario.at.is_empty(),
+            ecn: true,
         };
         if at.medium.deliveries.is_some() {
             return Err(none(&format!("{}.trace", at.name), "a link that sends now and then", "rate"));
@@ -63,7 +66,7 @@ impl Setting {
             return Err(Fault::new("flows.ecn", what));
         }
         if !marked.contains(&true) {
-            setting.link.signal = Signal::Drop;
+            (setting.link.signal, setting.ecn) = (Signal::Drop, false);
         }
         Ok(setting)
     }

@@ -57,7 +57,7 @@ const fn case(
 const REM: &[(&str, &str)] = &[("target", "200 packets"), ("gamma", "0.0185"), ("alpha", "0.001")];
 const REM_BACKLOG: &[(&str, &str)] =
     &[("target", "200 packets"), ("gamma", "0.0185"), ("alpha", "0.001"), ("mismatch", "backlog")];
-const PIE: &[(&str, &str)] = &[("alpha", "0.05"), ("beta", "0.5")];
+const PIE: &[(&str, &str)] = &[("alpha", "0.05"), ("beta", "0.5"), ("mark_below_p", "1")];
 const PIE_PLAIN: &[(&str, &str)] = &[("alpha", "0.05"), ("beta", "0.5"), ("derandomize", "false")];
 const PI2: &[(&str, &str)] = &[("rtt_max", "200 ms")];
 
