@@ -215,7 +215,9 @@ def _seeds_in(plant: str, seeds: Sequence[int]) -> Sequence[int]:
 
 def _check_in(plant: str, one: _Placed, option: str) -> None:
     """Raise `InputError` where a plant has no model of the scenario, or of its law."""
-    if plant == "fluid" and isinstance(one.law, Law):
+    if plant != "fluid":
+        return
+    if isinstance(one.law, Law):
         legal = "legal there: a sojourn.Controller, which gives a probability"
         raise InputError(f"{option}: {one.label} judges packets, and the fluid plant has none; {legal}")
     # What a law in Python replaces need not have a model.
