@@ -129,7 +129,26 @@ def test_sqm(maths):
     ):
         maths(f"sqm.fig3.{key}", found[value])
     assert all(np.array(found["sigma_printed_limit"]) < found["sigma_limit"])
-    assert "unstable in the model" in found["remark"]
+
+
+@pytest.mark.parametrize(
+    ("link", "said"),
+    [
+        (
+            (1000, [1500] * 5 + [1000] * 5, np.linspace(0.1, 0.15, 10)),
+            "Here its limit is at a sigma 7.0 to 9.5 times smaller than the exact one, sigma_limit; the "
+            "model is unstable (phase margin -59 to -58 degrees) there. Theorem 3's sigma is 214 to 481 "
+            "times sigma_limit; the model is stable (phase margin 88 to 89 degrees) with it.",
+        ),
+        ((4166, [1] * 40, [0.005] * 40), "1.6 times smaller"),
+        ((100, [1], [1.0]), "Theorem 3's sigma is 20 times sigma_limit"),
+        ((2, [1], [1.0]), "Theorem 3's sigma is 3.4 times sigma_limit"),
+    ],
+)
+def test_what_is_said_of_sqm_s_theorem_is_of_the_link(link, said):
+    found = sj.theorems.sqm(*link)
+    assert said in found["remark"]
+    assert max(found["phase_margin_printed_limit_deg"]) < 0 < min(found["phase_margin_theorem_3_deg"])
 
 
 def test_fb_ocq_rests_where_its_optimum_does(maths):
