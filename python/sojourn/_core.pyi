@@ -440,8 +440,8 @@ def ocq_json(instance: Sequence[float], inputs: Sequence[float] | None = None) -
 def sqm_json(capacity: float, alpha: float, flows: Sequence[Sequence[float]], asked: Sequence[float]) -> str:
     """SQM's link; flows are k, w, D, Q, and asked a phase margin and rho. Raises `ScenarioError`."""
 
-def check_fluid(scenario: Scenario) -> None:
-    """Raise `ScenarioError` where the fluid plant has no model of the scenario."""
+def check_fluid(scenario: Scenario, own_laws: bool = False) -> None:
+    """Raise `ScenarioError` where the fluid plant has no model; discs under `own_laws` need none."""
 
 def check_cc(cc: object) -> None:
     """Raise `ValueError` with one line when what a run reads from a congestion control is not legal."""

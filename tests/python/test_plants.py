@@ -28,7 +28,7 @@ def plants(monkeypatch):
         done.append((plant, scenario.disc, seed))
         return real(scenario, seed, ticket, list(laws))
 
-    def check(scenario):
+    def check(scenario, _own_laws):
         if "cubic" in scenario.to_json():
             fault = _core.ScenarioError("no model")
             fault.faults = ["flows[0].cc: cubic has no fluid model; legal: newreno, reno"]

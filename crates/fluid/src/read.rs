@@ -13,18 +13,19 @@ pub(crate) struct Fluid {
     /// The scenario's number of each link of the fluid: those that have a disc, first those that data cross, and of them
     /// those first whose disc another one may take the place of.
     pub(crate) links: Vec<usize>,
-    /// What the law of each link was given.
+    /// What the law of each link was built with.
     pub(crate) given: Vec<Vec<(String, sojourn_units::Value)>>,
     /// The longest step, s.
     pub(crate) step: f64,
 }
 
-/// All that the scenario asks for and a fluid does not have, a fault each.
-pub fn faults(scenario: &Scenario) -> Vec<Fault> {
+/// All that the scenario asks for and a fluid does not have, a fault each; of discs that may be replaced none where the
+/// caller's own laws stand in their places.
+pub fn faults(scenario: &Scenario, own_laws: bool) -> Vec<Fault> {
     let mut faults = faults_of_traffic(scenario);
     faults.extend(scenario.topology.managed().filter_map(|number| {
         let link = &scenario.topology.links[number];
-        let disc = link.disc.as_ref()?;
+        let disc = link.disc.as_ref().filter(|_| link.is_fixed || !own_laws)?;
         let host = Host::built(0, disc, scenario.site(number));
         host.is_none().then(|| unmodelled(&disc.law).inside(&format!("{}.disc", link.name)))
     }));
@@ -187,16 +188,16 @@ fn hosts(
         let inside = |fault: Fault| fault.inside(&format!("{}.disc", link.name));
         let theirs = replaced.iter().position(|replaced| replaced == number);
         let site = sites[*number];
-        let host = match theirs.and_then(|place| own[place].take()) {
-            Some(law) if law.probability().is_some() => Host::new(place, law, site),
+        let (host, params) = match theirs.and_then(|place| own[place].take()) {
+            Some(law) if law.probability().is_some() => (Host::new(place, law, site), Vec::new()),
             Some(_) => return Err(inside(unmodelled("a law of one's own"))),
             None => {
                 let built = Host::built(place, disc, site).unwrap_or_else(|| Err(unmodelled(&disc.law)));
-                built.map_err(inside)?
+                (built.map_err(inside)?, disc.params.clone())
             }
         };
         hosts.push(host);
-        given.push(disc.params.clone());
+        given.push(params);
     }
     Ok((hosts, given))
 }
