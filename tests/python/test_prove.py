@@ -29,20 +29,6 @@ SMALL = HOLLOT | {
 }
 
 
-@pytest.fixture(scope="module")
-def maths(root):
-    """Holds values to the references at their tolerances."""
-    told = json.loads((root / "tests" / "reference" / "maths.json").read_text())
-
-    def hold(key, values):
-        want = told[key]
-        np.testing.assert_allclose(
-            values, want["value"], rtol=want["rtol"], atol=want.get("atol", 0), err_msg=key
-        )
-
-    return hold
-
-
 def network(disc, settings=HOLLOT, link=None):
     return sj.prove(sj.load("dumbbell", settings), disc, link=link)
 
