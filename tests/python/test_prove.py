@@ -255,3 +255,21 @@ def test_pictures():
     for draw in (found.plot.bode, found.plot.nyquist, found.plot.roots, found.plot.step):
         assert draw().lines
     assert found.plot.map(found.region(points=8)).get_xlabel() == "flows"
+
+
+def test_wires_that_lose_count_as_a_signal():
+    clean, lossy = (
+        network("pi:target=46ms", HOLLOT | {"bottleneck.impairments": f"{{ loss = {loss} }}"})
+        for loss in (0, 0.004)
+    )
+    assert clean.equilibrium["p"] == pytest.approx(2 / 15.375**2)
+    p = lossy.equilibrium["p"]
+    assert p + 0.004 * (1 - p) == pytest.approx(clean.equilibrium["p"])
+    assert lossy.loops[0]["model"] == "linearised", "the textbook's plant knows of no losses"
+    assert any("Wires lose 0.4 % of the packets" in told for told in lossy.assumptions)
+    with pytest.raises(sj.InputError, match="come even at p = 0, since wires lose packets too"):
+        network("pi:target=46ms", HOLLOT | {"bottleneck.impairments": "{ loss = 0.02 }"})
+    with pytest.raises(
+        sj.InputError, match=r"^bottleneck.impairments.jitter: a delay .* has no linear model; legal: "
+    ):
+        network("pi:target=46ms", HOLLOT | {"bottleneck.impairments": '{ jitter = "1 ms" }'})

@@ -285,6 +285,7 @@ fn equilibrium(of: &Certificate, rest: &Equilibrium) -> Value {
             "base_rtt_s": class.base_rtt,
             "rtt_s": rest.rtts[place],
             "window_packets": rest.windows[place],
+            "loss": class.loss,
         })
     });
     json!({

@@ -218,6 +218,9 @@ impl Limit {
                 ("p = 1 lets in more than the link takes", setting.name.as_str())
             }
             NoEquilibrium::Underload { .. } => ("the link is not full", setting.name.as_str()),
+            NoEquilibrium::Lossy { .. } => {
+                ("wires lose so much that the link is not full", setting.name.as_str())
+            }
             NoEquilibrium::Window { window, class } => {
                 let name = setting.class(class);
                 let what = format!("{name} would rest at a window of {window:.4} packets; legal: at least 1");
@@ -333,7 +336,7 @@ fn slower_than_samples(linear: &Linear, rest: &Equilibrium) -> Result<(), Limit>
 fn loops(setting: &Setting, rest: &Equilibrium, linear: &Linear) -> Vec<Assessed> {
     let mut found = Vec::new();
     let exact = Exact::new(&setting.link, rest);
-    if setting.link.classes.len() == 1 && setting.link.unresponsive == 0.0 {
+    if setting.is_textbook() {
         let textbook = Hollot::new(network(setting, rest));
         let undelayed = Hollot { delay: 0.0, ..textbook };
         for (model, plant) in [(Model::Textbook, textbook), (Model::Undelayed, undelayed)] {
