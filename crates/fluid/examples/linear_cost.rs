@@ -25,7 +25,7 @@ fn main() {
     let network = Network { flows: 60.0, capacity: 3750.0, rtt: 0.246 };
     let gains = pi::design(network, PERIOD);
     let hollot = Hollot::new(network);
-    let class = Class { flows: 60.0, base_rtt: 0.2, size: 1.0, law: Window::Full };
+    let class = Class { flows: 60.0, base_rtt: 0.2, size: 1.0, law: Window::Full, loss: 0.0 };
     let link = Link { capacity: 3750.0, signal: Signal::Drop, unresponsive: 0.0, classes: vec![class] };
     let exact = Exact::new(&link, &link.at_backlog(172.5).expect("it rests"));
     told("PI, textbook plant", &Continuous::new(hollot, continuous(gains)));

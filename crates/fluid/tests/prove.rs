@@ -16,7 +16,7 @@ fn proven(law: &str, flows: u32) -> Result<Certificate, Fault> {
          segment = \"1000 B\"\n"
     );
     let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap();
-    certificate(&Asked { scenario: &scenario, link: None })
+    certificate(&Asked { scenario: &scenario, link: None, own: None })
 }
 
 const PI: &str = "law = \"pi\", target = \"46 ms\"";
