@@ -124,3 +124,22 @@ def test_red_rests_where_its_line_meets_the_windows():
     assert certificate.equilibrium["backlog_packets"] == pytest.approx(short, rel=1e-9)
     assert certificate.verdict == "stable"
     assert math.isfinite(certificate.margins["phase_margin_deg"])
+
+
+@pytest.mark.parametrize(("target", "rtt"), [("46 ms", "0.246000"), ("175 packets", "0.246667")])
+def test_pi_s_gains_are_told(maths, target, rtt):
+    scenario = network(60, 3750, 0.2, 800, **{"bottleneck.disc": f"pi:target={target.replace(' ', '')}"})
+    for gain in "ab":
+        (told,) = (line for line in scenario.describe().splitlines() if line.strip().startswith(f"{gain} = "))
+        maths(f"hollot.PI.R={rtt}.{gain}", float(told.split()[2]))
+
+
+def test_where_arm_pfc_s_example_rests(maths):
+    found = sj.prove(network(100, 1250, 0.2, 300), "arm_pfc:target=100packets")
+    rest = found.equilibrium
+    maths("armpfc.p0", rest["p"])
+    maths("armpfc.W0", rest["classes"][0]["window_packets"])
+    maths("armpfc.Tp", rest["classes"][0]["base_rtt_s"])
+    maths("armpfc.tau1", rest["rtt_s"])
+    maths("armpfc.Ts", found.loop("linearised", sampled=True)["period_s"])
+    assert found.verdict == "stable"
