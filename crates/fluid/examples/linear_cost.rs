@@ -30,8 +30,8 @@ fn main() {
     let exact = Exact::new(&link, &link.at_backlog(172.5).expect("it rests"));
     told("PI, textbook plant", &Continuous::new(hollot, continuous(gains)));
     told("PI, exact plant, drops", &Continuous::new(exact.clone(), continuous(gains)));
-    told("PI in samples, textbook plant", &Sampled::new(hollot, sampled(gains)));
-    told("PI in samples, exact plant, drops", &Sampled::new(exact, sampled(gains)));
+    told("PI in samples, textbook plant", &Sampled::new(hollot, sampled(gains)).expect("its poles"));
+    told("PI in samples, exact plant, drops", &Sampled::new(exact, sampled(gains)).expect("its poles"));
 
     let plane = Plane { from: [5.0, 0.05], to: [200.0, 0.6], points: [200, 200], threads: 2 };
     let family = |[flows, rtt]: [f64; 2]| {

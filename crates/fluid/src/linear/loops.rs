@@ -197,20 +197,21 @@ impl<P: Plant> Loop for Continuous<P> {
 }
 
 impl<P: Plant> Sampled<P> {
-    /// Equation (5). Roots are known as far left as the plant's poles are looked for, [`Loop::leftmost`].
-    pub fn new(plant: P, law: InSamples) -> Self {
+    /// Equation (5). Roots are known as far left as the plant's poles are looked for, [`Loop::leftmost`]; none where
+    /// these cannot be told.
+    pub fn new(plant: P, law: InSamples) -> Option<Self> {
         let left = LEFT / law.period.seconds().max(plant.delay());
         Sampled::within(plant, law, left, EXACT)
     }
 
     /// The same as exact as a count of roots right of the imaginary axis needs it, and known there alone.
-    pub fn roughly(plant: P, law: InSamples) -> Self {
+    pub fn roughly(plant: P, law: InSamples) -> Option<Self> {
         Sampled::within(plant, law, 0.0, ROUGH)
     }
 
-    fn within(plant: P, law: InSamples, left: f64, exact: f64) -> Self {
-        let poles = roots::poles(&plant, left);
-        Sampled { lags: plant.lags(), plant, law, poles, left, exact }
+    fn within(plant: P, law: InSamples, left: f64, exact: f64) -> Option<Self> {
+        let poles = roots::poles(&plant, left)?;
+        Some(Sampled { lags: plant.lags(), plant, law, poles, left, exact })
     }
 
     /// P_T(s), equation (5): what the law finds in the queue by what it answers.

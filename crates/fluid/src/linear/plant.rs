@@ -86,9 +86,9 @@ pub trait Plant: Sync {
     /// A bound of what is left of dq/dp without the lags; none too near, 0 where nothing is left.
     fn remainder(&self, at: Outside) -> Option<Bound>;
 
-    /// A radius inside which all poles with Re s >= -left are.
-    fn pole_radius(&self, left: f64) -> f64 {
-        doubled(|radius| self.bounds(Outside { radius, left }).is_some()).unwrap_or(f64::INFINITY)
+    /// A radius inside which all poles with Re s >= -left are; none where none is known.
+    fn pole_radius(&self, left: f64) -> Option<f64> {
+        doubled(|radius| self.bounds(Outside { radius, left }).is_some())
     }
 }
 

@@ -54,21 +54,26 @@ pub fn rightmost(of: &dyn Loop, wanted: usize) -> Option<Rightmost> {
     Some(found)
 }
 
-/// The plant's poles with Re s >= -left, both of a pair.
-pub fn poles(plant: &dyn Plant, left: f64) -> Vec<Complex64> {
-    let radius = plant.pole_radius(left);
+/// The plant's poles with Re s >= -left, both of a pair; none where they cannot be told.
+pub fn poles(plant: &dyn Plant, left: f64) -> Option<Vec<Complex64>> {
+    let radius = plant.pole_radius(left)?;
     let area = Rectangle { from: Complex64::new(-left, 0.0), to: Complex64::new(radius, radius) };
-    let upper = upper(&|s| plant.at(s).below, area, plant.delay()).unwrap_or_default();
+    let upper = upper(&|s| plant.at(s).below, area, plant.delay())?;
     let lower: Vec<Complex64> = upper.iter().filter(|s| s.im > 0.0).map(Complex64::conj).collect();
-    [upper, lower].concat()
+    Some([upper, lower].concat())
 }
 
-/// All zeros of `f`, analytic, in `area`; `delay` is how fast it winds. None where one is on the border.
+/// All zeros of `f`, analytic, in `area`; `delay` is how fast it winds. None where one is on the border, or where
+/// they cannot be told.
 pub fn zeros(f: &impl Fn(Complex64) -> Complex64, area: Rectangle, delay: f64) -> Option<Vec<Complex64>> {
     let mut found = Vec::new();
     let mut open = vec![(area, area.count(f, delay)?)];
     while let Some((part, count)) = open.pop() {
-        if count <= 0 {
+        if count < 0 {
+            // A pole, or rounding.
+            return None;
+        }
+        if count == 0 {
             continue;
         }
         if count == 1
@@ -81,7 +86,7 @@ pub fn zeros(f: &impl Fn(Complex64) -> Complex64, area: Rectangle, delay: f64) -
             found.extend(vec![part.middle(); count as usize]);
             continue;
         }
-        open.extend(part.halves(f, delay)?);
+        open.extend(part.halves(f, delay, count)?);
     }
     Some(found)
 }
@@ -127,8 +132,13 @@ impl Rectangle {
         Way { corners: &corners, delay }.turn(f).map(rounds)
     }
 
-    /// Cut across the longer side where no zero is on the cut, with the numbers of zeros.
-    fn halves(&self, f: &impl Fn(Complex64) -> Complex64, delay: f64) -> Option<[(Rectangle, i64); 2]> {
+    /// Cut across the longer side where no zero is on the cut, with the numbers of zeros, `count` in all.
+    fn halves(
+        &self,
+        f: &impl Fn(Complex64) -> Complex64,
+        delay: f64,
+        count: i64,
+    ) -> Option<[(Rectangle, i64); 2]> {
         let Rectangle { from, to } = *self;
         CUTS.iter().find_map(|cut| {
             let at = from + (to - from) * *cut;
@@ -138,7 +148,8 @@ impl Rectangle {
             } else {
                 (one.to.im, other.from.im) = (at.im, at.im);
             }
-            Some([(one, one.count(f, delay)?), (other, other.count(f, delay)?)])
+            let counts = [one.count(f, delay)?, other.count(f, delay)?];
+            (counts[0] + counts[1] == count).then_some([(one, counts[0]), (other, counts[1])])
         })
     }
 

@@ -86,7 +86,7 @@ pub struct Certificate {
     pub rest: Option<Equilibrium>,
     /// The network of that rest: all flows, and the mean round trip.
     pub network: Option<Network>,
-    /// The loops, those by which the law was designed first, the one that is judged last.
+    /// The loops, those by which the law was designed first, the one that is judged last, where it is known.
     pub loops: Vec<Assessed>,
     /// What follows.
     pub verdict: Verdict,
@@ -94,6 +94,8 @@ pub struct Certificate {
     pub optimality: Option<Optimality>,
     /// What it takes for granted, a sentence each.
     pub assumptions: Vec<String>,
+    /// The number of the loop of the verdict.
+    judged: Option<usize>,
     /// The law as it stands there at first.
     own: Box<dyn Law>,
 }
@@ -113,6 +115,7 @@ pub fn certificate(asked: &Asked<'_>) -> Result<Certificate, Fault> {
         verdict: Verdict::NotProven(String::new()),
         optimality: None,
         assumptions: Vec::new(),
+        judged: None,
         setting,
         own: law.clone(),
     };
@@ -122,9 +125,9 @@ pub fn certificate(asked: &Asked<'_>) -> Result<Certificate, Fault> {
 }
 
 impl Certificate {
-    /// The loop of the verdict.
+    /// The loop of the verdict; none where that loop is not known.
     pub fn judged(&self) -> Option<&Assessed> {
-        self.loops.last()
+        self.loops.get(self.judged?)
     }
 
     /// The loop whose margins are told first: in s with the exact delay, the textbook's where it is one; of a cascade
@@ -155,11 +158,16 @@ impl Certificate {
         };
         slower_than_samples(&linear, &rest)?;
         self.loops = loops(setting, &rest, &linear);
-        self.verdict = match self.loops.last() {
+        let in_samples = linear.sampled.is_some();
+        self.judged = self.loops.iter().rposition(|one| one.sampled == in_samples);
+        self.verdict = match self.judged() {
             Some(_) if !holds(&linear, law) => Verdict::NotProven(format!(
                 "{stem} in this form does not hold its target: its gain at rest is finite, so that it rests elsewhere"
             )),
             Some(judged) => judged.verdict(),
+            None if in_samples => {
+                Verdict::NotProven("the poles of the plant cannot be told, which the loop in samples needs".into())
+            }
             None => Verdict::NotProven(format!("{stem} declares no transfer function from the backlog to p")),
         };
         self.optimality = Optimality::of(stem, law, &rest, network);
@@ -341,10 +349,8 @@ fn loops(setting: &Setting, rest: &Equilibrium, linear: &Linear) -> Vec<Assessed
         }
     }
     found.extend(in_s(linear, |part| (Model::Linearised, part), &exact));
-    if let Some(law) = linear.sampled.clone() {
-        let of = Box::new(Sampled::new(exact, law));
-        found.push(Assessed::new(Model::Linearised, Part::Whole, true, of));
-    }
+    let sampled = linear.sampled.clone().and_then(|law| Sampled::new(exact, law));
+    found.extend(sampled.map(|of| Assessed::new(Model::Linearised, Part::Whole, true, Box::new(of))));
     found
 }
 

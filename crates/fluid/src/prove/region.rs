@@ -71,7 +71,7 @@ pub(super) fn region(setting: &Setting, law: Box<dyn Law>, extent: &Extent) -> R
         points: [extent.points; 2],
         threads: extent.threads,
     };
-    let closed = |at: [f64; 2], way: Way| field.closed(at.map(math::exp), way).ok();
+    let closed = |at: [f64; 2], way: Way| field.closed(at.map(math::exp), way).ok().flatten();
     let found = map_counting(&|at| closed(at, Way::Roughly), &|at| closed(at, Way::Exactly), plane);
     let axis = |[from, to]: [f64; 2]| -> Vec<f64> {
         let share = |k: usize| k as f64 / (extent.points - 1) as f64;
@@ -121,8 +121,8 @@ struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// The loop at N and R, or the inequality that fails.
-    fn closed(&self, at: [f64; 2], way: Way) -> Result<Box<dyn Loop>, Limit> {
+    /// The loop at N and R, where it is known, or the inequality that fails.
+    fn closed(&self, at: [f64; 2], way: Way) -> Result<Option<Box<dyn Loop>>, Limit> {
         let setting = Setting { link: self.setting.scaled(at), ..self.setting.clone() };
         let (setting, rest, law) = {
             let law = self.law.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -137,13 +137,16 @@ impl Field<'_> {
         };
         slower_than_samples(&law, &rest)?;
         let plant = Exact::new(&setting.link, &rest);
-        match (law.sampled, law.continuous) {
-            (Some(law), _) => Ok(Box::new(match way {
-                Way::Roughly => Sampled::roughly(plant, law),
-                Way::Exactly => Sampled::new(plant, law),
-            })),
-            (None, Some(law)) => Ok(Box::new(Continuous::new(plant, law))),
-            (None, None) => Err(Limit::silent()),
-        }
+        Ok(match (law.sampled, law.continuous) {
+            (Some(law), _) => {
+                let of = match way {
+                    Way::Roughly => Sampled::roughly(plant, law),
+                    Way::Exactly => Sampled::new(plant, law),
+                };
+                of.map(|of| Box::new(of) as Box<dyn Loop>)
+            }
+            (None, Some(law)) => Some(Box::new(Continuous::new(plant, law))),
+            (None, None) => return Err(Limit::silent()),
+        })
     }
 }

@@ -137,7 +137,7 @@ fn a_fast_sampled_loop_is_the_continuous_one() {
     let slow = roots::rightmost(&Continuous::new(plant, pi(hollot(0.246))), 3).unwrap().roots;
     let mut last = f64::INFINITY;
     for period in [0.02, 0.01, 0.005] {
-        let of = Sampled::new(plant, tustin(period));
+        let of = Sampled::new(plant, tustin(period)).unwrap();
         let margins = Margins::of(&of).unwrap();
         // The hold is a delay of T / 2 and Tustin's PI none: the delay margin falls by that.
         let lost = whole.delay().unwrap() - margins.delay().unwrap();
@@ -166,9 +166,9 @@ fn the_gain_margin_is_where_roots_cross() {
         Box::new(Continuous::new(Hollot::new(hollot(0.246)), law())),
         Box::new(Continuous::new(exact(Signal::Mark), law())),
         Box::new(Continuous::new(exact(Signal::Drop), law())),
-        Box::new(Sampled::new(Hollot::new(hollot(0.246)), tustin(0.05))),
-        Box::new(Sampled::new(exact(Signal::Mark), tustin(0.05))),
-        Box::new(Sampled::new(exact(Signal::Drop), tustin(0.05))),
+        Box::new(Sampled::new(Hollot::new(hollot(0.246)), tustin(0.05)).unwrap()),
+        Box::new(Sampled::new(exact(Signal::Mark), tustin(0.05)).unwrap()),
+        Box::new(Sampled::new(exact(Signal::Drop), tustin(0.05)).unwrap()),
     ];
     for (index, of) in loops.iter().enumerate() {
         let margin = Margins::of(of).unwrap().gain_up().unwrap();
@@ -194,7 +194,7 @@ fn the_gain_margin_is_where_roots_cross() {
 fn behind_a_hold_the_plant_is_arm_pfcs_difference_equation() {
     let plant = Hollot::new(Network { flows: 100.0, capacity: 1250.0, rtt: 0.28 });
     let unit = Rational { numerator: vec![1.0], denominator: vec![1.0] };
-    let of = Sampled::new(plant, InSamples { transfer: unit, period: Span::from_millis(56) });
+    let of = Sampled::new(plant, InSamples { transfer: unit, period: Span::from_millis(56) }).unwrap();
     let [n_1, n_2, m_1, m_2] = [-1.7107338145, 0.7303103383, -11.0408777855, -9.9427085771];
     for s in [Complex64::new(0.0, 0.0), Complex64::new(0.0, 2.0), Complex64::new(-1.0, 40.0)] {
         let zeta = exp(-s * 0.056);
