@@ -28,7 +28,8 @@
 //! ```
 //!
 //! What is left is summed up to |k| = K; if it is at most c |s|^-m, what is not summed is at most
-//! |1 - zeta| / T  2 c w_T^-(m+1) / (m (K - 1/2)^m), and K makes that 1e-12 of 1 + L.
+//! |1 - zeta| / T  2 c w_T^-(m+1) / (m (K - 1/2)^m), and K makes that 1e-12 of 1 + L; where no K up to 2^14 does,
+//! L is not told.
 
 use super::complex::{Complex64, exp, polynomial, size};
 use super::plant::{Bound, Lag, Outside, Plant, doubled};
@@ -48,7 +49,7 @@ pub struct Fraction {
 
 /// A loop L; the closed one is 1 + L = 0.
 pub trait Loop: Sync {
-    /// L at `s`, 1/s.
+    /// L at `s`, 1/s; not a number where it cannot be told.
     fn at(&self, s: Complex64) -> Fraction;
 
     /// The greatest delay in it, s: how fast it winds.
@@ -214,7 +215,7 @@ impl<P: Plant> Sampled<P> {
         Some(Sampled { lags: plant.lags(), plant, law, poles, left, exact })
     }
 
-    /// P_T(s), equation (5): what the law finds in the queue by what it answers.
+    /// P_T(s), equation (5): what the law finds in the queue by what it answers; not a number where it cannot be told.
     pub fn held(&self, s: Complex64) -> Complex64 {
         self.held_beside(s, 0.0)
     }
@@ -233,7 +234,8 @@ impl<P: Plant> Sampled<P> {
             plant.backlog / plant.below + self.lags.iter().map(|lag| lag.at(s)).sum::<Complex64>()
         };
         let exact = self.exact;
-        closed + aliases(rest, bound, Asked { s, period, scale: size(closed) + other, exact }).sum
+        let asked = Asked { s, period, scale: size(closed) + other, exact };
+        aliases(rest, bound, asked).map_or(Complex64::new(f64::NAN, f64::NAN), |rest| closed + rest.sum)
     }
 }
 
@@ -355,33 +357,32 @@ pub struct Aliases {
     pub tail: f64,
 }
 
-/// Equation (5) for a plant `of` that is bounded by `bound` from a radius on, falling.
+/// Equation (5) for a plant `of` that is bounded by `bound` from a radius on, falling; none where the bound of what is
+/// left out never comes down to what is asked.
 pub fn aliases(
     of: impl Fn(Complex64) -> Complex64,
     bound: impl Fn(f64) -> Option<Bound>,
     asked: Asked,
-) -> Aliases {
+) -> Option<Aliases> {
     let Asked { s, period, scale, exact } = asked;
     let step = 2.0 * PI / period;
     let hold = (1.0 - exp(-s * period)) / period;
     let mut sum = of(s) * held_back(s, period);
-    let mut tail = f64::INFINITY;
     for k in 1..=MOST_ALIASES {
         let [up, down] = [1.0, -1.0].map(|sign| s + Complex64::new(0.0, sign * step * f64::from(k)));
         sum += hold * (of(up) / up + of(down) / down);
         if k.is_power_of_two() {
             let inside = f64::from(k) - 0.5;
-            tail = bound((inside + 1.0) * step).map_or(f64::INFINITY, |bound| {
-                let falls = -f64::from(bound.power);
-                size(hold) * 2.0 * bound.times(inside * step).at(inside * step)
-                    / (falls * step * inside * step)
+            let falling = bound((inside + 1.0) * step).filter(|bound| bound.power < 0);
+            let tail = falling.map_or(f64::INFINITY, |bound| {
+                2.0 * size(hold) * bound.at(inside * step) / (-f64::from(bound.power) * step)
             });
             if tail <= exact * (size(sum) + scale) {
-                break;
+                return Some(Aliases { sum, tail });
             }
         }
     }
-    Aliases { sum, tail }
+    None
 }
 
 impl Lag {
