@@ -10,7 +10,8 @@
 //! theta = 1 where p marks, 1 - p where it drops
 //! ```
 //!
-//! The left side of (2) falls as p rises, and as q rises: each is found by bisection.
+//! The left side of (2) falls as p rises, and as q rises: each is found by bisection. On a curve p(q) that jumps past
+//! the p of (1) nothing rests.
 
 use crate::plant::Window;
 use std::fmt;
@@ -91,6 +92,17 @@ pub enum NoEquilibrium {
         /// C, packets/s.
         capacity: f64,
     },
+    /// The curve jumps past the p that the flows need.
+    Jump {
+        /// Where, packets.
+        backlog: f64,
+        /// p just below.
+        from: f64,
+        /// p there.
+        to: f64,
+        /// The p that the flows need there.
+        needed: f64,
+    },
     /// A window under one packet, where the window laws do not hold.
     Window {
         /// W, packets.
@@ -108,8 +120,7 @@ impl Link {
         if least > self.capacity {
             return Err(NoEquilibrium::Overload { least, capacity: self.capacity });
         }
-        let p = bisect(0.0, 1.0, |p| self.arrivals(p, backlog) > self.capacity);
-        self.resting(p, backlog)
+        self.resting(self.needed(backlog), backlog)
     }
 
     /// The rest at a probability that follows the backlog (packets) and never falls as it grows: a law without
@@ -126,7 +137,12 @@ impl Link {
             return Err(NoEquilibrium::Overload { least: self.unresponsive, capacity: self.capacity });
         };
         let backlog = bisect(0.0, most, too_much);
-        self.resting(curve(backlog), backlog)
+        let (p, needed) = (curve(backlog), self.needed(backlog));
+        if (p - needed).abs() > ON_CURVE * needed {
+            let from = curve(backlog - f64::EPSILON * most);
+            return Err(NoEquilibrium::Jump { backlog, from, to: p, needed });
+        }
+        self.resting(p, backlog)
     }
 
     /// What is let in at `p` and `backlog`, packets/s: the left side of (2).
@@ -136,6 +152,11 @@ impl Link {
         });
         let sent = responsive.sum::<f64>() + self.unresponsive;
         self.signal.passes(p) * sent
+    }
+
+    /// The p at which the link is just busy.
+    fn needed(&self, backlog: f64) -> f64 {
+        bisect(0.0, 1.0, |p| self.arrivals(p, backlog) > self.capacity)
     }
 
     fn are_flows(&self, backlog: f64) -> Result<(), NoEquilibrium> {
@@ -191,6 +212,11 @@ impl fmt::Display for NoEquilibrium {
                 to,
                 "{most:.6} packets/s come to the empty queue; legal: more than the link's {capacity:.6} packets/s"
             ),
+            NoEquilibrium::Jump { backlog, from, to: above, needed } => write!(
+                to,
+                "p jumps from {from:.6} to {above:.6} at {backlog:.6} packets, past the {needed:.6} that the flows \
+                 need; legal: a curve that gives it"
+            ),
             NoEquilibrium::Window { window, class } => {
                 write!(to, "class {class} rests at a window of {window:.6} packets; legal: at least 1")
             }
@@ -223,5 +249,7 @@ fn bisect(mut low: f64, mut high: f64, above: impl Fn(f64) -> bool) -> f64 {
     }
 }
 
+/// How far from what is needed the p of a curve may be, by that: bisection to the last bit of a steep one.
+const ON_CURVE: f64 = 1e-6;
 /// Backlogs up to two to this power are tried, packets.
 const LARGEST: u32 = 31;

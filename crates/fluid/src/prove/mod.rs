@@ -226,6 +226,7 @@ impl Limit {
                 ("p = 1 lets in more than the link takes", setting.name.as_str())
             }
             NoEquilibrium::Underload { .. } => ("the link is not full", setting.name.as_str()),
+            NoEquilibrium::Jump { .. } => ("p jumps past what the flows need", setting.name.as_str()),
             NoEquilibrium::Window { window, class } => {
                 let name = setting.class(class);
                 let what = format!("{name} would rest at a window of {window:.4} packets; legal: at least 1");
