@@ -6,9 +6,9 @@ use sojourn_aqm::laws::pi as law;
 use sojourn_aqm::linear::{InSamples, Rational};
 use sojourn_fluid::linear::complex::{Complex64, exp, size};
 use sojourn_fluid::linear::equilibrium::{Class, Link, NoEquilibrium, Signal};
-use sojourn_fluid::linear::loops::{Asked, Continuous, Loop, Sampled, aliases};
+use sojourn_fluid::linear::loops::{Asked, Continuous, Fraction, Loop, Sampled, aliases};
 use sojourn_fluid::linear::margins::Margins;
-use sojourn_fluid::linear::plant::{Exact, Hollot, Outside, Plant};
+use sojourn_fluid::linear::plant::{Bound, Exact, Hollot, Lag, Outside, Plant, Response};
 use sojourn_fluid::linear::{nyquist, roots};
 use sojourn_fluid::plant::Window;
 use sojourn_units::Span;
@@ -202,4 +202,91 @@ fn behind_a_hold_the_plant_is_arm_pfcs_difference_equation() {
         let theirs = late * zeta * (m_1 + zeta * m_2) / (1.0 + zeta * (n_1 + zeta * n_2));
         assert!(size(of.held(s) / theirs - 1.0) < 1e-7, "{s}: {} {theirs}", of.held(s));
     }
+}
+
+/// The textbook's plant, of which less is known.
+struct Veiled {
+    /// Whether there are bounds of it.
+    bounded: bool,
+}
+
+impl Plant for Veiled {
+    fn at(&self, s: Complex64) -> Response {
+        Hollot::new(hollot(0.246)).at(s)
+    }
+
+    fn delay(&self) -> f64 {
+        0.246
+    }
+
+    fn bounds(&self, at: Outside) -> Option<[Bound; 2]> {
+        self.bounded.then(|| Hollot::new(hollot(0.246)).bounds(at))?
+    }
+
+    fn lags(&self) -> Vec<Lag> {
+        Vec::new()
+    }
+
+    fn remainder(&self, _: Outside) -> Option<Bound> {
+        None
+    }
+}
+
+#[test]
+fn poles_that_cannot_be_told_are_not_taken_for_none() {
+    assert!(roots::poles(&Veiled { bounded: false }, 1.0).is_none());
+    assert!(Sampled::new(Veiled { bounded: false }, tustin(0.05)).is_none());
+    assert!(Sampled::roughly(Veiled { bounded: false }, tustin(0.05)).is_none());
+}
+
+/// Where a sum's rest has no bound, or one that falls too slowly, nothing is proven of its loop.
+#[test]
+fn a_sum_that_is_not_exact_enough_is_not_told() {
+    let of = Sampled::new(Veiled { bounded: true }, tustin(0.05)).unwrap();
+    assert_eq!((nyquist::count(&of), nyquist::right_of(&of, 0.0)), (None, None));
+    assert!(Margins::of(&of).is_none() && roots::rightmost(&of, 2).is_none());
+
+    let s = Complex64::new(0.0, 1.0);
+    let sum = |power, exact| {
+        let bound = |_| Some(Bound { factor: 1.0, power });
+        aliases(|s| 1.0 / (s + 1.0), bound, Asked { s, period: 0.05, scale: 0.0, exact })
+    };
+    assert!(sum(-1, 1e-3).is_some() && sum(-1, 1e-12).is_none());
+    assert!(sum(0, 1e-3).is_none(), "what does not fall has no sum");
+}
+
+/// An integrator behind so long a delay that it winds too often to be followed.
+struct Late;
+
+impl Loop for Late {
+    fn at(&self, s: Complex64) -> Fraction {
+        Fraction { above: exp(-s * self.delay()), below: s }
+    }
+
+    fn delay(&self) -> f64 {
+        1e7
+    }
+
+    fn reach(&self, level: f64, _: f64) -> Option<f64> {
+        Some(1.01 / level)
+    }
+}
+
+#[test]
+fn a_way_that_is_too_long_is_not_gone() {
+    assert_eq!((nyquist::count(&Late), nyquist::right_of(&Late, 0.0)), (None, None));
+}
+
+#[test]
+fn a_curve_that_jumps_past_what_is_needed_has_no_rest() {
+    let link = link(Signal::Mark, vec![class(60.0, Window::Mgt)]);
+    let needed = link.at_backlog(150.0).unwrap().p;
+    let stepped = |low: f64, high: f64| move |backlog: f64| if backlog < 150.0 { low } else { high };
+    let told = link.on_curve(&stepped(0.5 * needed, 1.0)).unwrap_err();
+    let NoEquilibrium::Jump { backlog, from, to, needed: between } = told else { panic!("{told}") };
+    assert!((backlog - 150.0).abs() < 1e-9 && (from, to) == (0.5 * needed, 1.0), "{told}");
+    assert!((between / needed - 1.0).abs() < 1e-9, "{told}");
+    // A steep line is no jump.
+    let steep = |backlog: f64| (1e3 * (backlog - 150.0)).clamp(0.5 * needed, 1.0);
+    assert!((link.on_curve(&steep).unwrap().backlog - 150.0).abs() < 1e-3);
 }
