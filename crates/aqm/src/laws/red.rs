@@ -261,7 +261,7 @@ impl Red {
 
     /// The average of backlogs as a lag of 1/K, and the `slope` of the curve where it gives `p_b`.
     pub(crate) fn about(&self, p_b: f64, slope: f64, rest: &Rest) -> Linear {
-        let lag = -rest.network.capacity * math::ln(1.0 - self.weight);
+        let lag = -rest.offered() * math::ln(1.0 - self.weight);
         let spread = if self.wait { 24.0 / ((6.0 - p_b) * (6.0 - p_b)) } else { 2.0 };
         let continuous = Rational::new([spread * slope], [1.0, 1.0 / lag]);
         Linear { continuous: Some(continuous), sampled: None, cascade: None }

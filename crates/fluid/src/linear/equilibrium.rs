@@ -14,16 +14,8 @@
 //! the p of (1) nothing rests.
 
 use crate::plant::Window;
+pub use sojourn_aqm::linear::Signal;
 use std::fmt;
-
-/// What becomes of a packet that the law chooses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Signal {
-    /// It is marked and goes on.
-    Mark,
-    /// It is lost; the queue never sees it.
-    Drop,
-}
 
 /// Flows that are alike.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -103,6 +95,11 @@ pub enum NoEquilibrium {
         /// The p that the flows need there.
         needed: f64,
     },
+    /// The law stands still at no backlog.
+    Restless {
+        /// Where it would with what the flows need at an empty queue, packets: below 0.
+        backlog: f64,
+    },
     /// A window under one packet, where the window laws do not hold.
     Window {
         /// W, packets.
@@ -121,6 +118,21 @@ impl Link {
             return Err(NoEquilibrium::Overload { least, capacity: self.capacity });
         }
         self.resting(self.needed(backlog), backlog)
+    }
+
+    /// The rest of a law that stands still at the backlog `stands` (packets), which is `most` at p = 0 and falls with p:
+    /// where the flows need this p there, and of several such places the nearest to `most`.
+    pub fn below(&self, most: f64, stands: &dyn Fn(f64) -> f64) -> Result<Equilibrium, NoEquilibrium> {
+        let rest = self.at_backlog(most)?;
+        let under = |backlog: f64| backlog < stands(self.needed(backlog));
+        if stands(rest.p) >= most {
+            return Ok(rest);
+        }
+        let at = |step: u32| most * f64::from(step) / f64::from(PLACES);
+        let Some(low) = (0..PLACES).rev().find(|&step| under(at(step))) else {
+            return Err(NoEquilibrium::Restless { backlog: stands(self.needed(0.0)) });
+        };
+        self.at_backlog(bisect(at(low), at(low + 1), under))
     }
 
     /// The rest at a probability that follows the backlog (packets) and never falls as it grows: a law without
@@ -183,16 +195,6 @@ impl Link {
     }
 }
 
-impl Signal {
-    /// theta: the share that goes on.
-    pub fn passes(self, p: f64) -> f64 {
-        match self {
-            Signal::Mark => 1.0,
-            Signal::Drop => 1.0 - p,
-        }
-    }
-}
-
 impl fmt::Display for NoEquilibrium {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -217,6 +219,9 @@ impl fmt::Display for NoEquilibrium {
                 "p jumps from {from:.6} to {above:.6} at {backlog:.6} packets, past the {needed:.6} that the flows \
                  need; legal: a curve that gives it"
             ),
+            NoEquilibrium::Restless { backlog } => {
+                write!(to, "the law would stand still at {backlog:.6} packets only; legal: more than 0")
+            }
             NoEquilibrium::Window { window, class } => {
                 write!(to, "class {class} rests at a window of {window:.6} packets; legal: at least 1")
             }
@@ -251,5 +256,7 @@ fn bisect(mut low: f64, mut high: f64, above: impl Fn(f64) -> bool) -> f64 {
 
 /// How far from what is needed the p of a curve may be, by that: bisection to the last bit of a steep one.
 const ON_CURVE: f64 = 1e-6;
+/// Places between 0 and a target at which a law is asked whether it stands still further up.
+const PLACES: u32 = 64;
 /// Backlogs up to two to this power are tried, packets.
 const LARGEST: u32 = 31;

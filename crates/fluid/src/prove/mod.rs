@@ -1,7 +1,7 @@
 //! Certificates: whether a scenario's link is stable under its law, with what margin, and what that takes for granted.
 //!
-//! A [`Setting`] is the link with its traffic; there it rests where the law holds its target, or where the law's
-//! curve meets what the windows answer ([`crate::linear::equilibrium`]). About that rest the loop is closed with what
+//! A [`Setting`] is the link with its traffic; there it rests where the law stands still, that is at its target or
+//! where what it counts besides is made up for, or where the law's curve meets what the windows answer ([`crate::linear::equilibrium`]). About that rest the loop is closed with what
 //! the law declares ([`sojourn_aqm::linear`]) three times:
 //!
 //! | model | time | what it is for |
@@ -152,7 +152,7 @@ impl Certificate {
         };
         within(setting, &rest, law)?;
         let network = network(setting, &rest);
-        let Some(linear) = linear(law, &rest, network) else {
+        let Some(linear) = linear(setting, &rest, law) else {
             self.verdict = Verdict::NotProven(silent(stem, setting, Some((&rest, network))));
             return Ok(());
         };
@@ -161,7 +161,7 @@ impl Certificate {
         let in_samples = linear.sampled.is_some();
         self.judged = self.loops.iter().rposition(|one| one.sampled == in_samples);
         self.verdict = match self.judged() {
-            Some(_) if !holds(&linear, law) => Verdict::NotProven(format!(
+            Some(_) if !holds(&linear, &rest, law) => Verdict::NotProven(format!(
                 "{stem} in this form does not hold its target: its gain at rest is finite, so that it rests elsewhere"
             )),
             Some(judged) => judged.verdict(),
@@ -183,7 +183,9 @@ fn at_rest(setting: &Setting, law: &dyn Law) -> Result<Option<Equilibrium>, Limi
         let curve = |backlog: f64| law.settled(backlog).map_or(0.0, Prob::get);
         return setting.link.on_curve(&curve).map(Some).map_err(refused);
     }
-    law.target_packets().map(|target| setting.link.at_backlog(target)).transpose().map_err(refused)
+    let Some(target) = law.target_packets() else { return Ok(None) };
+    let stands = |p: f64| law.stands_at(Prob::clamped(p), setting.link.signal).unwrap_or(target);
+    setting.link.below(target, &stands).map(Some).map_err(refused)
 }
 
 /// The setting with the signal that the law gives where it rests: it may drop what could be marked.
@@ -226,6 +228,7 @@ impl Limit {
                 ("p = 1 lets in more than the link takes", setting.name.as_str())
             }
             NoEquilibrium::Underload { .. } => ("the link is not full", setting.name.as_str()),
+            NoEquilibrium::Restless { .. } => ("the law stands still at no backlog", "disc"),
             NoEquilibrium::Jump { .. } => ("p jumps past what the flows need", setting.name.as_str()),
             NoEquilibrium::Window { window, class } => {
                 let name = setting.class(class);
@@ -292,8 +295,9 @@ fn network(setting: &Setting, rest: &Equilibrium) -> Network {
     Network { flows: setting.flows(), capacity: setting.link.capacity, rtt }
 }
 
-fn linear(law: &dyn Law, rest: &Equilibrium, network: Network) -> Option<Linear> {
-    law.linear(&Rest { p: rest.p, backlog: rest.backlog, network })
+fn linear(setting: &Setting, rest: &Equilibrium, law: &dyn Law) -> Option<Linear> {
+    let Equilibrium { p, backlog, .. } = *rest;
+    law.linear(&Rest { p, signal: setting.link.signal, backlog, network: network(setting, rest) })
 }
 
 /// Why a law has no certificate, and which ones of the catalogue have one there.
@@ -305,7 +309,7 @@ fn silent(stem: &str, setting: &Setting, rest: Option<(&Equilibrium, Network)>) 
         let law = catalogue::law(stem).and_then(|entry| (entry.build)(&[], &setting.site).ok());
         law.is_some_and(|law| {
             let rest = at_rest(setting, law.as_ref()).ok().flatten();
-            rest.is_some_and(|rest| linear(law.as_ref(), &rest, network(setting, &rest)).is_some())
+            rest.is_some_and(|rest| linear(setting, &rest, law.as_ref()).is_some())
         })
     };
     let stems = catalogue::LAWS.iter().map(|entry| entry.page.stem);
@@ -315,9 +319,10 @@ fn silent(stem: &str, setting: &Setting, rest: Option<(&Equilibrium, Network)>) 
     format!("{stem} declares no transfer function from the backlog to p{at}; {which}")
 }
 
-/// A law in samples with a target holds it only if a lasting error moves p without end.
-fn holds(linear: &Linear, law: &dyn Law) -> bool {
-    let Some(sampled) = linear.sampled.as_ref().filter(|_| law.settled(0.0).is_none()) else { return true };
+/// A law in samples that rests at its target holds it only if a lasting error moves p without end.
+fn holds(linear: &Linear, rest: &Equilibrium, law: &dyn Law) -> bool {
+    let at_target = law.settled(0.0).is_none() && law.target_packets() == Some(rest.backlog);
+    let Some(sampled) = linear.sampled.as_ref().filter(|_| at_target) else { return true };
     let below: f64 = sampled.transfer.denominator.iter().sum();
     let scale: f64 = sampled.transfer.denominator.iter().map(|x| x.abs()).sum();
     below.abs() <= INTEGRAL * scale

@@ -4,7 +4,7 @@
 //! is at each point's rest, and is frozen there. Every class of the traffic gets as many times more flows, and longer
 //! round trips. Axes are logarithmic; where nothing rests, the map has the inequality that fails.
 
-use super::{Limit, Setting, at_rest, holds, linear, network, signalled, slower_than_samples, within};
+use super::{Limit, Setting, at_rest, holds, linear, signalled, slower_than_samples, within};
 use crate::linear::boundary::{Crossing, Plane, map_counting};
 use crate::linear::loops::{Continuous, Loop, Sampled};
 use crate::linear::plant::Exact;
@@ -129,8 +129,8 @@ impl Field<'_> {
             let setting = signalled(&setting, law.as_ref())?;
             let rest = at_rest(&setting, law.as_ref())?.ok_or_else(Limit::silent)?;
             within(&setting, &rest, law.as_ref())?;
-            let own = linear(law.as_ref(), &rest, network(&setting, &rest)).ok_or_else(Limit::silent)?;
-            if !holds(&own, law.as_ref()) {
+            let own = linear(&setting, &rest, law.as_ref()).ok_or_else(Limit::silent)?;
+            if !holds(&own, &rest, law.as_ref()) {
                 return Err(Limit::adrift());
             }
             (setting, rest, own)
