@@ -51,6 +51,10 @@ pub struct Linear {
     pub sampled: Option<InSamples>,
     /// What two loops it is made of, where one steers the other.
     pub cascade: Option<Cascade>,
+    /// What it takes for granted of the law besides small deviations, a sentence each.
+    pub assumes: Vec<&'static str>,
+    /// Why it is not all that the law does about its rest, however small the deviations; none where it is.
+    pub partial: Option<&'static str>,
 }
 
 /// A transfer function between sequences: backlogs q(k T) to the p that holds from k T on.
@@ -96,8 +100,18 @@ impl Rest {
 impl Linear {
     /// The law that is these two.
     pub(crate) fn both(continuous: Rational, sampled: Rational, period: Span) -> Linear {
-        let sampled = Some(InSamples { transfer: sampled, period });
-        Linear { continuous: Some(continuous), sampled, cascade: None }
+        Linear::new(Some(continuous), Some(InSamples { transfer: sampled, period }))
+    }
+
+    /// The law that is these, and takes nothing for granted.
+    pub(crate) fn new(continuous: Option<Rational>, sampled: Option<InSamples>) -> Linear {
+        Linear { continuous, sampled, cascade: None, assumes: Vec::new(), partial: None }
+    }
+
+    /// The same that takes this for granted, where it is so.
+    pub(crate) fn assuming(mut self, is_so: bool, sentence: &'static str) -> Linear {
+        self.assumes.extend(is_so.then_some(sentence));
+        self
     }
 
     /// p <- p + a q - b q_old every `period`: by Tustin's rule (a + b)/2 + (a - b)/(T s).
@@ -112,6 +126,10 @@ impl Linear {
         Linear::both(Rational::new(above, below), Rational::new([a, -b], [1.0, -k]), period)
     }
 }
+
+/// What a law takes for granted whose gains follow the average p.
+pub(crate) const FOLLOWS_THE_LOAD: &str = "What the law adapts to the load has come to where it is at rest: the average \
+                                           p follows slowly, and what it scales is zero there.";
 
 impl Rational {
     /// The ratio of these.
