@@ -118,7 +118,8 @@ fn holds(linear: &Linear, rest: &Equilibrium, law: &dyn Law) -> bool {
 fn slower_than_samples(linear: &Linear, rest: &Equilibrium) -> Result<(), Limit> {
     let shortest = rest.rtts.iter().copied().fold(f64::INFINITY, f64::min);
     let Some(period) = linear.sampled.as_ref().map(|sampled| sampled.period.seconds()) else { return Ok(()) };
-    if shortest >= period {
+    // A period is in whole nanoseconds.
+    if shortest >= period - 1e-9 {
         return Ok(());
     }
     let what = format!(
