@@ -35,6 +35,7 @@ pub struct Rightmost {
 /// told from the border of where roots are known.
 pub fn rightmost(of: &dyn Loop, wanted: usize) -> Option<Rightmost> {
     let f = |s| of.at(s).characteristic();
+    let roughly = |s| of.roughly(s).characteristic();
     let scale = 1.0 / of.delay().max(of.band().map_or(0.0, |band| 1.0 / band));
     let scale = if scale.is_finite() { scale } else { of.reach(1.0, 0.0)? };
     let right = match of.band() {
@@ -47,7 +48,8 @@ pub fn rightmost(of: &dyn Loop, wanted: usize) -> Option<Rightmost> {
         let Some(corner) = of.reach(1.0, left) else { break };
         let to = Complex64::new(right.unwrap_or(corner), corner);
         let area = Rectangle { from: Complex64::new(-left, 0.0), to };
-        let roots = upper(&f, area, of.delay(), found.map_or(Vec::new(), |found| found.roots))?;
+        let known = found.map_or(Vec::new(), |found| found.roots);
+        let roots = upper([&f, &roughly], area, of.delay(), &known)?;
         let all = left >= of.leftmost() || (of.delay() == 0.0 && left >= corner);
         let enough = all || number(&roots) >= wanted || left * of.delay() > DEEP;
         found = Some(Rightmost { roots, complete: left });
@@ -62,7 +64,8 @@ pub fn rightmost(of: &dyn Loop, wanted: usize) -> Option<Rightmost> {
 pub fn poles(plant: &dyn Plant, left: f64) -> Option<Vec<Complex64>> {
     let radius = plant.pole_radius(left)?;
     let area = Rectangle { from: Complex64::new(-left, 0.0), to: Complex64::new(radius, radius) };
-    let upper = upper(&|s| plant.at(s).below, area, plant.delay(), Vec::new())?;
+    let f = |s| plant.at(s).below;
+    let upper = upper([&f, &f], area, plant.delay(), &[])?;
     let lower: Vec<Complex64> = upper.iter().filter(|s| s.im > 0.0).map(Complex64::conj).collect();
     Some([upper, lower].concat())
 }
@@ -70,28 +73,27 @@ pub fn poles(plant: &dyn Plant, left: f64) -> Option<Vec<Complex64>> {
 /// All zeros of `f`, analytic, in `area`; `delay` is how fast it winds. None where one is on the border, or where
 /// they cannot be told.
 pub fn zeros(f: &impl Fn(Complex64) -> Complex64, area: Rectangle, delay: f64) -> Option<Vec<Complex64>> {
-    all(f, area, delay, &[])
+    all([f, f], area, delay, &[])
 }
 
-/// The same where some zeros are known.
+/// A function.
+type Of<'a> = &'a dyn Fn(Complex64) -> Complex64;
+
+/// The same of a function and of what is near enough to it to count its zeros, where some are known. Where as many are
+/// found as were counted nearly, both are right.
 fn all(
-    f: &impl Fn(Complex64) -> Complex64,
+    [f, roughly]: [Of<'_>; 2],
     area: Rectangle,
     delay: f64,
     known: &[Complex64],
 ) -> Option<Vec<Complex64>> {
-    let count = area.count(f, delay)?;
-    divided_out(f, area, count, known).or_else(|| cut_out(f, area, delay, count))
+    divided_out(f, area, area.count(roughly, delay)?, known)
+        .or_else(|| cut_out(f, area, delay, area.count(f, delay)?))
 }
 
 /// All `count` zeros in `area` by Newton's method, those divided out that are known; none where it does not come upon
 /// all of them.
-fn divided_out(
-    f: &impl Fn(Complex64) -> Complex64,
-    area: Rectangle,
-    count: i64,
-    known: &[Complex64],
-) -> Option<Vec<Complex64>> {
+fn divided_out(f: Of<'_>, area: Rectangle, count: i64, known: &[Complex64]) -> Option<Vec<Complex64>> {
     let mut found = known.to_vec();
     let within = |found: &[Complex64]| found.iter().filter(|&&zero| area.has(zero)).count() as i64;
     for start in (0..STARTS * count).map(|number| area.spread(number as f64)) {
@@ -111,12 +113,7 @@ fn divided_out(
 }
 
 /// All `count` zeros in `area`, cut in two until each part has one.
-fn cut_out(
-    f: &impl Fn(Complex64) -> Complex64,
-    area: Rectangle,
-    delay: f64,
-    count: i64,
-) -> Option<Vec<Complex64>> {
+fn cut_out(f: Of<'_>, area: Rectangle, delay: f64, count: i64) -> Option<Vec<Complex64>> {
     let mut found = Vec::new();
     let mut open = vec![(area, count)];
     while let Some((part, count)) = open.pop() {
@@ -144,17 +141,12 @@ fn cut_out(
 
 /// Zeros in the upper half of an area that begins at the real axis, rightmost first, where some are known. Its borders
 /// move out a little where a zero is on them.
-fn upper(
-    f: &impl Fn(Complex64) -> Complex64,
-    area: Rectangle,
-    delay: f64,
-    known: Vec<Complex64>,
-) -> Option<Vec<Complex64>> {
+fn upper(f: [Of<'_>; 2], area: Rectangle, delay: f64, known: &[Complex64]) -> Option<Vec<Complex64>> {
     let height = area.to.im - area.from.im;
     let found = (1..=TRIES).find_map(|attempt| {
         let more = 1e-3 * height * f64::from(attempt);
         let from = Complex64::new(area.from.re - 1e-3 * more, -more);
-        all(f, Rectangle { from, to: area.to + Complex64::new(more, more) }, delay, &known)
+        all(f, Rectangle { from, to: area.to + Complex64::new(more, more) }, delay, known)
     })?;
     let mut above: Vec<Complex64> = found.into_iter().filter_map(|zero| above(zero, height)).collect();
     above.sort_by(|one, other| other.re.total_cmp(&one.re).then(other.im.total_cmp(&one.im)));
@@ -180,19 +172,14 @@ fn right_of_all(of: &dyn Loop, band: f64) -> Option<f64> {
 }
 
 impl Rectangle {
-    fn count(&self, f: &impl Fn(Complex64) -> Complex64, delay: f64) -> Option<i64> {
+    fn count(&self, f: Of<'_>, delay: f64) -> Option<i64> {
         let Rectangle { from, to } = *self;
         let corners = [from, Complex64::new(to.re, from.im), to, Complex64::new(from.re, to.im), from];
         Way { corners: &corners, delay }.turn(f).map(rounds)
     }
 
     /// Cut across the longer side where no zero is on the cut, with the numbers of zeros, `count` in all.
-    fn halves(
-        &self,
-        f: &impl Fn(Complex64) -> Complex64,
-        delay: f64,
-        count: i64,
-    ) -> Option<[(Rectangle, i64); 2]> {
+    fn halves(&self, f: Of<'_>, delay: f64, count: i64) -> Option<[(Rectangle, i64); 2]> {
         let Rectangle { from, to } = *self;
         CUTS.iter().find_map(|cut| {
             let at = from + (to - from) * *cut;
@@ -228,18 +215,13 @@ impl Rectangle {
 }
 
 /// The zero that Newton's method reaches from the middle, if it stays inside.
-fn newton(f: &impl Fn(Complex64) -> Complex64, area: Rectangle) -> Option<Complex64> {
+fn newton(f: Of<'_>, area: Rectangle) -> Option<Complex64> {
     polish(f, area.middle(), area.size(), &[]).filter(|&zero| area.has(zero))
 }
 
 /// Newton's method from `start`, in a region as large as `extent`, with the zeros that are `known` divided out; none
 /// where it does not settle.
-fn polish(
-    f: &impl Fn(Complex64) -> Complex64,
-    start: Complex64,
-    extent: f64,
-    known: &[Complex64],
-) -> Option<Complex64> {
+fn polish(f: Of<'_>, start: Complex64, extent: f64, known: &[Complex64]) -> Option<Complex64> {
     let mut at = start;
     let mut step = extent;
     for _ in 0..STEPS {

@@ -6,7 +6,7 @@ use sojourn_aqm::laws::pi as law;
 use sojourn_aqm::linear::{InSamples, Rational};
 use sojourn_fluid::linear::complex::{Complex64, exp, size};
 use sojourn_fluid::linear::equilibrium::{Class, Link, NoEquilibrium, Signal};
-use sojourn_fluid::linear::loops::{Asked, Continuous, Fraction, Loop, Sampled, aliases};
+use sojourn_fluid::linear::loops::{Aliases, Asked, Continuous, Fraction, Loop, Sampled, aliases};
 use sojourn_fluid::linear::margins::Margins;
 use sojourn_fluid::linear::plant::{Bound, Exact, Hollot, Lag, Outside, Plant, Response};
 use sojourn_fluid::linear::{nyquist, roots};
@@ -105,6 +105,16 @@ fn where_nothing_rests_the_limit_is_told() {
     assert!(matches!(idle, NoEquilibrium::Underload { .. }));
 }
 
+fn aliases_of(
+    of: &dyn Fn(Complex64) -> Complex64,
+    bound: impl Fn(f64) -> Option<Bound>,
+    asked: Asked,
+) -> Option<Aliases> {
+    let away = |k: u32| Complex64::new(0.0, 2.0 * std::f64::consts::PI / asked.period * f64::from(k));
+    let pairs = (1..).map(|k| [of(asked.s + away(k)), of(asked.s - away(k))]);
+    aliases(of(asked.s), pairs, bound, asked)
+}
+
 /// The sum over the aliases against partial fractions, and its own bound of what it leaves out.
 #[test]
 fn the_sum_of_aliases_is_the_closed_form() {
@@ -114,8 +124,9 @@ fn the_sum_of_aliases_is_the_closed_form() {
             let closed: Complex64 = plant.lags().iter().map(|lag| -lag.held(s, period)).sum();
             let left = (-s.re).max(0.0);
             let bound = |radius| Some(plant.bounds(Outside { radius, left })?[1]);
-            let of = |s| value(&plant, s)[0];
-            let sum = aliases(of, bound, Asked { s, period, scale: 0.0, exact: 5e-10 }).unwrap();
+            let sum =
+                aliases_of(&|s| value(&plant, s)[0], bound, Asked { s, period, scale: 0.0, exact: 5e-10 })
+                    .unwrap();
             let off = size(sum.sum - closed);
             assert!(off <= sum.tail + 1e-12 * size(closed), "{period} {s}: {off} {}", sum.tail);
             assert!(sum.tail < 1e-9 * size(closed), "{period} {s}: {}", sum.tail);
@@ -215,8 +226,12 @@ impl Plant for Veiled {
         Hollot::new(hollot(0.246)).at(s)
     }
 
-    fn delay(&self) -> f64 {
-        0.246
+    fn delays(&self) -> Vec<f64> {
+        vec![0.246]
+    }
+
+    fn queue(&self, s: Complex64, late: &[Complex64]) -> Complex64 {
+        Hollot::new(hollot(0.246)).queue(s, late)
     }
 
     fn bounds(&self, at: Outside) -> Option<[Bound; 2]> {
@@ -249,7 +264,7 @@ fn a_sum_that_is_not_exact_enough_is_not_told() {
     let s = Complex64::new(0.0, 1.0);
     let sum = |power, exact| {
         let bound = |_| Some(Bound { factor: 1.0, power });
-        aliases(|s| 1.0 / (s + 1.0), bound, Asked { s, period: 0.05, scale: 0.0, exact })
+        aliases_of(&|s| 1.0 / (s + 1.0), bound, Asked { s, period: 0.05, scale: 0.0, exact })
     };
     assert!(sum(-1, 1e-3).is_some() && sum(-1, 1e-12).is_none());
     assert!(sum(0, 1e-3).is_none(), "what does not fall has no sum");
@@ -289,4 +304,17 @@ fn a_curve_that_jumps_past_what_is_needed_has_no_rest() {
     // A steep line is no jump.
     let steep = |backlog: f64| (1e3 * (backlog - 150.0)).clamp(0.5 * needed, 1.0);
     assert!((link.on_curve(&steep).unwrap().backlog - 150.0).abs() < 1e-3);
+}
+
+/// dq/dp in the two ways that it is told: multiplied out, and class by class.
+#[test]
+fn a_plant_s_two_forms_agree() {
+    let classes =
+        (0..4).map(|i| Class { base_rtt: 0.05 + 0.07 * f64::from(i), ..class(15.0, Window::Mgt) }).collect();
+    let link = link(Signal::Drop, classes);
+    let plant = Exact::new(&link, &link.at_backlog(172.5).unwrap());
+    for s in [Complex64::new(0.0, 0.3), Complex64::new(-1.0, 40.0), Complex64::new(2.0, 900.0)] {
+        let late: Vec<Complex64> = plant.delays().iter().map(|delay| exp(-s * delay)).collect();
+        assert!(near(plant.queue(s, &late), value(&plant, s)[0]), "{s}");
+    }
 }
