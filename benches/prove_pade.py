@@ -116,7 +116,7 @@ def alone() -> None:
 
 
 def ours(case: Case) -> tuple[float, float]:
-    """The certificate, and the nonlinear plant; returns the textbook loop's phase margin and rightmost root."""
+    """The certificate, and the nonlinear plant; returns the phase margin and the root of the textbook."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "case.toml"
         delay_ms = 500 * case.base_rtt_s

@@ -415,6 +415,9 @@ class Proof:
 class RegionMap:
     """For which loads and round trips a certificate holds."""
 
+    #: Meshes along the side of a block that is filled in.
+    BLOCK: ClassVar[int]
+
     @property
     def flows(self) -> npt.NDArray[np.float64]:
         """N of each column."""
@@ -423,14 +426,10 @@ class RegionMap:
         """The round trip of each row, s."""
     @property
     def cells(self) -> npt.NDArray[np.int64]:
-        """0 stable, 1 unstable, 2 not proven; from 3 on the place of a reason: nothing rests, or the law says too
-        little."""
+        """0 stable, 1 unstable, 2 not proven; from 3 on the place of a reason why nothing is told."""
     @property
     def counted(self) -> int:
         """At so many points roots were counted; the others lie in blocks whose corners agree."""
-    @property
-    def block(self) -> int:
-        """Meshes along the side of such a block."""
     @property
     def reasons(self) -> list[str]:
         """What fails somewhere."""

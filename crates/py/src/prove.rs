@@ -122,8 +122,7 @@ impl RegionMap {
         self.0.base_rtts.clone().into_pyarray(py)
     }
 
-    /// 0 is stable, 1 unstable, 2 not proven; from 3 on nothing rests or the law says too little, for the reason of
-    /// that place.
+    /// 0 is stable, 1 unstable, 2 not proven; from 3 on the place of a reason why nothing is told.
     #[getter]
     fn cells<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
         let code = |cell: &Cell| match cell {
@@ -143,10 +142,8 @@ impl RegionMap {
     }
 
     /// Meshes along the side of such a block.
-    #[getter]
-    fn block(&self) -> usize {
-        BLOCK
-    }
+    #[classattr]
+    const BLOCK: usize = BLOCK;
 
     /// What fails somewhere.
     #[getter]

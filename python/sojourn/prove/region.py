@@ -25,8 +25,8 @@ class Region:
     cells: npt.NDArray[np.int64]
     #: What fails where the cell is 3, 4 and so on.
     reasons: list[str]
-    #: At so many points roots were counted; the others are filled in, in blocks of so many meshes along a side
-    #: whose four corners agree.
+    #: At so many points roots were counted; the others are filled in, in blocks of so many meshes along a
+    #: side whose four corners agree.
     counted: int
     block: int
     #: Curves between stable and unstable: N, the round trip in s, and the frequency of the swing in rad/s.
@@ -44,7 +44,7 @@ class Region:
             found.cells,
             found.reasons,
             found.counted,
-            found.block,
+            found.BLOCK,
             curves,
             here,
         )
@@ -74,8 +74,8 @@ class Region:
         if self.counted == self.cells.size:
             return f"{told}."
         return (
-            f"{told}; the others lie in blocks of {self.block} by {self.block} meshes whose four corners agree, and "
-            "have what these have: an island inside such a block is not seen."
+            f"{told}; the others lie in blocks of {self.block} by {self.block} meshes whose four corners "
+            "agree, and have what these have: an island inside such a block is not seen."
         )
 
     def to_dict(self) -> dict[str, object]:
