@@ -79,7 +79,7 @@ everything() {
   cat <<'TEXT'
 make test: builds Sojourn, then runs every check and test: format, lints, Rust tests, generated files,
 Python types, the pages, the wheel, Python tests, and the comparison with ns-2 and ns-3 where they are installed.
-It takes about 5 to 8 minutes on two cores, the longer time on a fresh machine.
+It takes about 12 to 20 minutes on two cores, the longer time on a fresh machine.
 TEXT
   mkdir -p "$(dirname "$SKIPPED")"
   : >"$SKIPPED"

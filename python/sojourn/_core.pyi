@@ -18,6 +18,7 @@ __all__ = [
     "Observation",
     "Proof",
     "RegionMap",
+    "Rest",
     "Run",
     "Scenario",
     "ScenarioError",
@@ -161,6 +162,26 @@ class Site:
     def of_trace(header: str) -> Site:
         """The place that the first line of a trace tells. Raises `ValueError` for what is none."""
     def __deepcopy__(self, _memo: object) -> Site: ...
+
+@final
+class Rest:
+    """Where a law and its traffic rest. It cannot be changed."""
+
+    @property
+    def p(self) -> float:
+        """The probability that holds the traffic there."""
+    @property
+    def backlog_packets(self) -> float:
+        """The backlog there, packets."""
+    @property
+    def flows(self) -> float:
+        """How many flows answer."""
+    @property
+    def capacity_pps(self) -> float:
+        """The link's rate, packets/s."""
+    @property
+    def rtt_s(self) -> float:
+        """The mean round-trip time there, queueing included, s."""
 
 @final
 class Observation:
@@ -437,8 +458,14 @@ class RegionMap:
     def boundary(self) -> list[list[npt.NDArray[np.float64]]]:
         """Curves between stable and unstable: N, the round trip in s, the frequency in rad/s."""
 
-def prove(scenario: Scenario, link: str | None = None) -> Proof:
-    """Certify a link; it may be left out where only one can be congested. Raises `ScenarioError`."""
+def prove(
+    scenario: Scenario, link: str | None = None, laws: Sequence[object] = ..., label: str = ""
+) -> Proof:
+    """Certify a link; it may be left out where only one can be congested.
+
+    Under `laws` called `label`, where there are any, one for each of the scenario's sites. Raises
+    `ScenarioError`; `LawError` for a law that fails.
+    """
 
 def ocq_json(instance: Sequence[float], inputs: Sequence[float] | None = None) -> str:
     """The optimal control of w, mu, a, R, x0, t_f, and what `inputs` do. Raises `ScenarioError`."""
@@ -446,8 +473,8 @@ def ocq_json(instance: Sequence[float], inputs: Sequence[float] | None = None) -
 def sqm_json(capacity: float, alpha: float, flows: Sequence[Sequence[float]], asked: Sequence[float]) -> str:
     """SQM's link; flows are k, w, D, Q, and asked a phase margin and rho. Raises `ScenarioError`."""
 
-def check_fluid(scenario: Scenario) -> None:
-    """Raise `ScenarioError` where the fluid plant has no model of the scenario."""
+def check_fluid(scenario: Scenario, own_laws: bool = False) -> None:
+    """Raise `ScenarioError` where the fluid plant has no model; discs under `own_laws` need none."""
 
 def check_cc(cc: object) -> None:
     """Raise `ValueError` with one line when what a run reads from a congestion control is not legal."""

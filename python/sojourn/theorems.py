@@ -15,11 +15,10 @@ from sojourn.errors import InputError
 
 __all__ = ["ocq", "sqm"]
 
-#: What is not so in the printed paper, told with every answer of `sqm`.
-REMARK = (
+#: What is not so in the printed paper, whatever the link.
+_PRINTED = (
     "The paper's linearisation (16) has a term -dq/D which its own model (3) does not have; it is what makes "
-    "Theorem 3's matrix stable. The sigma at that printed limit is unstable in the model; sigma_limit is the "
-    "exact one, and Theorem 3's sigma is safe because it is tens of times larger."
+    "Theorem 3's matrix stable."
 )
 
 
@@ -69,11 +68,15 @@ def sqm(
     grows as Reno, k = 1 / D^2. `utility` are the flows' w, 1 each as in the paper where none are given
     (2 / D^2 makes p a probability). ``sigma_margin`` has `phase_margin_deg` with the exact delay,
     ``sigma_limit`` none, ``sigma_theorem_3`` fulfils (23) with `rho`, ``sigma_per_flow`` each flow's part of
-    it; ``remark`` says what the printed linearisation gets wrong.
+    it, and ``sigma_printed_limit`` is at the limit of the paper's linearisation. What Theorem 3's sigma
+    and this one have in the model are ``phase_margin_theorem_3_deg`` and ``phase_margin_printed_limit_deg``.
+    ``remark`` says what the printed linearisation gets wrong, and by how much on this link.
 
     >>> found = sqm(1000, [1500, 1000], [0.1, 0.15])
     >>> found["rates_pps"]
     [600.0, 400.0]
+    >>> found["remark"].partition("stable. ")[2].partition(";")[0]
+    'Here its limit is at a sigma 35 times smaller than the exact one, sigma_limit'
     """
     if len(weights) != len(rtts) or (utility is not None and len(utility) != len(rtts)):
         raise InputError(f"rtts: {len(rtts)} are given for {len(weights)} weights; legal: one a flow")
@@ -89,4 +92,30 @@ def sqm(
     except ScenarioError as fault:
         raise InputError(*fault.faults) from None
     found: dict[str, Any] = json.loads(told)
-    return found | {"remark": REMARK}
+    return found | {"remark": f"{_PRINTED} {_on_this_link(found)}"}
+
+
+def _on_this_link(found: dict[str, Any]) -> str:
+    """How far the printed limit and Theorem 3 are from the exact limit, over all flows."""
+    printed, theorem = found["phase_margin_printed_limit_deg"], found["phase_margin_theorem_3_deg"]
+    limits = list(zip(found["sigma_limit"], found["sigma_printed_limit"], strict=True))
+    bounds = list(zip(found["sigma_theorem_3"], found["sigma_limit"], strict=True))
+    below = _spread([exact / limit for exact, limit in limits])
+    above = _spread([bound / exact for bound, exact in bounds])
+    return (
+        f"Here its limit is at a sigma {below} times smaller than the exact one, sigma_limit; the model is "
+        f"{_stability(printed)} there. Theorem 3's sigma is {above} times sigma_limit; the model is "
+        f"{_stability(theorem)} with it."
+    )
+
+
+def _stability(margins_deg: Sequence[float]) -> str:
+    """Of a model whose flows have these phase margins."""
+    verdict = "stable" if min(margins_deg) > 0 else "unstable"
+    return f"{verdict} (phase margin {_spread(margins_deg)} degrees)"
+
+
+def _spread(values: Sequence[float]) -> str:
+    """From the least to the greatest, in whole numbers or two digits."""
+    low, high = (f"{value:.{1 if abs(value) < 9.95 else 0}f}" for value in (min(values), max(values)))
+    return low if low == high else f"{low} to {high}"

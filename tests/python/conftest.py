@@ -1,5 +1,6 @@
 """What the Python tests share: a short scenario, and the command as a user runs it."""
 
+import json
 import os
 import subprocess
 import sys
@@ -136,3 +137,19 @@ def both(made):
 def root():
     """The repository."""
     return Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def maths(root):
+    """Holds values to the references' numbers at their tolerances."""
+    import numpy as np
+
+    told = json.loads((root / "tests" / "reference" / "maths.json").read_text())
+
+    def hold(key, values):
+        want = told[key]
+        np.testing.assert_allclose(
+            values, want["value"], rtol=want["rtol"], atol=want.get("atol", 0), err_msg=key
+        )
+
+    return hold

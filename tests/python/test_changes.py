@@ -119,6 +119,38 @@ def test_a_law_in_python_gets_its_parameters_by_name(scenario):
     assert seen[3][0] - seen[2][0] == 100
 
 
+@pytest.mark.parametrize("plant", ["packet", "fluid"])
+def test_a_law_in_python_is_changed_in_each_plant(scenario, plant):
+    class Sloped(Line):
+        a, b = 0.0002, 0
+
+        def retune(self, **parameters):
+            told.append(parameters)
+            super().retune(**parameters)
+
+        def update(self, seen):
+            return min(1.0, self.a * seen.backlog_packets)
+
+    told = []
+    steeper = FALLS.replace('target" = "50 packets"', 'a" = 0.0005, "bottleneck.disc.b" = 0.0001')
+    result = sj.run(scenario(steeper), Sloped(), plants=plant)
+    assert told == [{"a": 0.0005, "b": 0.0001}] * 2, "what the scenario's own disc was given is not its"
+    before, after = mean_queue(result, 15, 30), mean_queue(result, 45, 60)
+    assert after < 0.8 * before
+    if plant == "fluid":
+        # W = R C / N and W^2 p = 2 with p = a q.
+        assert [before, after] == pytest.approx([153.53, 87.69], rel=0.01)
+
+
+def test_what_stands_beside_a_law_in_python_needs_a_model(tmp_path):
+    path = tmp_path / "fixed.toml"
+    path.write_text(TEXT)
+    scenario = sj.load(path, {"bottleneck.disc": "choke"})
+    with pytest.raises(InputError, match=r"^bottleneck.disc.law: "):
+        sj.run(scenario, plants="fluid")
+    assert sj.run(sj.load(path, {"bottleneck.disc": "choke", "duration": "1 s"}), Line(), plants="fluid").runs
+
+
 def test_period_and_target_are_read_again(scenario):
     class Paced(Line):
         rate = "100 Hz"

@@ -28,7 +28,7 @@ def plants(monkeypatch):
         done.append((plant, scenario.disc, seed))
         return real(scenario, seed, ticket, list(laws))
 
-    def check(scenario):
+    def check(scenario, _own_laws):
         if "cubic" in scenario.to_json():
             fault = _core.ScenarioError("no model")
             fault.faults = ["flows[0].cc: cubic has no fluid model; legal: newreno, reno"]
@@ -273,3 +273,40 @@ def test_plants_are_named_as_they_are_called(scenario):
         sj.run(scenario, plants="gas")
     with pytest.raises(sj.InputError, match=r"^plants: 3 is no list of plants; legal: fluid, packet$"):
         sj.run(scenario, plants=3)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "line"),
+    [
+        (
+            "impairments",
+            "{ bleach = 0.5 }",
+            "impairments.bleach: a wire that erases marks has no fluid model",
+        ),
+        ("impairments", '{ jitter = "1 ms" }', "impairments.jitter: a delay that is another one for each"),
+        ("disc", "choke", 'disc.law: "choke", which judges packets, has no fluid model'),
+    ],
+)
+def test_what_has_no_fluid_model_is_one_line(folder, setting, value, line):
+    scenario = sj.load(folder / "small.toml", {f"bottleneck.{setting}": value})
+    with pytest.raises(sj.InputError) as fault:
+        sj.run(scenario, plants="fluid")
+    assert len(fault.value.lines) == 1
+    assert fault.value.lines[0].startswith(f"bottleneck.{line}")
+    assert fault.value.lines[0].endswith(", or --plant packet")
+
+
+def test_a_wire_without_a_disc_needs_a_model_too(tmp_path):
+    path = tmp_path / "two.toml"
+    path.write_text(
+        'title = "A wire before the queue"\nduration = "6 s"\n'
+        '[[links]]\nfrom = "a"\nto = "b"\nrate = "20 Mbit/s"\ndelay = "5 ms"\n'
+        'impairments = { reorder = { probability = 0.01, late = "20 ms" } }\n'
+        '[[links]]\nfrom = "b"\nto = "c"\nrate = "2 Mbit/s"\ndelay = "5 ms"\nbuffer = "40 packets"\n'
+        'disc = { law = "pi", target = "10 packets" }\n'
+        '[[flows]]\nfrom = "a"\nto = "c"\ncount = 8\ncc = "newreno"\n'
+    )
+    scenario = sj.load(path)
+    for run in (lambda: sj.run(scenario, plants="fluid"), lambda: sj.prove(scenario)):
+        with pytest.raises(sj.InputError, match=r"impairments.reorder: a wire on which packets overtake"):
+            run()

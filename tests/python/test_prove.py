@@ -29,20 +29,6 @@ SMALL = HOLLOT | {
 }
 
 
-@pytest.fixture(scope="module")
-def maths(root):
-    """Holds values to the references at their tolerances."""
-    told = json.loads((root / "tests" / "reference" / "maths.json").read_text())
-
-    def hold(key, values):
-        want = told[key]
-        np.testing.assert_allclose(
-            values, want["value"], rtol=want["rtol"], atol=want.get("atol", 0), err_msg=key
-        )
-
-    return hold
-
-
 def network(disc, settings=HOLLOT, link=None):
     return sj.prove(sj.load("dumbbell", settings), disc, link=link)
 
@@ -129,7 +115,26 @@ def test_sqm(maths):
     ):
         maths(f"sqm.fig3.{key}", found[value])
     assert all(np.array(found["sigma_printed_limit"]) < found["sigma_limit"])
-    assert "unstable in the model" in found["remark"]
+
+
+@pytest.mark.parametrize(
+    ("link", "said"),
+    [
+        (
+            (1000, [1500] * 5 + [1000] * 5, np.linspace(0.1, 0.15, 10)),
+            "Here its limit is at a sigma 7.0 to 9.5 times smaller than the exact one, sigma_limit; the "
+            "model is unstable (phase margin -59 to -58 degrees) there. Theorem 3's sigma is 214 to 481 "
+            "times sigma_limit; the model is stable (phase margin 88 to 89 degrees) with it.",
+        ),
+        ((4166, [1] * 40, [0.005] * 40), "1.6 times smaller"),
+        ((100, [1], [1.0]), "Theorem 3's sigma is 20 times sigma_limit"),
+        ((2, [1], [1.0]), "Theorem 3's sigma is 3.4 times sigma_limit"),
+    ],
+)
+def test_what_is_said_of_sqm_s_theorem_is_of_the_link(link, said):
+    found = sj.theorems.sqm(*link)
+    assert said in found["remark"]
+    assert max(found["phase_margin_printed_limit_deg"]) < 0 < min(found["phase_margin_theorem_3_deg"])
 
 
 def test_fb_ocq_rests_where_its_optimum_does(maths):
@@ -267,3 +272,110 @@ def test_pictures():
     for draw in (found.plot.bode, found.plot.nyquist, found.plot.roots, found.plot.step):
         assert draw().lines
     assert found.plot.map(found.region(points=8)).get_xlabel() == "flows"
+
+
+class Line(sj.Controller):
+    """PI, as Hollot et al. have it."""
+
+    period = "6.25 ms"
+    target_packets = 172.5
+    a = 1.852780906338255e-5
+    b = 1.8466677319079454e-5
+    told_b = 1.8466677319079454e-5
+
+    def reset(self):
+        self.p, self.last = 0.0, 0.0
+
+    def update(self, seen):
+        error = seen.backlog_packets - self.target_packets
+        self.p = min(max(self.p + self.a * error - self.b * self.last, 0.0), 1.0)
+        self.last = error
+        return self.p
+
+    def linear(self, rest):
+        assert rest.rtt_s == pytest.approx(0.246)
+        return [self.a, -self.told_b], [1.0, -1.0]
+
+
+def test_a_law_in_python_has_the_certificate_of_the_same_law():
+    own, built_in = network(Line()), network("pi:target=46ms")
+    assert (own.law, own.verdict) == ("Line", "stable")
+    assert own.roots == pytest.approx(built_in.roots)
+    for name in ("sampled_phase_margin_deg", "sampled_gain_margin", "sampled_delay_margin_s"):
+        assert own.margins[name] == pytest.approx(built_in.margins[name])
+    given = "pi:target=46ms,a=0.00001852780906338255,b=0.000018466677319079454"
+    own, built_in = (network(law).region((30, 120), (0.1, 1.2), 9).cells for law in (Pliant(), given))
+    assert (own == built_in).all()
+
+
+class Pliant(Line):
+    """The same wherever it rests."""
+
+    def linear(self, rest):  # noqa: ARG002
+        return [self.a, -self.told_b], [1.0, -1.0]
+
+
+def test_a_law_in_python_is_held_to_what_it_declares():
+    with pytest.raises(
+        sj.InputError,
+        match=r"^Line:told_b=1e-05\.linear: 1 periods after .* p move by 8.527809e-6 a packet, and update "
+        r"moves it by 6.113174e-8; legal: ",
+    ):
+        network(Line(told_b=1e-5))
+
+    class Silent(Line):
+        def linear(self, rest):  # noqa: ARG002
+            return None
+
+    assert network(Silent()).verdict == "not proven"
+    assert network(Silent()).reason.startswith("Silent declares no transfer function")
+
+
+@pytest.mark.parametrize(
+    ("answer", "line"),
+    [
+        ("[1], [0, 1]", r"test_prove.py:\d+: linear gave .*; legal: None, or the coefficients in z\^-1"),
+        ("1 / 0", r"test_prove.py:\d+: ZeroDivisionError: division by zero, in"),
+    ],
+)
+def test_what_a_law_in_python_may_not_declare_is_one_line(answer, line):
+    class Wrong(Line):
+        def linear(self, rest):  # noqa: ARG002
+            return ([1], [0, 1]) if answer.startswith("[") else 1 / 0
+
+    with pytest.raises(sj.InputError, match=rf"^disc: Wrong: .*{line}") as fault:
+        network(Wrong())
+    assert len(fault.value.lines) == 1
+    assert "of the run" not in fault.value.lines[0]
+
+
+def test_a_law_in_python_may_stand_in_a_file(tmp_path, capsys):
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "import sojourn as sj\n\n\nclass Mine(sj.Controller):\n    period = '10 ms'\n\n"
+        "    def update(self, seen):\n        return self.settled(seen.backlog_packets)\n\n"
+        "    def settled(self, backlog_packets):\n        return min(1.0, 2e-4 * backlog_packets)\n\n"
+        "    def linear(self, rest):\n        return [2e-4], [1]\n"
+    )
+    assert main(["prove", "dumbbell", "--disc", f"{path}:Mine", "--json"]) in (0, 1)
+    found = json.loads(capsys.readouterr().out)
+    assert found["equilibrium"]["p"] == pytest.approx(2e-4 * found["equilibrium"]["backlog_packets"])
+    assert found["verdict"] in ("stable", "unstable")
+
+
+def test_wires_that_lose_count_as_a_signal():
+    clean, lossy = (
+        network("pi:target=46ms", HOLLOT | {"bottleneck.impairments": f"{{ loss = {loss} }}"})
+        for loss in (0, 0.004)
+    )
+    assert clean.equilibrium["p"] == pytest.approx(2 / 15.375**2)
+    p = lossy.equilibrium["p"]
+    assert p + 0.004 * (1 - p) == pytest.approx(clean.equilibrium["p"])
+    assert lossy.loops[0]["model"] == "linearised", "the textbook's plant knows of no losses"
+    assert any("Wires lose 0.4 % of the packets" in told for told in lossy.assumptions)
+    with pytest.raises(sj.InputError, match="come even at p = 0, since wires lose packets too"):
+        network("pi:target=46ms", HOLLOT | {"bottleneck.impairments": "{ loss = 0.02 }"})
+    with pytest.raises(
+        sj.InputError, match=r"^bottleneck.impairments.jitter: a delay .* has no linear model; legal: "
+    ):
+        network("pi:target=46ms", HOLLOT | {"bottleneck.impairments": '{ jitter = "1 ms" }'})

@@ -104,7 +104,7 @@ impl Linear {
     }
 
     /// The law that is these, and takes nothing for granted.
-    pub(crate) fn new(continuous: Option<Rational>, sampled: Option<InSamples>) -> Linear {
+    pub fn new(continuous: Option<Rational>, sampled: Option<InSamples>) -> Linear {
         Linear { continuous, sampled, cascade: None, assumes: Vec::new(), partial: None }
     }
 

@@ -27,8 +27,13 @@ fn main() {
     let hollot = Hollot::new(network);
     let [one, twenty] = [1u32, 20].map(|count| {
         let flows = 60.0 / f64::from(count);
-        let class =
-            |i: u32| Class { flows, base_rtt: 0.2 + 0.01 * f64::from(i), size: 1.0, law: Window::Mgt };
+        let class = |i: u32| Class {
+            flows,
+            base_rtt: 0.2 + 0.01 * f64::from(i),
+            size: 1.0,
+            law: Window::Mgt,
+            loss: 0.0,
+        };
         let classes = (0..count).map(class).collect();
         let link = Link { capacity: 3750.0, signal: Signal::Mark, unresponsive: 0.0, classes };
         Exact::new(&link, &link.at_backlog(172.5).expect("it rests"))

@@ -2,7 +2,8 @@
 
 use crate::host::World;
 use crate::plant::{Passed, Plant, Ramp, Received, Tally};
-use crate::read::{self, Fluid, HEADER};
+use crate::read::traffic::HEADER;
+use crate::read::{self, Fluid};
 use sojourn_aqm::Law;
 use sojourn_scenario::metrics::{self, Metrics, Reading, Stretched};
 use sojourn_scenario::{Change, Flows, Scenario, Setting};

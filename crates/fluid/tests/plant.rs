@@ -8,6 +8,8 @@ mod networks;
 mod order;
 #[path = "plant/rest.rs"]
 mod rest;
+#[path = "plant/small_signals.rs"]
+mod small_signals;
 #[path = "plant/solver.rs"]
 mod solver;
 

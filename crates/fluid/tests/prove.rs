@@ -21,7 +21,7 @@ fn proven_by(law: &str, flows: u32, ecn: bool) -> Result<Certificate, Fault> {
          segment = \"1000 B\"\n"
     );
     let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap();
-    certificate(&Asked { scenario: &scenario, link: None })
+    certificate(&Asked { scenario: &scenario, link: None, own: None })
 }
 
 const PI: &str = "law = \"pi\", target = \"46 ms\"";

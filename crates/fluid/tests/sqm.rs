@@ -252,6 +252,18 @@ proptest! {
         prop_assert!(loud.phase_margin().abs() < 1e-9);
     }
 
+    /// Where the paper's linearisation is at its limit the model is beyond its own; and Theorem 3 is cautious enough for
+    /// the model, although it is not derived of it.
+    #[test]
+    fn the_printed_limit_is_never_safe_and_theorem_3_always(pole in logs(1e-4, 1e4), delay in logs(1e-4, 1e4)) {
+        let flow = Flow { gain: pole / 2.0, weight: 1.0, delay, quantum: 1.0 };
+        let link = Link { capacity: 1.0, alpha: 2.0, flows: vec![flow] };
+        let exact = link.scales_of_margin(0.0)[0];
+        // The limit for a D without end: w D + atan(w D) = pi, and sqrt((w D)^2 + 1) / (pi / 2).
+        prop_assert!(exact / link.scales_of_the_printed_limit()[0] > 1.4399);
+        prop_assert!(link.scales_by_flow(1.0)[0] / exact > 3.32);
+    }
+
     /// The units of the utility's weight leave the queue as it is.
     #[test]
     fn a_weight_scales_price_and_sigma_against_each_other(weight in logs(1e-3, 1e6)) {

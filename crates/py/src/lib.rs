@@ -25,7 +25,7 @@ mod _core {
     use crate::errors::{Cancelled, LawError, ScenarioError};
     #[pymodule_export]
     use crate::guests::{
-        Acknowledged, Arrival, Departure, Observation, Signal, Site, Verdict, check_cc, check_law,
+        Acknowledged, Arrival, Departure, Observation, Rest, Signal, Site, Verdict, check_cc, check_law,
     };
     #[pymodule_export]
     use crate::prove::{Proof, RegionMap, prove};

@@ -1,7 +1,7 @@
 //! Certificates: as JSON, and as arrays what is drawn of them.
 
 use crate::errors::scenario_error;
-use crate::guests::Failure;
+use crate::guests::{Failure, seat};
 use crate::scenario::Scenario;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -12,7 +12,8 @@ use sojourn_fluid::linear::equilibrium::{Equilibrium, Signal};
 use sojourn_fluid::linear::loops::Loop;
 use sojourn_fluid::linear::margins::Margins;
 use sojourn_fluid::prove::{
-    Asked, Assessed, Cell, Certificate, Extent, Model, Optimality, Part, Region, Step, Verdict, certificate,
+    Asked, Assessed, Cell, Certificate, Extent, Model, Optimality, Own, Part, Region, Step, Verdict,
+    certificate,
 };
 use sojourn_optim::ocq::Instance;
 use sojourn_units::Fault;
@@ -20,20 +21,35 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A certificate; its loops are numbered as in its JSON.
 #[pyclass(frozen, module = "sojourn._core")]
-pub(crate) struct Proof(Mutex<Certificate>);
+pub(crate) struct Proof {
+    certificate: Mutex<Certificate>,
+    /// What a law in Python raises while a map asks it.
+    failure: Failure,
+}
 
 /// For which loads and round trips a certificate holds.
 #[pyclass(frozen, module = "sojourn._core")]
 pub(crate) struct RegionMap(Region);
 
-/// Certifies a scenario's link; `link` may be left out where only one can be congested.
+/// Certifies a scenario's link; `link` may be left out where only one can be congested. Under `laws` called `label`,
+/// where there are any, one for each of the scenario's sites in their order.
 #[pyfunction]
-#[pyo3(signature = (scenario, link = None))]
-pub(crate) fn prove(scenario: &Bound<'_, Scenario>, link: Option<&str>) -> PyResult<Proof> {
+#[allow(clippy::needless_pass_by_value)] // arguments come from Python by value
+#[pyo3(signature = (scenario, link = None, laws = Vec::new(), label = ""))]
+pub(crate) fn prove(
+    scenario: &Bound<'_, Scenario>,
+    link: Option<&str>,
+    laws: Vec<Bound<'_, PyAny>>,
+    label: &str,
+) -> PyResult<Proof> {
     let py = scenario.py();
-    let scenario = scenario.get().for_a_run(py, &Failure::default())?;
-    let found = py.detach(|| certificate(&Asked { scenario: &scenario, link }));
-    found.map(|certificate| Proof(Mutex::new(certificate))).map_err(refused)
+    let failure = Failure::default();
+    let laws = laws.iter().map(|law| Ok(seat(law, &failure)?.law)).collect::<PyResult<Vec<_>>>()?;
+    let own = (!laws.is_empty()).then(|| Own { label: label.into(), laws });
+    let scenario = scenario.get().for_a_run(py, &failure)?;
+    let found = py.detach(|| certificate(&Asked { scenario: &scenario, link, own }));
+    failure.take().map_or(Ok(()), Err)?;
+    found.map(|certificate| Proof { certificate: Mutex::new(certificate), failure }).map_err(refused)
 }
 
 #[allow(clippy::needless_pass_by_value)] // as `map_err` has it
@@ -43,7 +59,7 @@ fn refused(fault: Fault) -> PyErr {
 
 impl Proof {
     fn get(&self) -> MutexGuard<'_, Certificate> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.certificate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -88,17 +104,20 @@ impl Proof {
         base_rtt_s: Option<[f64; 2]>,
         points: usize,
         threads: usize,
-    ) -> RegionMap {
-        py.detach(|| {
+    ) -> PyResult<RegionMap> {
+        // A law in Python waits for Python's lock, and whoever has that may wait for the certificate.
+        let (about, map) = {
             let certificate = self.get();
-            let about = Extent::about(&certificate.setting);
-            RegionMap(certificate.region(&Extent {
-                flows: flows.unwrap_or(about.flows),
-                base_rtt: base_rtt_s.unwrap_or(about.base_rtt),
-                points: points.max(2),
-                threads: threads.max(1),
-            }))
-        })
+            (Extent::about(&certificate.setting), certificate.mapping())
+        };
+        let extent = Extent {
+            flows: flows.unwrap_or(about.flows),
+            base_rtt: base_rtt_s.unwrap_or(about.base_rtt),
+            points: points.max(2),
+            threads: threads.max(1),
+        };
+        let found = py.detach(|| map(&extent));
+        self.failure.take().map_or(Ok(RegionMap(found)), Err)
     }
 }
 
@@ -296,6 +315,7 @@ fn equilibrium(of: &Certificate, rest: &Equilibrium) -> Value {
             "base_rtt_s": class.base_rtt,
             "rtt_s": rest.rtts[place],
             "window_packets": rest.windows[place],
+            "loss": class.loss,
         })
     });
     json!({

@@ -70,6 +70,10 @@ pub(crate) fn sqm_json(capacity: f64, alpha: f64, flows: Vec<[f64; 4]>, asked: [
     let prices: Vec<_> =
         scales.iter().map(|&scale| sojourn_fluid::sqm::Price { target: 0.0, scale }).collect();
     let rest = link.rest(&prices);
+    let (theorem, printed) = (link.scales_of_the_sum(rho), link.scales_of_the_printed_limit());
+    let phase_margins = |scales: &[f64]| {
+        link.loops(scales).iter().map(sojourn_fluid::sqm::margin::QueueLoop::phase_margin).collect::<Vec<_>>()
+    };
     let told = json!({
         "rates_pps": link.rates(),
         "prices": rest.iter().map(|rest| rest.price).collect::<Vec<_>>(),
@@ -78,11 +82,13 @@ pub(crate) fn sqm_json(capacity: f64, alpha: f64, flows: Vec<[f64; 4]>, asked: [
         "lyapunov_least": spectrum.least,
         "root_of_condition": spectrum.root_of_condition(),
         "bound": spectrum.bound(rho),
-        "sigma_theorem_3": link.scales_of_the_sum(rho),
+        "phase_margin_theorem_3_deg": phase_margins(&theorem),
+        "phase_margin_printed_limit_deg": phase_margins(&printed),
+        "sigma_theorem_3": theorem,
         "sigma_per_flow": link.scales_by_flow(rho),
         "sigma_margin": scales,
         "sigma_limit": link.scales_of_margin(0.0),
-        "sigma_printed_limit": link.scales_of_the_printed_limit(),
+        "sigma_printed_limit": printed,
     });
     Ok(told.to_string())
 }

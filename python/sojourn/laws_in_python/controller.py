@@ -14,12 +14,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sojourn.laws_in_python.base import LawInPython
 
 if TYPE_CHECKING:
-    from sojourn._core import Observation
+    from sojourn._core import Observation, Rest
 
 __all__ = ["Controller"]
 
@@ -63,3 +64,62 @@ class Controller(LawInPython):
         0.25
         """
         raise NotImplementedError
+
+    def linear(self, rest: Rest) -> tuple[Sequence[float], Sequence[float]] | None:  # noqa: ARG002
+        """What `update` is for small deviations about its rest, from the backlog (packets) to p.
+
+        The coefficients of a numerator and of a denominator in z^-1, the delay of a `period`; None where it
+        declares nothing, and then nothing is proven (`sojourn.prove`). Where the link is busy, what was let
+        in since the last update is what left it and what the backlog grew by. `rest` is where the traffic
+        rests: p, backlog_packets, flows, capacity_pps, rtt_s. A law with `target_packets` rests at those,
+        and must integrate to hold them.
+
+        What is declared is compared with what `update` does after a small pulse of the backlog; one that does
+        something else is refused.
+
+        >>> import sojourn as sj
+        >>> class Pi(sj.Controller):
+        ...     period = "10 ms"
+        ...     target_packets = 100
+        ...     a, b = 1.822e-5, 1.816e-5  # per packet
+        ...
+        ...     def reset(self):
+        ...         self.p, self.last = 0.0, 0.0
+        ...
+        ...     def update(self, seen):
+        ...         error = seen.backlog_packets - self.target_packets
+        ...         self.p = min(max(self.p + self.a * error - self.b * self.last, 0.0), 1.0)
+        ...         self.last = error
+        ...         return self.p
+        ...
+        ...     def linear(self, rest):
+        ...         return [self.a, -self.b], [1, -1]
+        >>> sj.prove(sj.load("dumbbell"), Pi()).verdict
+        'stable'
+        """
+        return None
+
+    def settled(self, backlog_packets: float) -> float | None:  # noqa: ARG002
+        """The probability that `update` comes to where the backlog stays so; None for a law with a target.
+
+        A law without one rests where this curve meets what the traffic answers. It must never fall as the
+        backlog grows.
+
+        >>> import sojourn as sj
+        >>> class Line(sj.Controller):
+        ...     period = "10 ms"
+        ...     slope = 2e-4  # per packet
+        ...
+        ...     def update(self, seen):
+        ...         return self.settled(seen.backlog_packets)
+        ...
+        ...     def settled(self, backlog_packets):
+        ...         return min(1.0, self.slope * backlog_packets)
+        ...
+        ...     def linear(self, rest):
+        ...         return [self.slope], [1]
+        >>> rest = sj.prove(sj.load("dumbbell"), Line()).equilibrium
+        >>> round(rest["p"] / rest["backlog_packets"], 9)
+        0.0002
+        """
+        return None

@@ -18,14 +18,15 @@ __all__ = ["failure_of", "line_of", "said_by", "shown", "source_of"]
 _LONGEST = 200
 
 
-def failure_of(law: InPython, fault: BaseException) -> str:
-    """One line for a law that failed in a run: ``FILE:LINE: what, in "SOURCE", at TIME of the run``."""
+def failure_of(law: InPython, fault: BaseException, *, in_a_run: bool = True) -> str:
+    """One line for a law that failed: ``FILE:LINE: what, in "SOURCE", at TIME of the run``."""
     what, time_s, method, legal = fault.args
+    when = f", at {time_s:.9g} s of the run" if in_a_run else ""
     if fault.__cause__ is not None:
-        return f"{line_of(law, fault.__cause__, method)}, at {time_s:.9g} s of the run"
+        return f"{line_of(law, fault.__cause__, method)}{when}"
     code = _code_of(law, method)
     said = _placed(code.co_filename, _answering_line(code), shown(what)) if code else shown(what)
-    return f"{said}, at {time_s:.9g} s of the run; legal: {legal}"
+    return f"{said}{when}; legal: {legal}"
 
 
 def line_of(law: InPython, fault: BaseException, method: str) -> str:

@@ -14,8 +14,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from sojourn import _core
+from sojourn._core import LawError
 from sojourn.errors import InputError
-from sojourn.laws_in_python.files import names_a_file
+from sojourn.laws_in_python import Controller, Law, LawInPython
+from sojourn.laws_in_python.files import law_of, names_a_file
+from sojourn.laws_in_python.lines import failure_of
+from sojourn.laws_in_python.parameters import label_of
+from sojourn.laws_in_python.template import fresh, template_of
 from sojourn.prove.region import Region
 from sojourn.scenario import DiscSpec, Scenario, ScenarioError, with_disc
 
@@ -23,6 +28,9 @@ if TYPE_CHECKING:
     from sojourn.prove.plots import Plots
 
 __all__ = ["Certificate", "Region", "prove"]
+
+#: What names a disc.
+Disc = str | DiscSpec | Law | Controller
 
 #: The margins of a loop, as `Certificate.margins` has them.
 MARGINS = (
@@ -41,8 +49,8 @@ class Certificate:
     `str` tells it in a sentence; `to_json` has all of it.
     """
 
-    def __init__(self, proof: _core.Proof) -> None:
-        self._proof = proof
+    def __init__(self, proof: _core.Proof, own: LawInPython | None = None) -> None:
+        self._proof, self._own = proof, own
         self._told: dict[str, Any] = json.loads(proof.json)
 
     @property
@@ -199,7 +207,11 @@ class Certificate:
         if rest is None:
             raise InputError(f"map: {self.reason}")
         base_rtt = sum(one["flows"] * one["base_rtt_s"] for one in rest["classes"]) / rest["flows"]
-        return Region.of(self._proof.region(over, along, points), (rest["flows"], base_rtt))
+        try:
+            found = self._proof.region(over, along, points)
+        except LawError as fault:
+            raise _failed("map", self.law, self._own, fault) from fault
+        return Region.of(found, (rest["flows"], base_rtt))
 
     def report(self, path: str | Path, region: Region | None = None) -> Path:
         """Write the page: one file that needs no other; with a map where one is given.
@@ -236,15 +248,17 @@ class Certificate:
 
 
 def prove(
-    scenario: Scenario, disc: str | DiscSpec | None = None, *, link: str | None = None, option: str = "disc"
+    scenario: Scenario, disc: Disc | None = None, *, link: str | None = None, option: str = "disc"
 ) -> Certificate:
     """Whether the scenario's link is stable under a disc's law, and with what margin; the delay is exact.
 
-    `disc` is a text such as ``"pi:target=100packets"`` or one of `sojourn.laws`; None means the scenario's
-    own. `link` may be left out where only one can be congested. The equations stand in docs/theory/prove.md.
+    `disc` is a text such as ``"pi:target=100packets"`` or ``"mylaw.py:MyLaw"``, one of `sojourn.laws`, or a
+    `sojourn.Controller` that declares its `linear`; None means the scenario's own. `link` may be left out
+    where only one can be congested. The equations stand in docs/theory/prove.md.
 
     Raises `InputError` with one line that has the limiting inequality where nothing rests or nothing is
-    modelled. Where the law says too little of itself the verdict is ``not proven``, with the `reason`.
+    modelled, or that says where a law written in Python fails or does something else than it declares. Where
+    the law says too little of itself the verdict is ``not proven``, with the `reason`.
 
     >>> import sojourn as sj
     >>> certificate = sj.prove(sj.load("dumbbell"), "pi:target=100packets")
@@ -255,16 +269,33 @@ def prove(
     """
     if not isinstance(scenario, Scenario):
         raise InputError(f"scenario: {scenario!r} is not a scenario; legal: what sj.load(FILE) gives")
-    if isinstance(disc, str) and names_a_file(disc):
-        raise InputError(
-            f"{option}: {disc} is a law in Python and declares nothing of itself; legal: one of the catalogue"
-        )
-    if disc is not None:
-        scenario = with_disc(scenario, disc, option)
+    own = law_of(disc, option) if isinstance(disc, str) and names_a_file(disc) else disc
+    if isinstance(own, LawInPython) or (isinstance(own, type) and issubclass(own, LawInPython)):
+        return _of_own(scenario, template_of(own, scenario.sites, option), link, option)
+    if own is not None:
+        scenario = with_disc(scenario, own, option)
     try:
         return Certificate(_core.prove(scenario, link))
     except ScenarioError as fault:
         raise InputError(*fault.faults) from None
+
+
+def _of_own(scenario: Scenario, template: LawInPython, link: str | None, option: str) -> Certificate:
+    """The certificate of a law written in Python."""
+    label = label_of(template, option)
+    try:
+        laws = [fresh(template, site) for site in scenario.sites]
+        return Certificate(_core.prove(scenario, link, laws, label), template)
+    except ScenarioError as fault:
+        raise InputError(*fault.faults) from None
+    except LawError as fault:
+        raise _failed(option, label, template, fault) from fault
+
+
+def _failed(where: str, label: str, law: LawInPython | None, fault: LawError) -> InputError:
+    """A law written in Python failed."""
+    told = str(fault) if law is None else failure_of(law, fault, in_a_run=False)
+    return InputError(f"{where}: {label}: {told}")
 
 
 def to_json(certificates: Sequence[Certificate], regions: Sequence[Region | None] | None = None) -> str:
@@ -299,7 +330,7 @@ class _Verb(ModuleType):
     """The module is what it is named for: ``sojourn.prove(...)`` is ``sojourn.prove.prove(...)``."""
 
     def __call__(
-        self, scenario: Scenario, disc: str | DiscSpec | None = None, *, link: str | None = None
+        self, scenario: Scenario, disc: Disc | None = None, *, link: str | None = None
     ) -> Certificate:
         return prove(scenario, disc, link=link)
 

@@ -185,8 +185,11 @@ def check_plants(plants: Sequence[str], option: str = "--plant") -> None:
         raise InputError(f"{option}: each plant once; legal: {', '.join(PLANTS)}")
 
 
-def check_plant(scenario: Scenario, plant: str) -> None:
+def check_plant(scenario: Scenario, plant: str, *, own_law: bool = False) -> None:
     """Raise `InputError`, with one line for each fault, where a plant has no model of the scenario.
+
+    With `own_law` a law of the caller's own stands in the place of each disc that may be replaced, and those
+    discs need no model.
 
     >>> import sojourn as sj
     >>> check_plant(sj.load("dumbbell"), "packet")
@@ -194,7 +197,7 @@ def check_plant(scenario: Scenario, plant: str) -> None:
     if plant != "fluid":
         return
     try:
-        _core.check_fluid(scenario)
+        _core.check_fluid(scenario, own_law)
     except ScenarioError as fault:
         raise InputError(*fault.faults) from None
 
@@ -220,8 +223,7 @@ def _check_in(plant: str, one: _Placed, option: str) -> None:
     if isinstance(one.law, Law):
         legal = "legal there: a sojourn.Controller, which gives a probability"
         raise InputError(f"{option}: {one.label} judges packets, and the fluid plant has none; {legal}")
-    # What a law in Python replaces need not have a model.
-    check_plant(one.scenario if one.law is None else with_disc(one.scenario, "tail_drop"), plant)
+    check_plant(one.scenario, plant, own_law=one.law is not None)
 
 
 def _listed(discs: object) -> list[Disc]:

@@ -1,11 +1,11 @@
 //! Where classes of long flows on one link come to rest.
 //!
-//! At rest every window answers one p and the link is just busy (V. Misra, W.-B. Gong
-//! and D. Towsley, "Fluid-based analysis of a network of AQM routers supporting TCP
-//! flows with an application to RED", SIGCOMM 2000):
+//! At rest every window answers one p and what wires lose of its packets, l, and the link is just busy
+//! (V. Misra, W.-B. Gong and D. Towsley, "Fluid-based analysis of a network of AQM routers supporting
+//! TCP flows with an application to RED", SIGCOMM 2000):
 //!
 //! ```text
-//! mgt:  W^2 p = 2,  full:  W^2 p = 2 (1 - p)                                  (1)
+//! mgt:  W^2 s = 2,  full:  W^2 s = 2 (1 - s),  1 - s = (1 - l) (1 - p)        (1)
 //! theta (sum of n_i s_i W_i / R_i + U) = C,  R_i = T_i + q / C                (2)
 //! theta = 1 where p marks, 1 - p where it drops
 //! ```
@@ -28,6 +28,8 @@ pub struct Class {
     pub size: f64,
     /// How its windows answer.
     pub law: Window,
+    /// l, the share of packets that wires lose behind the queue.
+    pub loss: f64,
 }
 
 /// One link and what crosses it.
@@ -100,6 +102,13 @@ pub enum NoEquilibrium {
         /// Where it would with what the flows need at an empty queue, packets: below 0.
         backlog: f64,
     },
+    /// Wires lose so much that the link is not full without any signal.
+    Lossy {
+        /// What comes at p = 0, packets/s.
+        most: f64,
+        /// C, packets/s.
+        capacity: f64,
+    },
     /// A window under one packet, where the window laws do not hold.
     Window {
         /// W, packets.
@@ -116,6 +125,10 @@ impl Link {
         let least = self.arrivals(1.0, backlog);
         if least > self.capacity {
             return Err(NoEquilibrium::Overload { least, capacity: self.capacity });
+        }
+        let most = self.arrivals(0.0, backlog);
+        if most < self.capacity {
+            return Err(NoEquilibrium::Lossy { most, capacity: self.capacity });
         }
         self.resting(self.needed(backlog), backlog)
     }
@@ -149,8 +162,9 @@ impl Link {
             return Err(NoEquilibrium::Overload { least: self.unresponsive, capacity: self.capacity });
         };
         let backlog = bisect(0.0, most, too_much);
-        let (p, needed) = (curve(backlog), self.needed(backlog));
-        if (p - needed).abs() > ON_CURVE * needed {
+        let p = curve(backlog);
+        if self.capacity - self.arrivals(p, backlog) > ON_CURVE * self.capacity {
+            let needed = self.needed(backlog);
             let from = curve(backlog - f64::EPSILON * most);
             return Err(NoEquilibrium::Jump { backlog, from, to: p, needed });
         }
@@ -160,7 +174,7 @@ impl Link {
     /// What is let in at `p` and `backlog`, packets/s: the left side of (2).
     pub fn arrivals(&self, p: f64, backlog: f64) -> f64 {
         let responsive = self.classes.iter().map(|class| {
-            class.flows * class.size * window(class.law, p) / (class.base_rtt + backlog / self.capacity)
+            class.flows * class.size * class.window(p) / (class.base_rtt + backlog / self.capacity)
         });
         let sent = responsive.sum::<f64>() + self.unresponsive;
         self.signal.passes(p) * sent
@@ -186,12 +200,28 @@ impl Link {
     }
 
     fn resting(&self, p: f64, backlog: f64) -> Result<Equilibrium, NoEquilibrium> {
-        let windows: Vec<f64> = self.classes.iter().map(|class| window(class.law, p)).collect();
+        let windows: Vec<f64> = self.classes.iter().map(|class| class.window(p)).collect();
         if let Some(class) = windows.iter().position(|&window| window < 1.0) {
             return Err(NoEquilibrium::Window { window: windows[class], class });
         }
         let rtts = self.classes.iter().map(|class| class.base_rtt + backlog / self.capacity).collect();
         Ok(Equilibrium { p, backlog, windows, rtts })
+    }
+}
+
+impl Class {
+    /// s: the share of packets that bring a signal where the link's law gives p.
+    pub fn felt(&self, p: f64) -> f64 {
+        p + self.loss * (1.0 - p)
+    }
+
+    /// Equation (1), packets.
+    fn window(&self, p: f64) -> f64 {
+        let signals = self.felt(p);
+        match self.law {
+            Window::Mgt => (2.0 / signals).sqrt(),
+            Window::Full => (2.0 * (1.0 - signals) / signals).sqrt(),
+        }
     }
 }
 
@@ -222,6 +252,11 @@ impl fmt::Display for NoEquilibrium {
             NoEquilibrium::Restless { backlog } => {
                 write!(to, "the law would stand still at {backlog:.6} packets only; legal: more than 0")
             }
+            NoEquilibrium::Lossy { most, capacity } => write!(
+                to,
+                "{most:.6} packets/s come even at p = 0, since wires lose packets too; legal: more than the link's \
+                 {capacity:.6} packets/s"
+            ),
             NoEquilibrium::Window { window, class } => {
                 write!(to, "class {class} rests at a window of {window:.6} packets; legal: at least 1")
             }
@@ -230,14 +265,6 @@ impl fmt::Display for NoEquilibrium {
 }
 
 impl std::error::Error for NoEquilibrium {}
-
-/// Equation (1), packets.
-fn window(law: Window, p: f64) -> f64 {
-    match law {
-        Window::Mgt => (2.0 / p).sqrt(),
-        Window::Full => (2.0 * (1.0 - p) / p).sqrt(),
-    }
-}
 
 /// Where `above` changes from true to false, to the last bit.
 fn bisect(mut low: f64, mut high: f64, above: impl Fn(f64) -> bool) -> f64 {
@@ -254,7 +281,7 @@ fn bisect(mut low: f64, mut high: f64, above: impl Fn(f64) -> bool) -> f64 {
     }
 }
 
-/// How far from what is needed the p of a curve may be, by that: bisection to the last bit of a steep one.
+/// How far from full the link may be where a curve brings it to rest: bisection to the last bit of a steep one.
 const ON_CURVE: f64 = 1e-6;
 /// Places between 0 and a target at which a law is asked whether it stands still further up.
 const PLACES: u32 = 64;

@@ -10,12 +10,13 @@
 //!
 //! It leaves out what the state-dependent round trip does to the windows, and that drops do not
 //! arrive. [`Exact`] is the model itself linearised, of several classes i (subscript d: a round trip
-//! of the class earlier), with its window law's a, b, g, k and theta of the link's signal:
+//! of the class earlier), with its window law's a, b, g, k, theta of the link's signal, and the share s
+//! of packets that bring a signal where wires lose l of them, 1 - s = (1 - l) (1 - p):
 //!
 //! ```text
 //! dW_i' = -a_i dW_i - b_i dW_i,d - g_i dp_d - k_i (dq - dq_d)                 (3)
-//! mgt:    a = b = W p / (2 R),  g = W^2 / (2 R),  k = W^2 p / (2 R^2 C)
-//! full:   a = p W / R,  b = 0,  g = (1 + W^2 / 2) / R,  k = 0
+//! mgt:    a = b = W s / (2 R),  g = (1 - l) W^2 / (2 R),  k = W^2 s / (2 R^2 C)
+//! full:   a = s W / R,  b = 0,  g = (1 - l) (1 + W^2 / 2) / R,  k = 0
 //! dq'   = theta sum of n_i s_i (dW_i / R_i - W_i dq / (R_i^2 C)) - u dp       (4)
 //! marks:  u = 0;  drops: u = sum of n_i s_i W_i / R_i + U
 //! ```
@@ -24,7 +25,7 @@
 //! delay, so that to first order it is the resting one.
 
 use super::complex::{Complex64, exp};
-use super::equilibrium::{Equilibrium, Link, Signal};
+use super::equilibrium::{Class, Equilibrium, Link, Signal};
 use crate::plant::Window;
 use sojourn_aqm::Network;
 use sojourn_units::math;
@@ -209,7 +210,8 @@ impl Exact {
             .zip(states.clone())
             .map(|(class, (&window, &rtt))| {
                 let flight = class.flows * class.size;
-                let own = State { window, rtt, p: rest.p, capacity: link.capacity }.linear(class.law);
+                let own = State { window, rtt, signals: class.felt(rest.p), capacity: link.capacity };
+                let own = own.linear(class);
                 Windows { flight, rate: theta * flight / rtt, ..own }
             })
             .collect();
@@ -321,22 +323,24 @@ impl Exact {
 struct State {
     window: f64,
     rtt: f64,
-    p: f64,
+    /// s.
+    signals: f64,
     capacity: f64,
 }
 
 impl State {
     /// Equation (3).
-    fn linear(self, law: Window) -> Windows {
-        let State { window, rtt, p, capacity } = self;
+    fn linear(self, class: &Class) -> Windows {
+        let State { window, rtt, signals, capacity } = self;
         let square = window * window;
-        let (now, then, fall, slow) = match law {
+        let (now, then, fall, slow) = match class.law {
             Window::Mgt => {
-                let half = window * p / (2.0 * rtt);
-                (half, half, square / (2.0 * rtt), square * p / (2.0 * rtt * rtt * capacity))
+                let half = window * signals / (2.0 * rtt);
+                (half, half, square / (2.0 * rtt), square * signals / (2.0 * rtt * rtt * capacity))
             }
-            Window::Full => (p * window / rtt, 0.0, (1.0 + square / 2.0) / rtt, 0.0),
+            Window::Full => (signals * window / rtt, 0.0, (1.0 + square / 2.0) / rtt, 0.0),
         };
+        let fall = (1.0 - class.loss) * fall;
         Windows { delay: rtt, now, then, fall, slow, flight: 0.0, rate: 0.0 }
     }
 }

@@ -27,6 +27,9 @@ pub(super) fn of(certificate: &Certificate) -> Vec<String> {
         let rate = words::short(setting.link.unresponsive);
         told.push(format!("Besides, {rate} packets/s come that answer nothing, evenly."));
     }
+    if let Some(lost) = setting.lost() {
+        told.push(format!("Wires lose {lost}, each packet by itself: a signal as any other."));
+    }
     if !setting.others.is_empty() {
         let others = words::listed(&setting.others);
         told.push(format!("The queues of {others}, which these flows cross too, stay empty."));

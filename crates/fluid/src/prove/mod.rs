@@ -16,6 +16,7 @@
 
 mod assess;
 mod assumptions;
+mod checked;
 mod optimality;
 mod region;
 mod setting;
@@ -32,7 +33,7 @@ pub use step::Step;
 use crate::linear::equilibrium::Equilibrium;
 use crate::linear::loops::{Continuous, Sampled};
 use crate::linear::plant::{Exact, Hollot};
-use sojourn_aqm::linear::Linear;
+use sojourn_aqm::linear::{Linear, Rest};
 use sojourn_aqm::{Law, Network, catalogue};
 use sojourn_scenario::Scenario;
 use sojourn_units::Fault;
@@ -44,6 +45,16 @@ pub struct Asked<'a> {
     pub scenario: &'a Scenario,
     /// Its link; none: the only one that may be congested.
     pub link: Option<&'a str>,
+    /// What stands in the place of the scenario's discs; none: they themselves.
+    pub own: Option<Own>,
+}
+
+/// Laws of the caller's own.
+pub struct Own {
+    /// What they are called.
+    pub label: String,
+    /// One for each link whose disc may be replaced, in order.
+    pub laws: Vec<Box<dyn Law>>,
 }
 
 /// Of which plant a loop is.
@@ -108,12 +119,9 @@ pub struct Certificate {
 /// The certificate of a scenario's link; a fault where there is nothing to certify.
 pub fn certificate(asked: &Asked<'_>) -> Result<Certificate, Fault> {
     let setting = Setting::of(asked.scenario, asked.link)?;
-    let disc = asked.scenario.topology.links[setting.number].disc.as_ref();
-    let disc = disc.ok_or_else(|| Fault::new(&setting.name, "has no disc; legal: one with a law"))?;
-    let law = disc.law_at(&setting.site).map_err(|fault| fault.inside(&format!("{}.disc", setting.name)))?;
-    let stem = disc.law.as_str();
+    let Seated { label, stem, law, is_own } = seated(asked, &setting)?;
     let mut certificate = Certificate {
-        law: disc.to_string(),
+        law: label,
         rest: None,
         network: None,
         loops: Vec::new(),
@@ -125,12 +133,53 @@ pub fn certificate(asked: &Asked<'_>) -> Result<Certificate, Fault> {
         setting,
         own: law.clone(),
     };
-    certificate.judge(stem, law.as_ref())?;
+    certificate.judge(&stem, law.as_ref())?;
+    if is_own {
+        certificate.check().map_err(|fault| fault.inside(&stem))?;
+    }
     certificate.assumptions = assumptions::of(&certificate);
     Ok(certificate)
 }
 
+/// A law at its link.
+struct Seated {
+    label: String,
+    stem: String,
+    law: Box<dyn Law>,
+    is_own: bool,
+}
+
+/// The law at the setting's link: the caller's own, or that of the disc.
+fn seated(asked: &Asked<'_>, setting: &Setting) -> Result<Seated, Fault> {
+    if let Some((own, law)) = asked.own.as_ref().and_then(|own| Some((own, own.at(asked.scenario, setting)?)))
+    {
+        return Ok(Seated { label: own.label.clone(), stem: own.label.clone(), law, is_own: true });
+    }
+    let disc = asked.scenario.topology.links[setting.number].disc.as_ref();
+    let disc = disc.ok_or_else(|| Fault::new(&setting.name, "has no disc; legal: one with a law"))?;
+    let law = disc.law_at(&setting.site).map_err(|fault| fault.inside(&format!("{}.disc", setting.name)))?;
+    Ok(Seated { label: disc.to_string(), stem: disc.law.clone(), law, is_own: false })
+}
+
+impl Own {
+    /// The law that stands at the setting's link, if one does.
+    fn at(&self, scenario: &Scenario, setting: &Setting) -> Option<Box<dyn Law>> {
+        let place = scenario.topology.replaceable().position(|number| number == setting.number)?;
+        self.laws.get(place).cloned()
+    }
+}
+
 impl Certificate {
+    /// Refuses a law that declares something else than it does. Those of the catalogue are held to it by tests.
+    fn check(&self) -> Result<(), Fault> {
+        let (Some(rest), Some(network)) = (&self.rest, self.network) else { return Ok(()) };
+        let signal = self.setting.link.signal;
+        let at = Rest { p: rest.p, signal, backlog: rest.backlog, network };
+        let Some(declared) = self.own.linear(&at).and_then(|linear| linear.sampled) else { return Ok(()) };
+        let place = checked::Place { rest: &at, site: &self.setting.site };
+        checked::refuse_another(self.own.clone(), &declared, place)
+    }
+
     /// The loop of the verdict; none where that loop is not known.
     pub fn judged(&self) -> Option<&Assessed> {
         self.loops.get(self.judged?)
@@ -146,7 +195,13 @@ impl Certificate {
 
     /// For which loads and round trips the same law is stable.
     pub fn region(&self, extent: &Extent) -> Region {
-        region::region(&self.setting, self.own.clone(), extent)
+        self.mapping()(extent)
+    }
+
+    /// What draws that map, without the certificate.
+    pub fn mapping(&self) -> impl FnOnce(&Extent) -> Region + Send + use<> {
+        let (setting, own) = (self.setting.clone(), self.own.clone());
+        move |extent| region::region(&setting, own, extent)
     }
 
     fn judge(&mut self, stem: &str, law: &dyn Law) -> Result<(), Fault> {
@@ -206,7 +261,7 @@ fn silent(stem: &str, standing: &Standing) -> String {
 fn loops(setting: &Setting, rest: &Equilibrium, linear: &Linear) -> Vec<Assessed> {
     let mut found = Vec::new();
     let exact = Exact::new(&setting.link, rest);
-    if setting.link.classes.len() == 1 && setting.link.unresponsive == 0.0 {
+    if setting.is_textbook() {
         let textbook = Hollot::new(standing::network(setting, rest));
         let undelayed = Hollot { delay: 0.0, ..textbook };
         for (model, plant) in [(Model::Textbook, textbook), (Model::Undelayed, undelayed)] {

@@ -2,9 +2,10 @@
 
 use super::words;
 use crate::linear::equilibrium::{Class, Link, Signal};
-use crate::read::{HEADER, MODELLED, mean_rate};
+use crate::plant::{self, Sender};
+use crate::read::traffic::{self, Model};
 use sojourn_aqm::Site;
-use sojourn_scenario::{App, Flows, Scenario};
+use sojourn_scenario::{Flows, Scenario};
 use sojourn_units::Fault;
 
 /// A link, its traffic, and their names.
@@ -37,7 +38,7 @@ impl Setting {
         let mut setting = Setting {
             name: at.name.clone(),
             link: Link {
-                capacity: capacity(scenario, number, &site),
+                capacity: traffic::capacity(at, site.packet),
                 signal: Signal::Mark,
                 unresponsive: 0.0,
                 classes: Vec::new(),
@@ -49,14 +50,11 @@ impl Setting {
             changes: !scenario.at.is_empty(),
             ecn: true,
         };
-        if at.medium.deliveries.is_some() {
-            return Err(none(&format!("{}.trace", at.name), "a link that sends now and then", "rate"));
-        }
         let mut marked = Vec::new();
         for (place, flows) in scenario.flows.iter().enumerate() {
             if flows.route.contains(&number) {
-                let inside = |fault: Fault| fault.inside(&format!("flows[{place}]"));
-                setting.add(scenario, flows).map_err(inside)?;
+                modelled(scenario, place, flows)?;
+                setting.add(flows, &traffic::class(scenario, flows, &[number]));
                 marked.push(flows.ecn);
             }
         }
@@ -81,6 +79,12 @@ impl Setting {
         self.mean(self.link.classes.iter().map(|class| class.base_rtt))
     }
 
+    /// Whether the textbook's plant is of this traffic: one class, over wires that lose nothing.
+    pub(super) fn is_textbook(&self) -> bool {
+        let Link { classes, unresponsive, .. } = &self.link;
+        classes.len() == 1 && classes[0].loss == 0.0 && *unresponsive == 0.0
+    }
+
     /// The mean over flows of what each class has.
     pub(super) fn mean(&self, of: impl Iterator<Item = f64>) -> f64 {
         let sum: f64 = self.link.classes.iter().zip(of).map(|(class, value)| class.flows * value).sum();
@@ -98,51 +102,26 @@ impl Setting {
         link
     }
 
-    fn add(&mut self, scenario: &Scenario, flows: &Flows) -> Result<(), Fault> {
-        faults_of(scenario, flows)?;
-        let packet = flows.segment.get() as f64;
-        let (size, count) = (packet / self.site.packet, f64::from(flows.count));
-        let access = flows.access.map_or(f64::INFINITY, |access| access.rate.packets_per_second(packet));
-        if let App::Datagrams(sent) = &flows.app {
-            self.link.unresponsive += count * size * mean_rate(sent).min(access);
-            return Ok(());
+    fn add(&mut self, flows: &Flows, of: &plant::Class) {
+        let (size, count) = (of.packet / self.site.packet, f64::from(flows.count));
+        match of.sender {
+            Sender::Constant(each) => self.link.unresponsive += count * size * each,
+            Sender::Tcp(law, most) => {
+                let (base_rtt, loss) = (of.base_rtt, of.loss);
+                self.link.classes.push(Class { flows: count, base_rtt, size, law, loss });
+                self.classes.push((flows.name.clone(), most));
+            }
         }
-        let read = flows.reads.map_or(f64::INFINITY, |rate| rate.packets_per_second(packet - HEADER));
-        let base_rtt = scenario.mean_base_rtt(flows);
-        self.link.classes.push(Class { flows: count, base_rtt, size, law: scenario.fluid.window });
-        self.classes.push((flows.name.clone(), access.min(read)));
-        Ok(())
     }
 }
 
-/// What of a class has no linear model.
-fn faults_of(scenario: &Scenario, flows: &Flows) -> Result<(), Fault> {
-    let (app, cc) = (flows.app.name(), flows.cc.name());
-    if matches!(flows.app, App::Session(_)) {
-        let what = format!("\"{app}\", whose connections come and go,");
-        return Err(none("app", &what, "bulk, or what uses UDP"));
-    }
-    if flows.app == App::Bulk && !MODELLED.contains(&cc) {
-        return Err(none("cc", &format!("\"{cc}\""), &MODELLED.join(", ")));
-    }
-    if flows.arrivals.is_some() || flows.lifetime.is_some() {
-        return Err(none("arrivals", "flows that come and go", "count"));
-    }
-    for link in &flows.route {
-        let of = &scenario.topology.links[*link];
-        let wire = &of.medium.impairments;
-        let lossy = wire.loss.get() > 0.0 || wire.corrupt.get() > 0.0 || wire.bursts.is_some();
-        let shaken = wire.jitter.is_some() || wire.reorder.is_some() || wire.duplicate.get() > 0.0;
-        if lossy || shaken {
-            let key = format!("{}.impairments", of.name);
-            return Err(none(&key, "a wire that loses or shakes packets", "a clean one"));
-        }
-    }
-    Ok(())
-}
-
-fn none(key: &str, what: &str, legal: &str) -> Fault {
-    Fault::new(key, format!("{what} has no linear model; legal: {legal}"))
+/// Refuses flows that have no linear model, or cross a link that has none.
+fn modelled(scenario: &Scenario, place: usize, flows: &Flows) -> Result<(), Fault> {
+    let of_flows = Model::Linear.faults_of_flows(flows).into_iter();
+    let of_flows = of_flows.map(|fault| fault.inside(&format!("flows[{place}]")));
+    let links = flows.route.iter().chain(&flows.back).map(|number| &scenario.topology.links[*number]);
+    let of_links = links.flat_map(|link| Model::Linear.faults_of_link(link));
+    of_flows.chain(of_links).next().map_or(Ok(()), Err)
 }
 
 /// The link that is asked about.
@@ -187,17 +166,20 @@ fn others(scenario: &Scenario, number: usize) -> Vec<String> {
     managed.map(|other| scenario.topology.links[other].name.clone()).collect()
 }
 
-/// C, packets/s.
-fn capacity(scenario: &Scenario, number: usize, site: &Site) -> f64 {
-    let at = &scenario.topology.links[number];
-    let framed = f64::from(at.medium.framing.on_wire(site.packet.round() as u32));
-    at.rate.packets_per_second(framed)
-}
-
 impl Setting {
     /// What a class is called.
     pub fn class(&self, place: usize) -> &str {
         &self.classes[place].0
+    }
+
+    /// What wires lose, in words; none where they lose nothing.
+    pub(super) fn lost(&self) -> Option<String> {
+        let lossy = self.link.classes.iter().zip(&self.classes).filter(|(class, _)| class.loss > 0.0);
+        let each = lossy.map(|(class, (name, _))| {
+            format!("{} % of the packets of {name}", words::short(100.0 * class.loss))
+        });
+        let each: Vec<String> = each.collect();
+        (!each.is_empty()).then(|| words::listed(&each))
     }
 
     /// The traffic in words.

@@ -1,6 +1,6 @@
 //! A law at rest in its traffic: what a certificate begins with, and every point of a map.
 
-use super::{Setting, words};
+use super::{Setting, checked, words};
 use crate::linear::equilibrium::{Equilibrium, NoEquilibrium, Signal};
 use sojourn_aqm::linear::{Linear, Rest};
 use sojourn_aqm::{Bounds, Law, Network};
@@ -109,9 +109,7 @@ fn linear(setting: &Setting, rest: &Equilibrium, law: &dyn Law) -> Option<Linear
 fn holds(linear: &Linear, rest: &Equilibrium, law: &dyn Law) -> bool {
     let at_target = law.settled(0.0).is_none() && law.target_packets() == Some(rest.backlog);
     let Some(sampled) = linear.sampled.as_ref().filter(|_| at_target) else { return true };
-    let below: f64 = sampled.transfer.denominator.iter().sum();
-    let scale: f64 = sampled.transfer.denominator.iter().map(|x| x.abs()).sum();
-    below.abs() <= INTEGRAL * scale
+    checked::integrates(&sampled.transfer)
 }
 
 /// Refuses a law that samples less than once a round trip.
@@ -155,6 +153,9 @@ impl Limit {
                 ("p = 1 lets in more than the link takes", setting.name.as_str())
             }
             NoEquilibrium::Underload { .. } => ("the link is not full", setting.name.as_str()),
+            NoEquilibrium::Lossy { .. } => {
+                ("wires lose so much that the link is not full", setting.name.as_str())
+            }
             NoEquilibrium::Restless { .. } => ("the law stands still at no backlog", "disc"),
             NoEquilibrium::Jump { .. } => ("p jumps past what the flows need", setting.name.as_str()),
             NoEquilibrium::Window { window, class } => {
@@ -206,6 +207,3 @@ fn within(setting: &Setting, rest: &Equilibrium, law: &dyn Law) -> Result<(), Li
     }
     Ok(())
 }
-
-/// What counts as no pole at z = 1.
-const INTEGRAL: f64 = 1e-9;

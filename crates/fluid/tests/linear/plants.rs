@@ -14,7 +14,7 @@ use sojourn_fluid::plant::Window;
 use sojourn_units::Span;
 
 fn class(flows: f64, law: Window) -> Class {
-    Class { flows, base_rtt: 0.2, size: 1.0, law }
+    Class { flows, base_rtt: 0.2, size: 1.0, law, loss: 0.0 }
 }
 
 fn link(signal: Signal, classes: Vec<Class>) -> Link {
@@ -70,7 +70,8 @@ fn classes_add() {
 fn at_rest_the_plant_is_the_slope_of_the_equilibrium() {
     for signal in [Signal::Mark, Signal::Drop] {
         for law in [Window::Mgt, Window::Full] {
-            let classes = vec![class(40.0, law), Class { base_rtt: 0.05, size: 0.5, ..class(10.0, law) }];
+            let lossy = Class { base_rtt: 0.05, size: 0.5, loss: 0.004, ..class(10.0, law) };
+            let classes = vec![class(40.0, law), lossy];
             let link = Link { unresponsive: 400.0, ..link(signal, classes) };
             let rest = link.at_backlog(150.0).unwrap();
             let slope = {
@@ -96,6 +97,12 @@ fn where_nothing_rests_the_limit_is_told() {
     assert!(matches!(error, Err(NoEquilibrium::Overload { .. })));
     let error = link(Signal::Mark, vec![class(most * 1.5, Window::Full)]).at_backlog(100.0);
     assert!(matches!(error, Err(NoEquilibrium::Window { window, class: 0 }) if window < 1.0), "{error:?}");
+    let lossy = link(Signal::Mark, vec![Class { loss: 0.02, ..class(60.0, Window::Mgt) }]);
+    assert_eq!(
+        told(&lossy),
+        "2647.058824 packets/s come even at p = 0, since wires lose packets too; legal: more than the link's \
+         3750.000000 packets/s"
+    );
     let flooded = Link { unresponsive: 4000.0, ..link(Signal::Mark, vec![class(1.0, Window::Mgt)]) };
     assert_eq!(
         told(&flooded),

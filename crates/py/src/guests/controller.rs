@@ -4,11 +4,12 @@
 
 use super::attributes::{is_truth_value, period_of, target_of, wrong_answer};
 use super::parameters::given_to;
-use super::{Failure, Guest, Observation};
+use super::{Failure, Guest, Observation, told};
 use pyo3::intern;
 use pyo3::prelude::*;
 use sojourn_aqm as aqm;
 use sojourn_aqm::Given;
+use sojourn_aqm::linear::{InSamples, Linear, Rational, Rest};
 use sojourn_units::{Fault, Prob, Span, Time};
 
 /// One run's own copy of a controller, with its period and its target read once.
@@ -61,6 +62,50 @@ impl aqm::Controller for PythonController {
     fn target_packets(&self) -> Option<f64> {
         self.target
     }
+
+    fn settled(&self, backlog: f64) -> Option<Prob> {
+        self.told("settled", |py| {
+            let answer = self.guest.object.bind(py).call_method1(intern!(py, "settled"), (backlog,))?;
+            Ok((probability(&answer), answer, A_REST))
+        })
+    }
+
+    fn linear(&self, rest: &Rest) -> Option<Linear> {
+        let transfer = self.told("linear", |py| {
+            let told = Bound::new(py, told::Rest::from(*rest))?;
+            let answer = self.guest.object.bind(py).call_method1(intern!(py, "linear"), (told,))?;
+            Ok((transfer(&answer), answer, A_TRANSFER))
+        })?;
+        let sampled = InSamples { transfer, period: self.period };
+        Some(Linear::new(None, Some(sampled)))
+    }
+}
+
+/// What a method answered: what it means, if it is legal; itself; and what is legal.
+type Answer<'py, T> = (Option<T>, Bound<'py, PyAny>, &'static str);
+
+impl PythonController {
+    /// What the object says of itself; None where it says so, or fails.
+    fn told<T>(
+        &self,
+        method: &'static str,
+        ask: impl FnOnce(Python<'_>) -> PyResult<Answer<'_, T>>,
+    ) -> Option<T> {
+        let now = self.guest.asked.get();
+        let told = self.guest.ask(method, now, |py| match ask(py)? {
+            (None, answer, legal) if !answer.is_none() => Err(wrong_answer(method, &answer, legal, now)),
+            (told, ..) => Ok(told),
+        });
+        told.flatten()
+    }
+}
+
+/// The two polynomials of a ratio in z^-1.
+fn transfer(answer: &Bound<'_, PyAny>) -> Option<Rational> {
+    let (numerator, denominator): (Vec<f64>, Vec<f64>) = answer.extract().ok()?;
+    let is_finite = numerator.iter().chain(&denominator).all(|x| x.is_finite());
+    let is_causal = !numerator.is_empty() && denominator.first().is_some_and(|first| *first != 0.0);
+    (is_finite && is_causal).then_some(Rational { numerator, denominator })
 }
 
 /// A clone has a future of its own, so the state in Python is copied with it.
@@ -76,3 +121,6 @@ pub(super) fn probability(answer: &Bound<'_, PyAny>) -> Option<Prob> {
 }
 
 const A_PROBABILITY: &str = "a probability, a number from 0 to 1";
+const A_REST: &str = "a probability, a number from 0 to 1, or None";
+const A_TRANSFER: &str = "None, or the coefficients in z^-1 of a numerator and of a denominator that begins with another \
+                          number than 0";

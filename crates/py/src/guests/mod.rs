@@ -19,7 +19,7 @@ mod parameters;
 mod told;
 
 pub(crate) use congestion::{check_cc, choice};
-pub(crate) use told::{Acknowledged, Arrival, Departure, Observation, Signal, Site, Verdict};
+pub(crate) use told::{Acknowledged, Arrival, Departure, Observation, Rest, Signal, Site, Verdict};
 
 use crate::errors::law_error;
 use controller::PythonController;

@@ -90,6 +90,35 @@ impl Site {
     }
 }
 
+/// Where a law and its traffic rest.
+#[pyclass(frozen, get_all, module = "sojourn._core")]
+pub(crate) struct Rest {
+    /// The probability that holds the traffic there.
+    p: f64,
+    /// The backlog there, packets.
+    backlog_packets: f64,
+    /// How many flows answer.
+    flows: f64,
+    /// The link's rate, packets/s.
+    capacity_pps: f64,
+    /// The mean round-trip time there, queueing included, s.
+    rtt_s: f64,
+}
+
+impl From<aqm::linear::Rest> for Rest {
+    fn from(rest: aqm::linear::Rest) -> Rest {
+        let aqm::Network { flows, capacity, rtt } = rest.network;
+        Rest { p: rest.p, backlog_packets: rest.backlog, flows, capacity_pps: capacity, rtt_s: rtt }
+    }
+}
+
+#[pymethods]
+impl Rest {
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        shown("Rest", slf.as_any(), &["p", "backlog_packets", "flows", "capacity_pps", "rtt_s"])
+    }
+}
+
 /// A packet that asks to be let in.
 #[pyclass(frozen, module = "sojourn._core")]
 pub(crate) struct Arrival(aqm::Arrival);

@@ -107,11 +107,13 @@ pub(crate) fn run(
     })
 }
 
-/// Refuses a scenario that the fluid plant has no model of, with a line for each thing that it lacks.
+/// Refuses a scenario that the fluid plant has no model of, with a line for each thing that it lacks. Where laws of the
+/// caller's own stand in the places of the discs that may be replaced, those discs need none.
 #[pyfunction]
-pub(crate) fn check_fluid(scenario: &Bound<'_, Scenario>) -> PyResult<()> {
+#[pyo3(signature = (scenario, own_laws = false))]
+pub(crate) fn check_fluid(scenario: &Bound<'_, Scenario>, own_laws: bool) -> PyResult<()> {
     let scenario = scenario.get().for_a_run(scenario.py(), &Failure::default())?;
-    let faults = sojourn_fluid::faults(&scenario);
+    let faults = sojourn_fluid::faults(&scenario, own_laws);
     let told = faults.iter().map(ToString::to_string).collect::<Vec<_>>();
     if told.is_empty() { Ok(()) } else { Err(scenario_error(told)) }
 }

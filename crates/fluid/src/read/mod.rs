@@ -1,10 +1,13 @@
 //! A scenario as a fluid: its classes, its links, and what has no model.
 
+pub(crate) mod traffic;
+
 use crate::host::Host;
-use crate::plant::{Class, Link, Plant, Ramp, Sender};
+use crate::plant::{Link, Plant};
 use sojourn_aqm::{Law, Site};
-use sojourn_scenario::{App, Datagrams, Flows, Scenario, Spread, Start};
+use sojourn_scenario::{Flows, Scenario, Spread, Start};
 use sojourn_units::{Fault, Span};
+use traffic::Model;
 
 /// A scenario's fluid at the start, and where its parts stand in the scenario.
 pub(crate) struct Fluid {
@@ -13,18 +16,19 @@ pub(crate) struct Fluid {
     /// The scenario's number of each link of the fluid: those that have a disc, first those that data cross, and of them
     /// those first whose disc another one may take the place of.
     pub(crate) links: Vec<usize>,
-    /// What the law of each link was given.
+    /// What the law of each link was built with.
     pub(crate) given: Vec<Vec<(String, sojourn_units::Value)>>,
     /// The longest step, s.
     pub(crate) step: f64,
 }
 
-/// All that the scenario asks for and a fluid does not have, a fault each.
-pub fn faults(scenario: &Scenario) -> Vec<Fault> {
+/// All that the scenario asks for and a fluid does not have, a fault each; of discs that may be replaced none where the
+/// caller's own laws stand in their places.
+pub fn faults(scenario: &Scenario, own_laws: bool) -> Vec<Fault> {
     let mut faults = faults_of_traffic(scenario);
     faults.extend(scenario.topology.managed().filter_map(|number| {
         let link = &scenario.topology.links[number];
-        let disc = link.disc.as_ref()?;
+        let disc = link.disc.as_ref().filter(|_| link.is_fixed || !own_laws)?;
         let host = Host::built(0, disc, scenario.site(number));
         host.is_none().then(|| unmodelled(&disc.law).inside(&format!("{}.disc", link.name)))
     }));
@@ -34,8 +38,11 @@ pub fn faults(scenario: &Scenario) -> Vec<Fault> {
 /// The same of all but the laws.
 fn faults_of_traffic(scenario: &Scenario) -> Vec<Fault> {
     let mut faults: Vec<Fault> = Vec::new();
+    let mut crossed: Vec<usize> = scenario.topology.managed().collect();
     for (place, flows) in scenario.flows.iter().enumerate() {
-        faults.extend(faults_of(flows).into_iter().map(|fault| fault.inside(&format!("flows[{place}]"))));
+        crossed.extend(flows.route.iter().chain(&flows.back));
+        let of_flows = MODEL.faults_of_flows(flows).into_iter();
+        faults.extend(of_flows.map(|fault| fault.inside(&format!("flows[{place}]"))));
         let shortest = scenario.base_rtts_of(flows).0;
         if flows.app.is_tcp() && shortest.seconds() * MOST_STEPS < scenario.duration.seconds() {
             let what = format!(
@@ -46,51 +53,15 @@ fn faults_of_traffic(scenario: &Scenario) -> Vec<Fault> {
             faults.push(Fault::new(format!("flows[{place}].access.delay"), what));
         }
     }
-    for link in scenario.topology.managed().map(|number| &scenario.topology.links[number]) {
-        let medium = &link.medium;
-        if medium.deliveries.is_some() {
-            faults.push(none(&format!("{}.trace", link.name), "a link that sends now and then", "rate"));
-        }
-        let impairments = &medium.impairments;
-        if impairments.jitter.is_some() || impairments.reorder.is_some() || impairments.duplicate.get() > 0.0
-        {
-            let legal = "loss, bursts and corrupt";
-            faults.push(none(&format!("{}.impairments", link.name), "jitter, reorder and duplicate", legal));
-        }
-    }
+    crossed.sort_unstable();
+    crossed.dedup();
+    faults.extend(crossed.iter().flat_map(|number| MODEL.faults_of_link(&scenario.topology.links[*number])));
     faults
 }
 
 /// The refusal of a law that has no twin.
 fn unmodelled(law: &str) -> Fault {
-    none("law", &format!("\"{law}\", which judges packets,"), "a law that gives a probability")
-}
-
-fn faults_of(flows: &Flows) -> Vec<Fault> {
-    let mut faults = Vec::new();
-    let app = flows.app.name();
-    if matches!(flows.app, App::Session(_)) {
-        faults.push(none(
-            "app",
-            &format!("\"{app}\", whose connections come and go,"),
-            "bulk, or what uses UDP",
-        ));
-    }
-    let cc = flows.cc.name();
-    if flows.app == App::Bulk && !MODELLED.contains(&cc) {
-        faults.push(none("cc", &format!("\"{cc}\""), &MODELLED.join(", ")));
-    }
-    if flows.arrivals.is_some() {
-        faults.push(none("arrivals", "flows that come during the run", "count and start"));
-    }
-    if flows.lifetime.is_some() {
-        faults.push(none("lifetime", "flows that leave at random", "stop"));
-    }
-    faults
-}
-
-fn none(key: &str, what: &str, legal: &str) -> Fault {
-    Fault::new(key, format!("{what} has no fluid model; legal: {legal}, or --plant packet"))
+    MODEL.has_no("law", &format!("\"{law}\", which judges packets,"), "a law that gives a probability")
 }
 
 impl Fluid {
@@ -103,11 +74,7 @@ impl Fluid {
         let sites = scenario.sites();
         let links = numbers.iter().map(|number| link(scenario, *number, &sites[*number]));
         let links: Vec<Link> = links.collect();
-        let of = |route: &[usize]| -> Vec<usize> {
-            route.iter().filter_map(|link| numbers.iter().position(|number| number == link)).collect()
-        };
-        let classes =
-            scenario.flows.iter().map(|flows| class(scenario, flows, [of(&flows.route), of(&flows.back)]));
+        let classes = scenario.flows.iter().map(|flows| traffic::class(scenario, flows, &numbers));
         let plant = Plant::new(classes.collect(), links);
         let (hosts, given) = hosts(scenario, &numbers, &sites, own)?;
         let step = scenario.fluid.step.map_or_else(|| usual_step(scenario), Span::seconds);
@@ -127,39 +94,8 @@ fn watched(scenario: &Scenario) -> Vec<usize> {
 }
 
 fn link(scenario: &Scenario, number: usize, site: &Site) -> Link {
-    let of = &scenario.topology.links[number];
-    let framed = f64::from(of.medium.framing.on_wire(site.packet.round() as u32));
-    Link::new(of.rate.packets_per_second(framed), site.limit, site.packet)
-}
-
-fn class(scenario: &Scenario, flows: &Flows, [route, back]: [Vec<usize>; 2]) -> Class {
-    let packet = flows.segment.get() as f64;
-    let access = flows.access.map_or(f64::INFINITY, |access| access.rate.packets_per_second(packet));
-    let read = flows.reads.map_or(f64::INFINITY, |rate| rate.packets_per_second(packet - HEADER));
-    let sender = match &flows.app {
-        App::Datagrams(sent) => Sender::Constant(mean_rate(sent).min(access)),
-        App::Bulk | App::Session(_) => Sender::Tcp(scenario.fluid.window, access.min(read)),
-    };
-    let passed = flows.route.iter().map(|link| {
-        let impairments = &scenario.topology.links[*link].medium.impairments;
-        let bursts = impairments.bursts.map_or(0.0, |bursts| bursts.mean_loss());
-        (1.0 - impairments.loss.get()) * (1.0 - bursts) * (1.0 - impairments.corrupt.get())
-    });
-    Class {
-        sender,
-        flows: Ramp::default(),
-        base_rtt: scenario.mean_base_rtt(flows),
-        route,
-        back,
-        packet,
-        ecn: flows.ecn,
-        loss: 1.0 - passed.product::<f64>(),
-    }
-}
-
-/// The mean rate of a source of datagrams, packets/s.
-pub(crate) fn mean_rate(sent: &Datagrams) -> f64 {
-    sent.share_on() * sent.rate().packets_per_second(sent.mean_size())
+    let capacity = traffic::capacity(&scenario.topology.links[number], site.packet);
+    Link::new(capacity, site.limit, site.packet)
 }
 
 /// When the flows of a class start: from, until, and how many then.
@@ -187,16 +123,16 @@ fn hosts(
         let inside = |fault: Fault| fault.inside(&format!("{}.disc", link.name));
         let theirs = replaced.iter().position(|replaced| replaced == number);
         let site = sites[*number];
-        let host = match theirs.and_then(|place| own[place].take()) {
-            Some(law) if law.probability().is_some() => Host::new(place, law, site),
+        let (host, params) = match theirs.and_then(|place| own[place].take()) {
+            Some(law) if law.probability().is_some() => (Host::new(place, law, site), Vec::new()),
             Some(_) => return Err(inside(unmodelled("a law of one's own"))),
             None => {
                 let built = Host::built(place, disc, site).unwrap_or_else(|| Err(unmodelled(&disc.law)));
-                built.map_err(inside)?
+                (built.map_err(inside)?, disc.params.clone())
             }
         };
         hosts.push(host);
-        given.push(disc.params.clone());
+        given.push(params);
     }
     Ok((hosts, given))
 }
@@ -208,11 +144,8 @@ fn usual_step(scenario: &Scenario) -> f64 {
     (shortest / 20.0).min(LONGEST_STEP)
 }
 
-/// Congestion controls whose windows the fluid follows: they open by a packet a round trip and are halved.
-pub(crate) const MODELLED: &[&str] = &["reno", "newreno"];
+const MODEL: Model = Model::Fluid;
 /// Round trips in a run, at most.
 const MOST_STEPS: f64 = 2e6;
 /// Seconds.
 const LONGEST_STEP: f64 = 0.01;
-/// Bytes of a segment that carry no data.
-pub(crate) const HEADER: f64 = 40.0;

@@ -1,0 +1,96 @@
+//! What the running plant answers to a small swing of p, beside its linearisation.
+
+use super::{PACKET, class};
+use sojourn_fluid::host::World;
+use sojourn_fluid::linear::complex::{Complex64, exp, size};
+use sojourn_fluid::linear::equilibrium::{self, Signal};
+use sojourn_fluid::linear::plant::{Exact, Plant as _};
+use sojourn_fluid::plant::{Class, Link, Plant, Sender, Window};
+use sojourn_units::{Span, Time};
+use std::f64::consts::TAU;
+
+const CAPACITY: f64 = 3750.0;
+/// Between two values of p.
+const HELD: Span = Span::from_millis(5);
+
+/// The classes on one link: as the plant runs them and as the linearisation has them.
+struct Both {
+    plant: Plant,
+    link: equilibrium::Link,
+}
+
+fn both(classes: &[(f64, Class)], signal: Signal) -> Both {
+    let of = |(flows, class): &(f64, Class)| {
+        let Sender::Tcp(law, _) = class.sender else { panic!("flows that answer") };
+        let size = class.packet / PACKET;
+        equilibrium::Class { flows: *flows, base_rtt: class.base_rtt, size, law, loss: class.loss }
+    };
+    let link = equilibrium::Link {
+        capacity: CAPACITY,
+        signal,
+        unresponsive: 0.0,
+        classes: classes.iter().map(of).collect(),
+    };
+    let classes = classes.iter().map(|(_, class)| class.clone()).collect();
+    Both { plant: Plant::new(classes, vec![Link::new(CAPACITY, 1e6, PACKET)]), link }
+}
+
+impl Both {
+    /// dq/dp at j w, of the running plant: p swings by a thousandth about `p`, held for 5 ms each time, in periods of
+    /// `steps` such times.
+    fn measured(self, p: f64, steps: u32) -> Complex64 {
+        let mut world = World::new(self.plant, Vec::new(), HELD.seconds());
+        let angle = |step: u32| TAU * f64::from(step % steps) / f64::from(steps);
+        let swing = |step: u32| 1e-3 * p * sojourn_units::math::sin_cos(angle(step)).0;
+        let mut sums = [Complex64::ZERO; 2];
+        let settling = (SETTLED / (HELD.seconds() * f64::from(steps))).ceil() as u32 * steps;
+        for step in 0..settling + PERIODS * steps {
+            let now = Time::ZERO + HELD * u64::from(step);
+            if step >= settling {
+                let turn = exp(Complex64::new(0.0, -angle(step)));
+                sums[0] += turn * swing(step);
+                sums[1] += turn * world.backlog(0);
+            }
+            world.change(|plant, _| plant.set_p(0, now.seconds(), p + swing(step)));
+            world.run_until(now + HELD);
+        }
+        // Of what is held the swing is (1 - e^(-j w T)) / (j w T) times that of its values.
+        let turned = Complex64::new(0.0, angle(1));
+        sums[1] / (sums[0] * (1.0 - exp(-turned)) / turned)
+    }
+
+    fn linearised(&self, p: f64, steps: u32) -> Complex64 {
+        let rest = self.link.on_curve(&|_| p).unwrap();
+        let frequency = TAU / (f64::from(steps) * HELD.seconds());
+        let at = Exact::new(&self.link, &rest).at(Complex64::new(0.0, frequency));
+        at.backlog / at.below
+    }
+}
+
+#[test]
+fn small_swings_are_answered_as_the_linearised_plant_does() {
+    let short = |of: Class| Class { base_rtt: 0.1, packet: 500.0, ..of };
+    let lossy = |of: Class| Class { loss: 0.004, ..of };
+    for law in [Window::Mgt, Window::Full] {
+        let of = |flows: f64| Class { sender: Sender::Tcp(law, f64::INFINITY), ..class(flows, &[0]) };
+        for (signal, ecn) in [(Signal::Mark, true), (Signal::Drop, false)] {
+            let class = |flows: f64| Class { ecn, ..of(flows) };
+            for classes in [
+                vec![(60.0, class(60.0))],
+                vec![(60.0, lossy(class(60.0)))],
+                vec![(40.0, lossy(class(40.0))), (20.0, short(class(20.0)))],
+            ] {
+                for steps in [600, 150] {
+                    let linear = both(&classes, signal).linearised(0.005, steps);
+                    let found = both(&classes, signal).measured(0.005, steps);
+                    let off = size(found / linear - 1.0);
+                    assert!(off < 2e-4, "{law:?} {signal:?} {steps}: {found} {linear} {off}");
+                }
+            }
+        }
+    }
+}
+
+/// Until when what happened at the start is forgotten, s.
+const SETTLED: f64 = 60.0;
+const PERIODS: u32 = 4;
