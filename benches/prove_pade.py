@@ -2,8 +2,8 @@
 
 First PI on the network of Hollot et al., then a case where the approximation of first order is wrong: a gain
 between the true margin and the one that it promises. The nonlinear plant tells who is right. Ours is a whole
-certificate: four loops, each with margins, count and roots; theirs is the margins and the roots of one, and how
-far they are from ours. Like with like is one loop of ours alone: the first case's textbook loop, from Rust.
+certificate: four loops, each with margins, count and roots; theirs is the margins and the roots of one, and
+how far they are from ours. Like with like is one loop of ours alone: the first case's textbook loop, in Rust.
 
 python-control is no dependency of ours, so it lives in an environment of its own:
 
