@@ -2,7 +2,8 @@
 
 First PI on the network of Hollot et al., then a case where the approximation of first order is wrong: a gain
 between the true margin and the one that it promises. The nonlinear plant tells who is right. Ours is a whole
-certificate: four loops, each with margins, count and roots; theirs is the margins and the roots of one.
+certificate: four loops, each with margins, count and roots; theirs is the margins and the roots of one, and
+how far they are from ours. Like with like is one loop of ours alone: the first case's textbook loop, in Rust.
 
 python-control is no dependency of ours, so it lives in an environment of its own:
 
@@ -100,12 +101,22 @@ def main() -> None:
     python = parser.parse_args().python
     for name, case in CASES.items():
         print(name)
-        ours(case)
-        theirs(python, case)
+        theirs(python, case, ours(case))
+    print("One loop alone, the one that they approximate first")
+    alone()
 
 
-def ours(case: Case) -> None:
-    """The certificate, and the nonlinear plant."""
+def alone() -> None:
+    """What margins, count and roots of one loop take."""
+    command = "cargo run --quiet --release -p sojourn-fluid --example linear_cost"
+    done = subprocess.run(command.split(), capture_output=True, text=True, check=True)
+    for line in done.stdout.splitlines():
+        if line.startswith("PI"):
+            print(f"  {line}")
+
+
+def ours(case: Case) -> tuple[float, float]:
+    """The certificate, and the nonlinear plant; returns the phase margin and the root of the textbook."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "case.toml"
         delay_ms = 500 * case.base_rtt_s
@@ -123,10 +134,12 @@ def ours(case: Case) -> None:
     metrics = sj.run(scenario, discs=[case.law], plants=["fluid"]).runs[0].metrics
     mean, sd = metrics["queue_mean_packets"], metrics["queue_std_packets"]
     print(f"  the nonlinear plant: {mean:.1f} +- {sd:.1f} packets")
+    textbook = certificate.loop("textbook")
+    return textbook["phase_margin_deg"], textbook["roots"][0][0]
 
 
-def theirs(python: Path, case: Case) -> None:
-    """The textbook's loop, with approximations of several orders."""
+def theirs(python: Path, case: Case, exact: tuple[float, float]) -> None:
+    """The textbook's loop, with approximations of several orders, and how far each is from what is exact."""
     flows, capacity, rtt = case.flows, case.capacity_pps, case.rtt_s
     asked = {
         "gain": capacity**2 / (2 * flows),
@@ -140,7 +153,8 @@ def theirs(python: Path, case: Case) -> None:
     )
     for order, gain, phase, right, seconds in map(json.loads, done.stdout.splitlines()):
         verdict = "stable" if right < 0 else "unstable"
-        told = f"{verdict}, phase margin {phase:.2f} degrees, gain margin {gain:.3f}"
+        off = f"{abs(phase - exact[0]):.0e} degrees and {abs(right - exact[1]):.0e} 1/s off"
+        told = f"{verdict}, phase margin {phase:.2f} degrees, gain margin {gain:.3f}, {off}"
         print(f"  Pade of order {order}: {told}; {1e3 * seconds:.2f} ms")
 
 

@@ -436,6 +436,9 @@ class Proof:
 class RegionMap:
     """For which loads and round trips a certificate holds."""
 
+    #: Meshes along the side of a block that is filled in.
+    BLOCK: ClassVar[int]
+
     @property
     def flows(self) -> npt.NDArray[np.float64]:
         """N of each column."""
@@ -444,10 +447,13 @@ class RegionMap:
         """The round trip of each row, s."""
     @property
     def cells(self) -> npt.NDArray[np.int64]:
-        """0 stable, 1 unstable, 2 not proven; from 3 on the place of a reason why it does not rest."""
+        """0 stable, 1 unstable, 2 not proven; from 3 on the place of a reason why nothing is told."""
+    @property
+    def counted(self) -> int:
+        """At so many points roots were counted; the others lie in blocks whose corners agree."""
     @property
     def reasons(self) -> list[str]:
-        """The inequalities that fail somewhere."""
+        """What fails somewhere."""
     @property
     def boundary(self) -> list[list[npt.NDArray[np.float64]]]:
         """Curves between stable and unstable: N, the round trip in s, the frequency in rad/s."""

@@ -176,6 +176,23 @@ def test_a_map_s_boundary_parts_stable_from_unstable():
     assert region.shares()["stable"] + region.shares()["unstable"] == pytest.approx(1)
 
 
+def test_a_map_says_what_was_counted(tmp_path):
+    certificate = sj.prove(sj.load("dumbbell"), "pi")
+    region = certificate.region((40, 80), (0.05, 0.1), points=17)
+    assert region.counted < region.cells.size
+    told = region.to_dict()
+    assert told["counted_points"] == region.counted
+    assert "4 by 4 meshes" in told["filled_in"]
+    assert region.filled_in() in certificate.report(tmp_path / "page.html", region).read_text()
+
+
+def test_pi_pd_is_not_proven():
+    found = sj.prove(sj.load("dumbbell"), "pi_pd")
+    assert found.verdict == "not proven"
+    assert "no slope" in found.reason
+    assert found.margins["phase_margin_deg"] is not None
+
+
 def test_where_nothing_rests_a_map_says_why():
     region = sj.prove(sj.load("dumbbell")).region((10, 5000), (0.02, 0.4), points=12)
     assert any("p = 1" in reason or "window" in reason for reason in region.reasons)

@@ -1,6 +1,6 @@
 //! What a law is told, and what it answers.
 
-use crate::linear::{Linear, Rest};
+use crate::linear::{Linear, Rest, Signal};
 use crate::site::Site;
 use dyn_clone::DynClone;
 use sojourn_units::{Ecn, Fault, Prob, Rate, Span, Time, Value};
@@ -180,6 +180,11 @@ pub trait Law: DynClone + Send {
     fn target_packets(&self) -> Option<f64> {
         None
     }
+    /// The backlog at which it stands still while `p` holds the traffic, packets: its target, where nothing else that
+    /// it counts is off there. Below 0 it never stands still.
+    fn stands_at(&self, _p: Prob, _signal: Signal) -> Option<f64> {
+        self.target_packets()
+    }
     /// The probability with which any packet that arrives now is dropped or marked, where there is one: it moves at
     /// updates alone, and each packet is judged by itself. A plant without packets lives on it.
     fn probability(&self) -> Option<Prob> {
@@ -240,6 +245,10 @@ pub trait Controller: DynClone + Send {
     /// The backlog that the controller tries to hold, packets.
     fn target_packets(&self) -> Option<f64> {
         None
+    }
+    /// As [`Law::stands_at`].
+    fn stands_at(&self, _p: Prob, _signal: Signal) -> Option<f64> {
+        self.target_packets()
     }
     /// The probability that it comes to where the backlog stays at so many packets: of a law without a target, that
     /// rests where its curve meets the traffic's.
@@ -305,6 +314,9 @@ impl Law for Box<dyn Law> {
     }
     fn target_packets(&self) -> Option<f64> {
         (**self).target_packets()
+    }
+    fn stands_at(&self, p: Prob, signal: Signal) -> Option<f64> {
+        (**self).stands_at(p, signal)
     }
     fn probability(&self) -> Option<Prob> {
         (**self).probability()

@@ -1,18 +1,29 @@
 //! What a law is for small signals about a point of rest: transfer functions from the backlog to p.
 //!
-//! What a law declares holds where packets are marked, so that all that arrive are let in; where a law counts what
-//! was let in it holds for drops too. What a design follows, the average p, is at rest what p is, and what it scales
-//! is zero there: to first order it moves nothing.
+//! A law that counts what is offered has another one where packets are dropped than where they are marked, since
+//! there only the share 1 - p of what it counts fills the queue. What a design follows, the average p, is at rest what
+//! p is, and what it scales is zero there: to first order it moves nothing.
 
 use crate::site::Network;
 use sojourn_units::Span;
 use std::ops::{Add, Mul};
+
+/// What becomes of a packet that the law chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// It is marked and goes on.
+    Mark,
+    /// It is lost; the queue never sees it.
+    Drop,
+}
 
 /// Where the loop rests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rest {
     /// The share of packets that is marked or dropped there: what holds the traffic.
     pub p: f64,
+    /// Which of both.
+    pub signal: Signal,
     /// The backlog there, packets.
     pub backlog: f64,
     /// The network there: its round-trip time counts the queueing of `backlog`.
@@ -40,12 +51,16 @@ pub struct Linear {
     pub sampled: Option<InSamples>,
     /// What two loops it is made of, where one steers the other.
     pub cascade: Option<Cascade>,
+    /// What it takes for granted of the law besides small deviations, a sentence each.
+    pub assumes: Vec<&'static str>,
+    /// Why it is not all that the law does about its rest, however small the deviations; none where it is.
+    pub partial: Option<&'static str>,
 }
 
 /// A transfer function between sequences: backlogs q(k T) to the p that holds from k T on.
 ///
 /// What was counted since the last sample is not a second input: where the link is busy, what was let in is
-/// C T + q(k T) - q((k-1) T).
+/// C T + q(k T) - q((k-1) T), and what was offered that over the share that the last p let in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InSamples {
     /// In z^-1, the delay of one period.
@@ -65,20 +80,56 @@ pub struct Cascade {
     pub outer: Rational,
 }
 
+impl Signal {
+    /// theta: the share that goes on.
+    pub fn passes(self, p: f64) -> f64 {
+        match self {
+            Signal::Mark => 1.0,
+            Signal::Drop => 1.0 - p,
+        }
+    }
+}
+
+impl Rest {
+    /// What comes before the law has chosen: C over the share that it lets in, packets/s.
+    pub fn offered(&self) -> f64 {
+        self.network.capacity / self.signal.passes(self.p)
+    }
+}
+
 impl Linear {
     /// The law that is these two.
     pub(crate) fn both(continuous: Rational, sampled: Rational, period: Span) -> Linear {
-        let sampled = Some(InSamples { transfer: sampled, period });
-        Linear { continuous: Some(continuous), sampled, cascade: None }
+        Linear::new(Some(continuous), Some(InSamples { transfer: sampled, period }))
+    }
+
+    /// The law that is these, and takes nothing for granted.
+    pub fn new(continuous: Option<Rational>, sampled: Option<InSamples>) -> Linear {
+        Linear { continuous, sampled, cascade: None, assumes: Vec::new(), partial: None }
+    }
+
+    /// The same that takes this for granted, where it is so.
+    pub(crate) fn assuming(mut self, is_so: bool, sentence: &'static str) -> Linear {
+        self.assumes.extend(is_so.then_some(sentence));
+        self
     }
 
     /// p <- p + a q - b q_old every `period`: by Tustin's rule (a + b)/2 + (a - b)/(T s).
     pub(crate) fn steps(a: f64, b: f64, period: Span) -> Linear {
-        let integral = (a - b) / period.seconds();
-        let continuous = Rational::new([integral, f64::midpoint(a, b)], [0.0, 1.0]);
-        Linear::both(continuous, Rational::new([a, -b], [1.0, -1.0]), period)
+        Linear::kept(1.0, [a, b], period)
+    }
+
+    /// p <- k p + a q - b q_old every `period`: by Tustin's rule ((a + b) s/2 + (a - b)/T) / ((1 + k) s/2 + (1 - k)/T).
+    pub(crate) fn kept(k: f64, [a, b]: [f64; 2], period: Span) -> Linear {
+        let [above, below] =
+            [[a, b], [1.0, k]].map(|[now, old]| [(now - old) / period.seconds(), f64::midpoint(now, old)]);
+        Linear::both(Rational::new(above, below), Rational::new([a, -b], [1.0, -k]), period)
     }
 }
+
+/// What a law takes for granted whose gains follow the average p.
+pub(crate) const FOLLOWS_THE_LOAD: &str = "What the law adapts to the load has come to where it is at rest: the average \
+                                           p follows slowly, and what it scales is zero there.";
 
 impl Rational {
     /// The ratio of these.

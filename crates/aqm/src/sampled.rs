@@ -1,7 +1,7 @@
 //! A law from a controller: each packet is marked or dropped with its probability.
 
 use crate::law::{Arrival, Bounds, Controller, Gauges, Given, Law, Observation, Verdict};
-use crate::linear::{Linear, Rest};
+use crate::linear::{Linear, Rest, Signal};
 use crate::parts::ticks::Ticks;
 use crate::site::Site;
 use sojourn_units::{Fault, Prob, Rate, Time};
@@ -49,6 +49,10 @@ impl<C: Controller + Clone> Law for Sampled<C> {
 
     fn target_packets(&self) -> Option<f64> {
         self.controller.target_packets()
+    }
+
+    fn stands_at(&self, p: Prob, signal: Signal) -> Option<f64> {
+        self.controller.stands_at(p, signal)
     }
 
     fn probability(&self) -> Option<Prob> {

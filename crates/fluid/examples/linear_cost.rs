@@ -25,13 +25,26 @@ fn main() {
     let network = Network { flows: 60.0, capacity: 3750.0, rtt: 0.246 };
     let gains = pi::design(network, PERIOD);
     let hollot = Hollot::new(network);
-    let class = Class { flows: 60.0, base_rtt: 0.2, size: 1.0, law: Window::Full, loss: 0.0 };
-    let link = Link { capacity: 3750.0, signal: Signal::Drop, unresponsive: 0.0, classes: vec![class] };
-    let exact = Exact::new(&link, &link.at_backlog(172.5).expect("it rests"));
+    let [one, twenty] = [1u32, 20].map(|count| {
+        let flows = 60.0 / f64::from(count);
+        let class = |i: u32| Class {
+            flows,
+            base_rtt: 0.2 + 0.01 * f64::from(i),
+            size: 1.0,
+            law: Window::Mgt,
+            loss: 0.0,
+        };
+        let classes = (0..count).map(class).collect();
+        let link = Link { capacity: 3750.0, signal: Signal::Mark, unresponsive: 0.0, classes };
+        Exact::new(&link, &link.at_backlog(172.5).expect("it rests"))
+    });
     told("PI, textbook plant", &Continuous::new(hollot, continuous(gains)));
-    told("PI, exact plant, drops", &Continuous::new(exact.clone(), continuous(gains)));
-    told("PI in samples, textbook plant", &Sampled::new(hollot, sampled(gains)));
-    told("PI in samples, exact plant, drops", &Sampled::new(exact, sampled(gains)));
+    told("PI, linearised plant", &Continuous::new(one.clone(), continuous(gains)));
+    told("PI in samples, textbook plant", &Sampled::new(hollot, sampled(gains)).expect("its poles"));
+    for (name, plant) in [("one class", one), ("twenty classes", twenty)] {
+        let of = Sampled::new(plant, sampled(gains)).expect("its poles");
+        told(&format!("PI in samples, linearised plant, {name}"), &of);
+    }
 
     let plane = Plane { from: [5.0, 0.05], to: [200.0, 0.6], points: [200, 200], threads: 2 };
     let family = |[flows, rtt]: [f64; 2]| {

@@ -10,9 +10,14 @@ use sojourn_units::Fault;
 
 /// The network of Hollot et al., where R is 0.246 s.
 fn proven(law: &str, flows: u32) -> Result<Certificate, Fault> {
+    proven_by(law, flows, true)
+}
+
+/// The same with flows that can be marked or not.
+fn proven_by(law: &str, flows: u32, ecn: bool) -> Result<Certificate, Fault> {
     let text = format!(
         "title = \"t\"\nduration = \"10 s\"\n[bottleneck]\nrate = \"30 Mbit/s\"\ndelay = \"100 ms\"\n\
-         buffer = \"800 packets\"\ndisc = {{ {law} }}\n[[flows]]\ncount = {flows}\ncc = \"newreno\"\necn = true\n\
+         buffer = \"800 packets\"\ndisc = {{ {law} }}\n[[flows]]\ncount = {flows}\ncc = \"newreno\"\necn = {ecn}\n\
          segment = \"1000 B\"\n"
     );
     let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap();
@@ -103,4 +108,55 @@ fn what_a_law_drops_is_not_called_marked() {
     assert_eq!(says("law = \"pie\", target = \"46 ms\"", 60), (true, false));
     assert_eq!(says("law = \"docsis_pie\", target = \"46 ms\"", 60), (false, true));
     assert_eq!(says("law = \"pie\", target = \"46 ms\"", 500), (false, true));
+}
+
+/// One that rests on the surface on which it switches, and one that will have learnt another model.
+#[test]
+fn what_is_not_all_of_a_law_proves_nothing_of_it() {
+    for (law, why) in [("pi_pd", "no slope"), ("arm_pfc\", adapt = \"rls", "learns its model")] {
+        let found = proven(&format!("law = \"{law}\", target = \"100 packets\""), 60).unwrap();
+        let Verdict::NotProven(reason) = &found.verdict else { panic!("{law}: {:?}", found.verdict) };
+        assert!(reason.contains(why), "{reason}");
+        assert!(found.judged().unwrap().margins.is_some(), "its loops are told all the same");
+        let region =
+            found.region(&Extent { flows: [50.0, 70.0], base_rtt: [0.2, 0.3], points: 3, threads: 1 });
+        assert!(region.cells.iter().flatten().all(|cell| *cell == Cell::Untold(0)), "{:?}", region.cells);
+        assert!(region.reasons[0].contains(why) && region.boundary.is_empty());
+    }
+    let told = |law: &str| proven(law, 60).unwrap().assumptions.join(" ");
+    assert!(told("law = \"pi_pd\", target = \"100 packets\"").contains("one side of the target"));
+    assert!(told("law = \"cpc\", target = \"100 packets\"").contains("two loops measure"));
+    assert!(!told(PI).contains("adapts"), "PI adapts nothing");
+}
+
+/// Between the two sides of the jump lies the p that the flows need: RED goes to and fro.
+#[test]
+fn red_that_is_not_gentle_has_no_rest_past_its_maximum() {
+    let red = |gentle: bool| {
+        format!(
+            "law = \"red\", min = \"50 packets\", max = \"150 packets\", max_p = 0.02, wait = false, gentle = {gentle}"
+        )
+    };
+    assert!(proven(&red(true), 200).is_ok());
+    let told = proven(&red(false), 200).err().unwrap().to_string();
+    assert!(
+        told.starts_with("bottleneck: p jumps from 0.04") && told.contains("to 1.000000 at 150.0"),
+        "{told}"
+    );
+    assert!(proven(&red(false), 60).is_ok(), "below its maximum it is the same");
+}
+
+const REM: &str = "law = \"rem\", target = \"200 packets\", gamma = 0.0185, alpha = 0.001";
+
+/// c / alpha p / (1 - p) below: c is 7.5 packets.
+#[test]
+fn rem_rests_below_its_target_where_it_drops() {
+    let rest = |law: &str, ecn| proven_by(law, 60, ecn).unwrap().rest.unwrap();
+    let found = rest(REM, false);
+    let below = 7.5 / 0.001 * found.p / (1.0 - found.p);
+    assert!(below > 50.0 && (found.backlog - (200.0 - below)).abs() < 1e-6, "{found:?}");
+    assert!((rest(REM, true).backlog - 200.0).abs() < 1e-9);
+    assert!((rest(&format!("{REM}, mismatch = \"backlog\""), false).backlog - 200.0).abs() < 1e-9);
+    let told = proven_by(REM, 200, false).err().unwrap().to_string();
+    assert!(told.contains("stand still at -") && told.ends_with("legal: more than 0"), "{told}");
 }

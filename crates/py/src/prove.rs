@@ -6,6 +6,7 @@ use crate::scenario::Scenario;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
+use sojourn_fluid::linear::boundary::BLOCK;
 use sojourn_fluid::linear::complex::Complex64;
 use sojourn_fluid::linear::equilibrium::{Equilibrium, Signal};
 use sojourn_fluid::linear::loops::Loop;
@@ -140,20 +141,30 @@ impl RegionMap {
         self.0.base_rtts.clone().into_pyarray(py)
     }
 
-    /// 0 is stable, 1 unstable, 2 not proven; from 3 on it does not rest, for the reason of that place.
+    /// 0 is stable, 1 unstable, 2 not proven; from 3 on the place of a reason why nothing is told.
     #[getter]
     fn cells<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
         let code = |cell: &Cell| match cell {
             Cell::Stable => 0,
             Cell::Unstable => 1,
             Cell::NotProven => 2,
-            Cell::NoRest(reason) => 3 + *reason as i64,
+            Cell::Untold(reason) => 3 + *reason as i64,
         };
         let all: Vec<i64> = self.0.cells.iter().flatten().map(code).collect();
         all.into_pyarray(py).reshape([self.0.base_rtts.len(), self.0.flows.len()])
     }
 
-    /// The inequalities that fail somewhere.
+    /// At so many points roots were counted; the others lie in blocks whose corners agree.
+    #[getter]
+    fn counted(&self) -> usize {
+        self.0.counted
+    }
+
+    /// Meshes along the side of such a block.
+    #[classattr]
+    const BLOCK: usize = BLOCK;
+
+    /// What fails somewhere.
     #[getter]
     fn reasons(&self) -> Vec<&'static str> {
         self.0.reasons.clone()

@@ -66,7 +66,8 @@ def _section(one: Certificate, region: Region | None, ids: str) -> str:
         parts += [_margins(one), _rest(one), *_pictures(one, ids)]
     if region is not None:
         shares = ", ".join(f"{100 * share:.0f} % {what}" for what, share in region.shares().items())
-        parts.append(_picture(one.plot.map(region), f"{ids}map", "Where it holds", f"{shares}."))
+        meaning = f"{shares}. {region.filled_in()}"
+        parts.append(_picture(one.plot.map(region), f"{ids}map", "Where it holds", meaning))
     assumptions = "".join(f"<li>{told(sentence)}</li>\n" for sentence in one.assumptions)
     parts.append(f"<h3>What it takes for granted</h3>\n<ul>\n{assumptions}</ul>\n</section>")
     return "\n".join(parts)

@@ -121,7 +121,7 @@ class Plots:
         shades = [to_rgba(style.colour(place), alpha) for place, alpha in AREAS]
         shades += [to_rgba(style.RULE, BARREN + 0.15 * (place % 4)) for place in range(len(region.reasons))]
         picture = np.array(shades)[region.cells]
-        names = ["stable", "unstable", "not proven", *(f"no rest: {why}" for why in region.reasons)]
+        names = ["stable", "unstable", "not proven", *region.reasons]
         # An image is a fraction of the size of as many little squares.
         logs = [np.log10(axis) for axis in (region.flows, region.rtt_s)]
         inner = ax.inset_axes((0, 0, 1, 1), zorder=0)

@@ -20,10 +20,15 @@ class Region:
     #: N of each column, and the round trip of each row, s; both grow by factors.
     flows: npt.NDArray[np.float64]
     rtt_s: npt.NDArray[np.float64]
-    #: Rows of 0 (stable), 1 (unstable), 2 (not proven); 3 and more: it does not rest, see `reasons`.
+    #: Rows of 0 (stable), 1 (unstable), 2 (not proven); 3 and more: nothing rests there, or the law says too
+    #: little of itself, see `reasons`.
     cells: npt.NDArray[np.int64]
-    #: The inequalities that fail where the cell is 3, 4 and so on.
+    #: What fails where the cell is 3, 4 and so on.
     reasons: list[str]
+    #: At so many points roots were counted; the others are filled in, in blocks of so many meshes along a
+    #: side whose four corners agree.
+    counted: int
+    block: int
     #: Curves between stable and unstable: N, the round trip in s, and the frequency of the swing in rad/s.
     boundary: list[tuple[npt.NDArray[np.float64], ...]]
     #: The scenario's own N and round trip.
@@ -33,7 +38,16 @@ class Region:
     def of(found: _core.RegionMap, here: tuple[float, float]) -> Region:
         """The map that the compiled half has found."""
         curves = [tuple(curve) for curve in found.boundary]
-        return Region(found.flows, found.base_rtt_s, found.cells, found.reasons, curves, here)
+        return Region(
+            found.flows,
+            found.base_rtt_s,
+            found.cells,
+            found.reasons,
+            found.counted,
+            found.BLOCK,
+            curves,
+            here,
+        )
 
     def shares(self) -> dict[str, float]:
         """Which part of the points is what.
@@ -49,6 +63,21 @@ class Region:
             name: float(count) / self.cells.size for name, count in zip(names, counts, strict=True) if count
         }
 
+    def filled_in(self) -> str:
+        """How much of it was counted, and what the rest stands on, in a sentence.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell")).region(points=2).filled_in()
+        'Roots were counted at 4 of 4 points.'
+        """
+        told = f"Roots were counted at {self.counted} of {self.cells.size} points"
+        if self.counted == self.cells.size:
+            return f"{told}."
+        return (
+            f"{told}; the others lie in blocks of {self.block} by {self.block} meshes whose four corners "
+            "agree, and have what these have: an island inside such a block is not seen."
+        )
+
     def to_dict(self) -> dict[str, object]:
         """For JSON."""
         return {
@@ -56,6 +85,8 @@ class Region:
             "base_rtt_s": self.rtt_s.tolist(),
             "cells": self.cells.tolist(),
             "meanings": [*VERDICTS, *self.reasons],
+            "counted_points": self.counted,
+            "filled_in": self.filled_in(),
             "boundary": [
                 {"flows": n.tolist(), "base_rtt_s": rtt.tolist(), "frequency_rad_s": w.tolist()}
                 for n, rtt, w in self.boundary

@@ -266,7 +266,8 @@ impl Law for Ared {
         }
         // Within the band max_p stands still, where it has brought p_b to what the load needs.
         let p_b = self.red.before_spreading(rest.p);
-        Some(self.red.about(p_b, p_b / (rest.backlog - self.red.thresholds().0), rest))
+        let linear = self.red.about(p_b, p_b / (rest.backlog - self.red.thresholds().0), rest);
+        Some(linear.assuming(true, STANDS_STILL))
     }
 
     fn derived(&self, out: &mut dyn Gauges) {
@@ -335,6 +336,9 @@ fn rule(params: &Params) -> Result<Rule, Fault> {
 
 /// Where the band of equation (1) begins and ends between the thresholds.
 const BAND: [f64; 2] = [0.4, 0.6];
+/// What it takes for granted where it tells its transfer function.
+const STANDS_STILL: &str = "Within its band Adaptive RED leaves max_p where it has brought it, and the average stays in \
+                            the band.";
 /// The target where none is given.
 const TARGET: Amount = Amount::Delay(Span::from_millis(5));
 

@@ -36,7 +36,7 @@
 
 use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Given, Observation};
-use crate::linear::{InSamples, Linear, Rational, Rest, later, product, sum};
+use crate::linear::{FOLLOWS_THE_LOAD, InSamples, Linear, Rational, Rest, later, product, sum};
 use crate::parts::identification::Identification;
 use crate::parts::load::{Load, Path, Schedule, are_flows, is_capacity, is_rtt, unknown};
 use crate::parts::missed;
@@ -289,7 +289,9 @@ impl Controller for ArmPfc {
             _ => self.model,
         };
         let sampled = InSamples { transfer: self.transfer(&model), period: self.period };
-        Some(Linear { continuous: None, sampled: Some(sampled), cascade: None })
+        let partial = self.learnt.is_some().then_some(LEARNS);
+        let linear = Linear { partial, ..Linear::new(None, Some(sampled)) };
+        Some(linear.assuming(self.design.schedule.is_some(), FOLLOWS_THE_LOAD))
     }
 
     fn derived(&self, out: &mut dyn Gauges) {
@@ -569,6 +571,8 @@ const LEARNT_DOUBT: f64 = 1e-3;
 /// gamma of equation (16).
 const PERIOD_SHARE: f64 = 0.11;
 
+/// Why what it declares is not all, where it learns its model.
+const LEARNS: &str = "the law learns its model as it runs, and what it will have learnt is not known";
 /// The target where none is given, packets.
 const USUAL_TARGET: f64 = 100.0;
 

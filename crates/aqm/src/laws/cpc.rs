@@ -34,7 +34,7 @@
 
 use crate::catalogue::Entry;
 use crate::law::{Bounds, Controller, Gauges, Given, Observation};
-use crate::linear::{Cascade, InSamples, Linear, Rational, Rest};
+use crate::linear::{Cascade, FOLLOWS_THE_LOAD, InSamples, Linear, Rational, Rest};
 pub use crate::parts::load::Adapt;
 use crate::parts::load::{Load, Path, are_flows, is_capacity, is_rtt, unknown};
 use crate::parts::missed;
@@ -276,7 +276,8 @@ impl Controller for Cpc {
         // (3) has the integral as the last period left it, (2) adds this one.
         let [before, now] = [vec![0.0, period], vec![period]].map(|above| Rational::new(above, [1.0, -1.0]));
         let transfer = self.whole(rest, &network, [rate, before, now]);
-        Some(Linear { continuous, sampled: Some(InSamples { transfer, period: self.period }), cascade })
+        let linear = Linear::new(continuous, Some(InSamples { transfer, period: self.period }));
+        Some(Linear { cascade, ..linear }.assuming(true, AT_ONCE).assuming(self.adapts, FOLLOWS_THE_LOAD))
     }
 
     fn derived(&self, out: &mut dyn Gauges) {
@@ -449,6 +450,9 @@ const FLIGHT: [f64; 2] = [0.25, 2.0];
 /// No time between updates is shorter, s.
 const SHORTEST: f64 = 1e-9;
 
+/// What it takes for granted where it tells its transfer function.
+const AT_ONCE: &str =
+    "In s the law's two loops measure what they need at once; in samples the law runs as it is.";
 /// The target where none is given, packets.
 const USUAL_TARGET: f64 = 100.0;
 

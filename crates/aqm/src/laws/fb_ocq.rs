@@ -36,7 +36,7 @@
 
 use crate::catalogue::Entry;
 use crate::law::{Bounds, Controller, Gauges, Given, Observation};
-use crate::linear::{Linear, Rational, Rest};
+use crate::linear::{Linear, Rational, Rest, Signal};
 use crate::sampled::Sampled;
 use crate::site::Site;
 use sojourn_optim::ocq::{Problem, Queue};
@@ -338,18 +338,19 @@ impl FbOcq {
     /// Equation (5) at rest, where u = (1 - p) w and what is let in is C: with dw the deviation of the average w,
     ///
     /// ```text
-    /// dp = -u' / w dq + (1 - p) / w dw,  w = C / (1 - p) by (7), or C
+    /// dp = -u' / w dq + (1 - p) / w dw,  w = C / (1 - p) by (7) or where packets are dropped, else C
     /// ```
     ///
-    /// By (7) a period counts (C T + dq - dq_old) / (1 - p_old), so p moves w: the average becomes an integral.
+    /// By (7), and where packets are dropped, a period counts (C T + dq - dq_old) / (1 - p_old), so p moves w: the
+    /// average becomes an integral.
     fn feedback(&self, rest: &Rest) -> Option<Linear> {
         if rest.p >= self.p_max.min(MOST_TAKEN) {
             return None;
         }
         let passes = 1.0 - rest.p;
-        let (counted, fed_back) = match self.load {
-            Load::Virtual => (1.0 / passes, 1.0),
-            Load::Offered => (1.0, 0.0),
+        let (counted, fed_back) = match (self.load, rest.signal) {
+            (Load::Virtual, _) | (Load::Offered, Signal::Drop) => (1.0 / passes, 1.0),
+            (Load::Offered, Signal::Mark) => (1.0, 0.0),
         };
         let offered = counted * rest.network.capacity;
         let held = -self.slope(rest.backlog) / offered;

@@ -35,7 +35,7 @@
 
 use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Given, Observation};
-use crate::linear::{Linear, Rest};
+use crate::linear::{FOLLOWS_THE_LOAD, Linear, Rest};
 use crate::parts::load::{Load, Path, Schedule, are_flows, is_capacity, is_rtt, unknown};
 use crate::parts::missed;
 use crate::parts::prediction::Plant;
@@ -204,7 +204,7 @@ impl Controller for PiPd {
     }
 
     fn linear(&self, rest: &Rest) -> Option<Linear> {
-        // Equation (11), on one side of the target. Across it (14) has the ratio of two steps, which no slope has.
+        // Equation (11), on one side of the target.
         if self.form != Form::Switch {
             return None;
         }
@@ -212,7 +212,8 @@ impl Controller for PiPd {
             self.designed(&Plant::at(Load::at(rest.p).p(), path.capacity, path.rtt))
         });
         let half = alpha / (2.0 * self.target);
-        Some(Linear::steps(half, -half, self.period))
+        let one_sided = Linear { partial: Some(ONE_SIDED), ..Linear::steps(half, -half, self.period) };
+        Some(one_sided.assuming(true, ONE_SIDE).assuming(self.now.schedule.is_some(), FOLLOWS_THE_LOAD))
     }
 
     fn derived(&self, out: &mut dyn Gauges) {
@@ -326,6 +327,11 @@ const UNLIMITED: f64 = 4.0;
 /// The largest ratio of two steps of the backlog in a row.
 const MOST_RATIO: f64 = 2.0;
 
+/// What it takes for granted where it tells its transfer function, and why that is not all.
+const ONE_SIDE: &str = "The loops are those of one side of the target. Across it PI-PD looks a sample ahead by a ratio of \
+                        two steps, which has no slope; and loops that are stable on each side may still swing from one \
+                        to the other.";
+const ONE_SIDED: &str = "the law rests on its target, across which it goes by an equation that has no slope";
 /// The target where none is given, packets.
 const USUAL_TARGET: f64 = 100.0;
 

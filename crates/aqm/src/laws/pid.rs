@@ -42,7 +42,7 @@
 
 use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Given, Observation};
-use crate::linear::{Linear, Rational, Rest};
+use crate::linear::{FOLLOWS_THE_LOAD, Linear, Rational, Rest};
 pub use crate::parts::load::Adapt;
 use crate::parts::load::{Load, Path, Schedule, are_flows, is_capacity, is_rtt, unknown};
 use crate::parts::missed;
@@ -272,7 +272,8 @@ impl Controller for Pid {
             .map_or(self.now.gains, |Schedule { path, .. }| self.design.gains(path.under(Load::at(rest.p))));
         let Steps { a, b, c } = gains.sampled(self.period.seconds());
         let continuous = Rational::new([gains.i, gains.p, gains.d], [0.0, 1.0]);
-        Some(Linear::both(continuous, Rational::new([a, -b, c], [1.0, -1.0]), self.period))
+        let linear = Linear::both(continuous, Rational::new([a, -b, c], [1.0, -1.0]), self.period);
+        Some(linear.assuming(self.now.schedule.is_some(), FOLLOWS_THE_LOAD))
     }
 
     fn derived(&self, out: &mut dyn Gauges) {

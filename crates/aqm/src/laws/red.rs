@@ -261,10 +261,10 @@ impl Red {
 
     /// The average of backlogs as a lag of 1/K, and the `slope` of the curve where it gives `p_b`.
     pub(crate) fn about(&self, p_b: f64, slope: f64, rest: &Rest) -> Linear {
-        let lag = -rest.network.capacity * math::ln(1.0 - self.weight);
+        let lag = -rest.offered() * math::ln(1.0 - self.weight);
         let spread = if self.wait { 24.0 / ((6.0 - p_b) * (6.0 - p_b)) } else { 2.0 };
         let continuous = Rational::new([spread * slope], [1.0, 1.0 / lag]);
-        Linear { continuous: Some(continuous), sampled: None, cascade: None }
+        Linear::new(Some(continuous), None).assuming(true, AT_EVERY_PACKET)
     }
 
     /// The average at `now`, aged by equation (2) where the link is idle: as if `m` packets had come to an
@@ -379,6 +379,8 @@ pub(crate) fn positive(amount: Amount) -> bool {
     }
 }
 
+const AT_EVERY_PACKET: &str = "The law is asked at every packet, so that it has no form in samples: its average is a lag, \
+                               and the share of packets that it hits is p.";
 /// The largest share of packets that (5) hits, below the end of the curve.
 const MOST_WAITING: f64 = 0.5;
 /// `max` over `min` (Floyd 1997).

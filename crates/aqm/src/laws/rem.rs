@@ -21,12 +21,22 @@
 //!
 //! Near rest both are PI, with g = gamma ln(phi) (1 - p): (1) has the gains
 //! g (1 + alpha) and g while the link is busy, (3) has g and g (1 - alpha).
+//! That is so with marks. Where packets are dropped instead, the offered x is
+//! not what fills the queue: at rest x (1 - p) = c, so that x - c is above 0 and
+//! the price stands still below the target only,
+//!
+//! ```text
+//! q = q* - (c / alpha) p / (1 - p)                                      (4)
+//! ```
+//!
+//! and (1) has g (alpha + 1 / (1 - p)) and g / (1 - p), while p grows by the
+//! factor 1 + g c / (1 - p)^2. (3) sees the queue alone and holds its target.
 //! After a stall the backlog's part counts once for each period of real time.
 //! While the link stands still the price is kept.
 
 use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Given, Observation};
-use crate::linear::{Linear, Rest};
+use crate::linear::{Linear, Rest, Signal};
 use crate::parts::missed;
 use crate::sampled::Sampled;
 use crate::site::Site;
@@ -115,6 +125,11 @@ impl Rem {
         Rem::new(params, site).map(Sampled::new)
     }
 
+    /// c of a period, packets.
+    fn carried(&self) -> f64 {
+        self.capacity * self.params.period.seconds()
+    }
+
     /// x - c of equation (1), or q - q_old of equation (3), packets.
     fn mismatch(&self, seen: &Observation, error: f64) -> f64 {
         match self.params.mismatch {
@@ -172,15 +187,30 @@ impl Controller for Rem {
         Some(self.target)
     }
 
+    fn stands_at(&self, p: Prob, signal: Signal) -> Option<f64> {
+        let beyond = match self.params.mismatch {
+            // (4): what is dropped is offered beyond c.
+            Mismatch::Rate => self.carried() * (1.0 / signal.passes(p.get()) - 1.0),
+            Mismatch::Backlog => 0.0,
+        };
+        Some(self.target - beyond / self.params.alpha)
+    }
+
     fn linear(&self, rest: &Rest) -> Option<Linear> {
-        // d p = ln(phi) (1 - p) d mu by (2); of the packets offered those beyond c are the growth of the backlog.
+        // d p = ln(phi) (1 - p) d mu by (2); x = (c + q - q_old) / theta, where the last p let in theta.
         let Params { gamma, alpha, phi, mismatch, period, .. } = self.params;
         let g = gamma * math::ln(phi) * (1.0 - rest.p);
-        let (a, b) = match mismatch {
-            Mismatch::Rate => (g * (1.0 + alpha), g),
-            Mismatch::Backlog => (g, g * (1.0 - alpha)),
-        };
-        Some(Linear::steps(a, b, period))
+        Some(match mismatch {
+            Mismatch::Rate => {
+                let passes = rest.signal.passes(rest.p);
+                let fed_back = match rest.signal {
+                    Signal::Mark => 0.0,
+                    Signal::Drop => g * self.carried() / (passes * passes),
+                };
+                Linear::kept(1.0 + fed_back, [g * (alpha + 1.0 / passes), g / passes], period)
+            }
+            Mismatch::Backlog => Linear::steps(g, g * (1.0 - alpha), period),
+        })
     }
 
     fn gauges(&self, out: &mut dyn Gauges) {

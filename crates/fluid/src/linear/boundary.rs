@@ -1,7 +1,8 @@
 //! Where in a plane of two parameters a loop is stable, and the curve on which it ceases to be.
 //!
-//! At every point of a grid the roots in the right half plane are counted. Between neighbours that
-//! differ a pair of roots crosses the imaginary axis: there 1 + L(jw; x, y) = 0, two equations for x, y
+//! On a grid the roots in the right half plane are counted: at every fourth point of every fourth row, and at each
+//! point between whose four corners differ; where these agree the block is filled in with what they have. Between
+//! neighbours that differ a pair of roots crosses the imaginary axis: there 1 + L(jw; x, y) = 0, two equations for x, y
 //! and w, whose solutions are curves. Each is followed by pseudo-arclength continuation (H. B. Keller,
 //! "Numerical solution of bifurcation and nonlinear eigenvalue problems", in "Applications of
 //! Bifurcation Theory", 1977) both ways, to the border of the plane or back to where it began. A point
@@ -42,6 +43,8 @@ pub struct Crossing {
 pub struct Map {
     /// Roots in the right half plane, a row for each y; none where nothing rests or nothing can be proven.
     pub unstable: Vec<Vec<Option<i64>>>,
+    /// At so many of these points roots were counted; the others are filled in.
+    pub counted: usize,
     /// The curves.
     pub boundary: Vec<Vec<Crossing>>,
 }
@@ -53,7 +56,7 @@ pub fn map(family: &Family<'_>, plane: Plane) -> Map {
 
 /// The same, where the loops that are counted in need not be as exact as those whose boundary is followed.
 pub fn map_counting(counted: &Family<'_>, family: &Family<'_>, plane: Plane) -> Map {
-    let unstable = counts(counted, plane);
+    let (unstable, counted) = counts(counted, plane);
     let tracer = Tracer { family, plane };
     let mut boundary: Vec<Vec<Crossing>> = Vec::new();
     for [one, other] in neighbours(plane) {
@@ -68,36 +71,24 @@ pub fn map_counting(counted: &Family<'_>, family: &Family<'_>, plane: Plane) -> 
             boundary.push(tracer.curve(start));
         }
     }
-    Map { unstable, boundary }
+    Map { unstable, counted, boundary }
 }
 
-/// Every point of the grid: first each of a coarser one; then, where the four round a point differ, the point itself.
-fn counts(family: &Family<'_>, plane: Plane) -> Vec<Vec<Option<i64>>> {
+/// Every point of the grid, and at how many of them roots were counted.
+fn counts(family: &Family<'_>, plane: Plane) -> (Vec<Vec<Option<i64>>>, usize) {
     let [columns, rows] = plane.points;
-    let coarse = |place: usize, last: usize| place.is_multiple_of(BLOCK) || place == last;
     let count = |index: [usize; 2]| family(plane.point(index)).and_then(|of| nyquist::right_of(&of, 0.0));
     let mut unstable = vec![vec![None; columns]; rows];
-    by_rows(&mut unstable, plane.threads, |[column, row]| {
-        (coarse(column, columns - 1) && coarse(row, rows - 1)).then(|| count([column, row])).flatten()
-    });
+    by_rows(&mut unstable, plane.threads, |index| plane.is_corner(index).then(|| count(index)).flatten());
     let known = unstable.clone();
-    by_rows(&mut unstable, plane.threads, |[column, row]| {
-        let ends = |place: usize, last: usize| {
-            if coarse(place, last) {
-                [place; 2]
-            } else {
-                [place - place % BLOCK, (place - place % BLOCK + BLOCK).min(last)]
-            }
-        };
-        let ([left, right], [below, above]) = (ends(column, columns - 1), ends(row, rows - 1));
-        let round = [known[below][left], known[below][right], known[above][left], known[above][right]];
-        if round[0].is_some() && round.iter().all(|one| *one == round[0]) {
-            round[0]
-        } else {
-            count([column, row])
-        }
-    });
-    unstable
+    let agreed = |index: [usize; 2]| {
+        let [first, others @ ..] = plane.corners(index).map(|[column, row]| known[row][column]);
+        first.filter(|_| others.iter().all(|other| *other == first))
+    };
+    by_rows(&mut unstable, plane.threads, |index| agreed(index).or_else(|| count(index)));
+    let all = (0..rows).flat_map(|row| (0..columns).map(move |column| [column, row]));
+    let filled = all.filter(|&index| !plane.is_corner(index) && agreed(index).is_some()).count();
+    (unstable, columns * rows - filled)
 }
 
 /// Fills in the rows, shared between threads; what comes out does not depend on how many.
@@ -131,6 +122,27 @@ impl Plane {
             let share = index[axis] as f64 / (self.points[axis] - 1).max(1) as f64;
             self.from[axis] + share * (self.to[axis] - self.from[axis])
         })
+    }
+
+    /// Whether it is a point of the coarser grid.
+    fn is_corner(&self, index: [usize; 2]) -> bool {
+        (0..2).all(|axis| self.block(axis, index[axis])[0] == self.block(axis, index[axis])[1])
+    }
+
+    /// The points of the coarser grid round it.
+    fn corners(&self, [column, row]: [usize; 2]) -> [[usize; 2]; 4] {
+        let ([left, right], [below, above]) = (self.block(0, column), self.block(1, row));
+        [[left, below], [right, below], [left, above], [right, above]]
+    }
+
+    /// The points of the coarser grid on both sides along an axis; twice itself where it is one.
+    fn block(&self, axis: usize, place: usize) -> [usize; 2] {
+        let last = self.points[axis] - 1;
+        if place.is_multiple_of(BLOCK) || place == last {
+            return [place; 2];
+        }
+        let before = place - place % BLOCK;
+        [before, (before + BLOCK).min(last)]
     }
 
     fn span(&self, axis: usize) -> f64 {
@@ -336,7 +348,7 @@ fn distance(one: Place, other: Place) -> f64 {
 }
 
 /// Meshes of the grid in one of the coarser.
-const BLOCK: usize = 4;
+pub const BLOCK: usize = 4;
 /// Of a mesh, before Newton's method.
 const HALVINGS: usize = 12;
 /// Steps along a curve, by the plane.

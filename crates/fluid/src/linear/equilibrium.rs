@@ -10,19 +10,12 @@
 //! theta = 1 where p marks, 1 - p where it drops
 //! ```
 //!
-//! The left side of (2) falls as p rises, and as q rises: each is found by bisection.
+//! The left side of (2) falls as p rises, and as q rises: each is found by bisection. On a curve p(q) that jumps past
+//! the p of (1) nothing rests.
 
 use crate::plant::Window;
+pub use sojourn_aqm::linear::Signal;
 use std::fmt;
-
-/// What becomes of a packet that the law chooses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Signal {
-    /// It is marked and goes on.
-    Mark,
-    /// It is lost; the queue never sees it.
-    Drop,
-}
 
 /// Flows that are alike.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -93,6 +86,22 @@ pub enum NoEquilibrium {
         /// C, packets/s.
         capacity: f64,
     },
+    /// The curve jumps past the p that the flows need.
+    Jump {
+        /// Where, packets.
+        backlog: f64,
+        /// p just below.
+        from: f64,
+        /// p there.
+        to: f64,
+        /// The p that the flows need there.
+        needed: f64,
+    },
+    /// The law stands still at no backlog.
+    Restless {
+        /// Where it would with what the flows need at an empty queue, packets: below 0.
+        backlog: f64,
+    },
     /// Wires lose so much that the link is not full without any signal.
     Lossy {
         /// What comes at p = 0, packets/s.
@@ -121,8 +130,22 @@ impl Link {
         if most < self.capacity {
             return Err(NoEquilibrium::Lossy { most, capacity: self.capacity });
         }
-        let p = bisect(0.0, 1.0, |p| self.arrivals(p, backlog) > self.capacity);
-        self.resting(p, backlog)
+        self.resting(self.needed(backlog), backlog)
+    }
+
+    /// The rest of a law that stands still at the backlog `stands` (packets), which is `most` at p = 0 and falls with p:
+    /// where the flows need this p there, and of several such places the nearest to `most`.
+    pub fn below(&self, most: f64, stands: &dyn Fn(f64) -> f64) -> Result<Equilibrium, NoEquilibrium> {
+        let rest = self.at_backlog(most)?;
+        let under = |backlog: f64| backlog < stands(self.needed(backlog));
+        if stands(rest.p) >= most {
+            return Ok(rest);
+        }
+        let at = |step: u32| most * f64::from(step) / f64::from(PLACES);
+        let Some(low) = (0..PLACES).rev().find(|&step| under(at(step))) else {
+            return Err(NoEquilibrium::Restless { backlog: stands(self.needed(0.0)) });
+        };
+        self.at_backlog(bisect(at(low), at(low + 1), under))
     }
 
     /// The rest at a probability that follows the backlog (packets) and never falls as it grows: a law without
@@ -139,7 +162,13 @@ impl Link {
             return Err(NoEquilibrium::Overload { least: self.unresponsive, capacity: self.capacity });
         };
         let backlog = bisect(0.0, most, too_much);
-        self.resting(curve(backlog), backlog)
+        let p = curve(backlog);
+        if self.capacity - self.arrivals(p, backlog) > ON_CURVE * self.capacity {
+            let needed = self.needed(backlog);
+            let from = curve(backlog - f64::EPSILON * most);
+            return Err(NoEquilibrium::Jump { backlog, from, to: p, needed });
+        }
+        self.resting(p, backlog)
     }
 
     /// What is let in at `p` and `backlog`, packets/s: the left side of (2).
@@ -149,6 +178,11 @@ impl Link {
         });
         let sent = responsive.sum::<f64>() + self.unresponsive;
         self.signal.passes(p) * sent
+    }
+
+    /// The p at which the link is just busy.
+    fn needed(&self, backlog: f64) -> f64 {
+        bisect(0.0, 1.0, |p| self.arrivals(p, backlog) > self.capacity)
     }
 
     fn are_flows(&self, backlog: f64) -> Result<(), NoEquilibrium> {
@@ -191,16 +225,6 @@ impl Class {
     }
 }
 
-impl Signal {
-    /// theta: the share that goes on.
-    pub fn passes(self, p: f64) -> f64 {
-        match self {
-            Signal::Mark => 1.0,
-            Signal::Drop => 1.0 - p,
-        }
-    }
-}
-
 impl fmt::Display for NoEquilibrium {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -220,6 +244,14 @@ impl fmt::Display for NoEquilibrium {
                 to,
                 "{most:.6} packets/s come to the empty queue; legal: more than the link's {capacity:.6} packets/s"
             ),
+            NoEquilibrium::Jump { backlog, from, to: above, needed } => write!(
+                to,
+                "p jumps from {from:.6} to {above:.6} at {backlog:.6} packets, past the {needed:.6} that the flows \
+                 need; legal: a curve that gives it"
+            ),
+            NoEquilibrium::Restless { backlog } => {
+                write!(to, "the law would stand still at {backlog:.6} packets only; legal: more than 0")
+            }
             NoEquilibrium::Lossy { most, capacity } => write!(
                 to,
                 "{most:.6} packets/s come even at p = 0, since wires lose packets too; legal: more than the link's \
@@ -249,5 +281,9 @@ fn bisect(mut low: f64, mut high: f64, above: impl Fn(f64) -> bool) -> f64 {
     }
 }
 
+/// How far from full the link may be where a curve brings it to rest: bisection to the last bit of a steep one.
+const ON_CURVE: f64 = 1e-6;
+/// Places between 0 and a target at which a law is asked whether it stands still further up.
+const PLACES: u32 = 64;
 /// Backlogs up to two to this power are tried, packets.
 const LARGEST: u32 = 31;

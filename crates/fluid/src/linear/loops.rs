@@ -28,7 +28,8 @@
 //! ```
 //!
 //! What is left is summed up to |k| = K; if it is at most c |s|^-m, what is not summed is at most
-//! |1 - zeta| / T  2 c w_T^-(m+1) / (m (K - 1/2)^m), and K makes that 1e-12 of 1 + L.
+//! |1 - zeta| / T  2 c w_T^-(m+1) / (m (K - 1/2)^m), and K makes that 1e-12 of 1 + L; where no K up to 2^14 does,
+//! L is not told.
 
 use super::complex::{Complex64, exp, polynomial, size};
 use super::plant::{Bound, Lag, Outside, Plant, doubled};
@@ -48,8 +49,13 @@ pub struct Fraction {
 
 /// A loop L; the closed one is 1 + L = 0.
 pub trait Loop: Sync {
-    /// L at `s`, 1/s.
+    /// L at `s`, 1/s; not a number where it cannot be told.
     fn at(&self, s: Complex64) -> Fraction;
+
+    /// The same to six digits of 1 + L, where that is quicker.
+    fn roughly(&self, s: Complex64) -> Fraction {
+        self.at(s)
+    }
 
     /// The greatest delay in it, s: how fast it winds.
     fn delay(&self) -> f64;
@@ -81,7 +87,11 @@ pub struct Sampled<P> {
     plant: P,
     law: InSamples,
     lags: Vec<Lag>,
-    /// The plant's poles right of -left, where L has poles that are multiplied out.
+    /// The lags behind a hold.
+    held: Vec<Held>,
+    /// The plant's delays, s, and by what e^(-s delay) turns from one alias to the next.
+    delays: Vec<(f64, Complex64)>,
+    /// e^(sT) at the plant's poles right of -left, where L has poles that are multiplied out.
     poles: Vec<Complex64>,
     left: f64,
     /// What may be left out of (5), by the characteristic function.
@@ -115,6 +125,10 @@ impl Fraction {
     /// What is zero at the closed loop's roots, and analytic.
     pub fn characteristic(self) -> Complex64 {
         self.above + self.below
+    }
+
+    fn times(self, gain: f64) -> Fraction {
+        Fraction { above: self.above * gain, ..self }
     }
 }
 
@@ -197,54 +211,84 @@ impl<P: Plant> Loop for Continuous<P> {
 }
 
 impl<P: Plant> Sampled<P> {
-    /// Equation (5). Roots are known as far left as the plant's poles are looked for, [`Loop::leftmost`].
-    pub fn new(plant: P, law: InSamples) -> Self {
+    /// Equation (5). Roots are known as far left as the plant's poles are looked for, [`Loop::leftmost`]; none where
+    /// these cannot be told.
+    pub fn new(plant: P, law: InSamples) -> Option<Self> {
         let left = LEFT / law.period.seconds().max(plant.delay());
         Sampled::within(plant, law, left, EXACT)
     }
 
     /// The same as exact as a count of roots right of the imaginary axis needs it, and known there alone.
-    pub fn roughly(plant: P, law: InSamples) -> Self {
+    pub fn roughly(plant: P, law: InSamples) -> Option<Self> {
         Sampled::within(plant, law, 0.0, ROUGH)
     }
 
-    fn within(plant: P, law: InSamples, left: f64, exact: f64) -> Self {
-        let poles = roots::poles(&plant, left);
-        Sampled { lags: plant.lags(), plant, law, poles, left, exact }
+    fn within(plant: P, law: InSamples, left: f64, exact: f64) -> Option<Self> {
+        let period = law.period.seconds();
+        let poles = roots::poles(&plant, left)?.iter().map(|pole| exp(pole * period)).collect();
+        let lags = plant.lags();
+        let held = lags.iter().map(|lag| Held::new(lag, period)).collect();
+        let turn = |delay: f64| (delay, exp(Complex64::new(0.0, -2.0 * PI / period * delay)));
+        let delays = plant.delays().into_iter().map(turn).collect();
+        Some(Sampled { plant, law, lags, held, delays, poles, left, exact })
     }
 
-    /// P_T(s), equation (5): what the law finds in the queue by what it answers.
+    /// P_T(s), equation (5): what the law finds in the queue by what it answers; not a number where it cannot be told.
     pub fn held(&self, s: Complex64) -> Complex64 {
-        self.held_beside(s, 0.0)
+        self.held_beside(s, 0.0, self.exact)
     }
 
-    /// The same where it is added to something as large as `other`.
-    fn held_beside(&self, s: Complex64, other: f64) -> Complex64 {
+    /// The same where it is added to something as large as `other`, and so much of both may be left out.
+    fn held_beside(&self, s: Complex64, other: f64, exact: f64) -> Complex64 {
         let period = self.law.period.seconds();
-        let closed: Complex64 = self.lags.iter().map(|lag| -lag.held(s, period)).sum();
+        let zeta = exp(-s * period);
+        let closed: Complex64 = self.held.iter().map(|lag| -lag.at(s, zeta)).sum();
         let left = (-s.re).max(0.0);
         let bound = |radius| self.plant.remainder(Outside { radius, left });
-        if bound(FAR) == Some(Bound::NONE) {
+        if bound(FAR).is_some_and(|bound| bound.factor == 0.0) {
             return closed;
         }
-        let rest = |s| {
-            let plant = self.plant.at(s);
-            plant.backlog / plant.below + self.lags.iter().map(|lag| lag.at(s)).sum::<Complex64>()
-        };
-        let exact = self.exact;
-        closed + aliases(rest, bound, Asked { s, period, scale: size(closed) + other, exact }).sum
+        let late: Vec<Complex64> = self.delays.iter().map(|(delay, _)| exp(-s * delay)).collect();
+        let first = self.beside_lags(s, &late);
+        let mut around = [late.clone(), late];
+        let pairs = (1..).map(|k| {
+            for (place, (_, turn)) in self.delays.iter().enumerate() {
+                around[0][place] *= turn;
+                around[1][place] *= turn.conj();
+            }
+            let away = Complex64::new(0.0, 2.0 * PI / period * f64::from(k));
+            [self.beside_lags(s + away, &around[0]), self.beside_lags(s - away, &around[1])]
+        });
+        let asked = Asked { s, period, scale: size(closed) + other, exact };
+        let rest = aliases(first, pairs, bound, asked);
+        rest.map_or(Complex64::new(f64::NAN, f64::NAN), |rest| closed + rest.sum)
+    }
+
+    /// What of dq/dp the lags leave, where e^(-s delay) is known of each of the delays.
+    fn beside_lags(&self, s: Complex64, late: &[Complex64]) -> Complex64 {
+        let late_of = late.iter().copied().chain(std::iter::repeat(Complex64::ONE));
+        let lags: Complex64 = self.lags.iter().zip(late_of).map(|(lag, late)| late * lag.undelayed(s)).sum();
+        self.plant.queue(s, late) + lags
+    }
+
+    /// L with so much of 1 + L left out.
+    fn within_a_share(&self, s: Complex64, exact: f64) -> Fraction {
+        let zeta = exp(-s * self.law.period.seconds());
+        let [above, below] = parts(&self.law.transfer, zeta);
+        let poles: Complex64 = self.poles.iter().map(|pole| 1.0 - pole * zeta).product();
+        // 1 + L has as many digits as the larger of its two parts: where |L| is small, P_T needs few.
+        let held = self.held_beside(s, size(below) / size(above), exact);
+        Fraction { above: -above * held * poles, below: below * poles }
     }
 }
 
 impl<P: Plant> Loop for Sampled<P> {
     fn at(&self, s: Complex64) -> Fraction {
-        let period = self.law.period.seconds();
-        let zeta = exp(-s * period);
-        let [above, below] = parts(&self.law.transfer, zeta);
-        let poles: Complex64 = self.poles.iter().map(|pole| 1.0 - exp(pole * period) * zeta).product();
-        // 1 + L has as many digits as the larger of its two parts: where |L| is small, P_T needs few.
-        let held = self.held_beside(s, size(below) / size(above));
-        Fraction { above: -above * held * poles, below: below * poles }
+        self.within_a_share(s, self.exact)
+    }
+
+    fn roughly(&self, s: Complex64) -> Fraction {
+        self.within_a_share(s, ROUGH)
     }
 
     fn delay(&self) -> f64 {
@@ -267,8 +311,11 @@ impl<P: Plant> Loop for Sampled<P> {
 
 impl<L: Loop> Loop for Scaled<L> {
     fn at(&self, s: Complex64) -> Fraction {
-        let Fraction { above, below } = self.inner.at(s);
-        Fraction { above: above * self.gain, below }
+        self.inner.at(s).times(self.gain)
+    }
+
+    fn roughly(&self, s: Complex64) -> Fraction {
+        self.inner.roughly(s).times(self.gain)
     }
 
     fn delay(&self) -> f64 {
@@ -293,6 +340,10 @@ impl<L: Loop + ?Sized> Loop for Box<L> {
         (**self).at(s)
     }
 
+    fn roughly(&self, s: Complex64) -> Fraction {
+        (**self).roughly(s)
+    }
+
     fn delay(&self) -> f64 {
         (**self).delay()
     }
@@ -313,6 +364,10 @@ impl<L: Loop + ?Sized> Loop for Box<L> {
 impl<L: Loop + ?Sized> Loop for &L {
     fn at(&self, s: Complex64) -> Fraction {
         (**self).at(s)
+    }
+
+    fn roughly(&self, s: Complex64) -> Fraction {
+        (**self).roughly(s)
     }
 
     fn delay(&self) -> f64 {
@@ -354,55 +409,45 @@ pub struct Aliases {
     pub tail: f64,
 }
 
-/// Equation (5) for a plant `of` that is bounded by `bound` from a radius on, falling.
+/// Equation (5) for a plant with these values at s and, for k = 1, 2 ..., at s + j k w_T and s - j k w_T, bounded by
+/// `bound` from a radius on, falling; none where the bound of what is left out never comes down to what is asked.
 pub fn aliases(
-    of: impl Fn(Complex64) -> Complex64,
+    first: Complex64,
+    pairs: impl Iterator<Item = [Complex64; 2]>,
     bound: impl Fn(f64) -> Option<Bound>,
     asked: Asked,
-) -> Aliases {
+) -> Option<Aliases> {
     let Asked { s, period, scale, exact } = asked;
     let step = 2.0 * PI / period;
     let hold = (1.0 - exp(-s * period)) / period;
-    let mut sum = of(s) * held_back(s, period);
-    let mut tail = f64::INFINITY;
-    for k in 1..=MOST_ALIASES {
-        let [up, down] = [1.0, -1.0].map(|sign| s + Complex64::new(0.0, sign * step * f64::from(k)));
-        sum += hold * (of(up) / up + of(down) / down);
+    let mut sum = first * held_back(s, period);
+    for (k, [up, down]) in (1..=MOST_ALIASES).zip(pairs) {
+        let away = Complex64::new(0.0, step * f64::from(k));
+        sum += hold * (up / (s + away) + down / (s - away));
         if k.is_power_of_two() {
             let inside = f64::from(k) - 0.5;
-            tail = bound((inside + 1.0) * step).map_or(f64::INFINITY, |bound| {
-                let falls = -f64::from(bound.power);
-                size(hold) * 2.0 * bound.times(inside * step).at(inside * step)
-                    / (falls * step * inside * step)
+            let falling = bound((inside + 1.0) * step).filter(|bound| bound.power < 0);
+            let tail = falling.map_or(f64::INFINITY, |bound| {
+                2.0 * size(hold) * bound.at(inside * step) / (-f64::from(bound.power) * step)
             });
             if tail <= exact * (size(sum) + scale) {
-                break;
+                return Some(Aliases { sum, tail });
             }
         }
     }
-    Aliases { sum, tail }
+    None
 }
 
 impl Lag {
-    /// Its gain e^(-s delay) / product of (s + rate).
-    fn at(&self, s: Complex64) -> Complex64 {
+    /// Its gain / product of (s + rate).
+    fn undelayed(&self, s: Complex64) -> Complex64 {
         let below: Complex64 = self.rates.iter().map(|&rate| s + rate).product();
-        exp(-s * self.delay) * self.gain / below
+        self.gain / below
     }
 
     /// Equation (6).
     pub fn held(&self, s: Complex64, period: f64) -> Complex64 {
-        let steps = (self.delay / period).ceil();
-        let early = steps * period - self.delay;
-        let zeta = exp(-s * period);
-        let residues = self.residues();
-        let responses = residues.iter().map(|&(residue, rate)| {
-            residue * math::exp(-rate * early) / (1.0 - zeta * math::exp(-rate * period))
-        });
-        // Where zeta = 1 the constant is all there is; elsewhere (1 - zeta) cancels in it.
-        let constant: f64 = self.rates.iter().map(|rate| 1.0 / rate).product();
-        let sum = constant + (1.0 - zeta) * responses.sum::<Complex64>();
-        exp(-s * (steps * period)) * sum * self.gain
+        Held::new(self, period).at(s, exp(-s * period))
     }
 
     /// The step response's exponentials: residue and rate.
@@ -414,6 +459,40 @@ impl Lag {
             (-1.0 / (rate * apart), rate)
         };
         (0..self.rates.len()).map(of).collect()
+    }
+}
+
+/// A lag behind a hold, equation (6).
+#[derive(Clone, Debug)]
+struct Held {
+    gain: f64,
+    /// l T, s.
+    delay: f64,
+    /// The step response's r_0, and of each exponential r e^(-a phi) and e^(-a T).
+    constant: f64,
+    exponentials: Vec<[f64; 2]>,
+}
+
+impl Held {
+    fn new(lag: &Lag, period: f64) -> Held {
+        let delay = (lag.delay / period).ceil() * period;
+        let exponential = |(residue, rate): (f64, f64)| {
+            [residue * math::exp(-rate * (delay - lag.delay)), math::exp(-rate * period)]
+        };
+        Held {
+            gain: lag.gain,
+            delay,
+            constant: lag.rates.iter().map(|rate| 1.0 / rate).product(),
+            exponentials: lag.residues().into_iter().map(exponential).collect(),
+        }
+    }
+
+    /// At `s`, where `zeta` is e^(-sT).
+    fn at(&self, s: Complex64, zeta: Complex64) -> Complex64 {
+        let responses = self.exponentials.iter().map(|[now, kept]| now / (1.0 - zeta * kept));
+        // Where zeta = 1 the constant is all there is; elsewhere (1 - zeta) cancels in it.
+        let sum = self.constant + (1.0 - zeta) * responses.sum::<Complex64>();
+        exp(-s * self.delay) * sum * self.gain
     }
 }
 

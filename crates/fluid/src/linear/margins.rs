@@ -58,7 +58,7 @@ pub struct Margins {
 }
 
 impl Margins {
-    /// Of a loop; none where no bound of it says where to end.
+    /// Of a loop; none where no bound of it says where to end, or where it cannot be told.
     pub fn of(of: &dyn Loop) -> Option<Margins> {
         let response = |frequency: f64| of.at(Complex64::new(0.0, frequency)).value();
         let crossing = of.reach(1.0, 0.0)?;
@@ -68,7 +68,7 @@ impl Margins {
         let mut level = 1.0;
         // Ever farther out, until nothing there can be nearer to -1 than what was found.
         while let Some(end) = of.reach(level, 0.0) {
-            walk.to(end, &mut found);
+            walk.to(end, &mut found)?;
             let decided = found.gain_up().map_or(FLOOR, |margin| 1.0 / margin).max(FLOOR);
             if level <= decided || of.band().is_some() {
                 break;
@@ -78,7 +78,7 @@ impl Margins {
         if let Some(band) = of.band() {
             found.at_the_end(band, response(band));
         }
-        Some(found)
+        found.are_told().then_some(found)
     }
 
     /// The phase margin least in size, rad; none where |L| is never 1.
@@ -111,6 +111,13 @@ impl Margins {
         Margins { gain_crossovers: Vec::new(), phase_crossovers: Vec::new(), modulus }
     }
 
+    /// Whether L was a number wherever it was asked.
+    fn are_told(&self) -> bool {
+        let phases = self.gain_crossovers.iter().map(|at| at.phase_margin);
+        let gains = self.phase_crossovers.iter().map(|at| at.gain_margin);
+        phases.chain(gains).chain([self.modulus.distance]).all(|value| !value.is_nan())
+    }
+
     /// A sampled loop is real at pi / T, and crosses the axis there if it is negative.
     fn at_the_end(&mut self, band: f64, value: Complex64) {
         if value.re < 0.0
@@ -123,7 +130,7 @@ impl Margins {
 
     fn nearer(&mut self, frequency: f64, value: Complex64) {
         let distance = size(1.0 + value);
-        if distance < self.modulus.distance {
+        if distance < self.modulus.distance || distance.is_nan() {
             self.modulus = Closest { frequency, distance };
         }
     }
@@ -170,18 +177,23 @@ impl<'a> Walk<'a> {
         Walk { response, delay, before: at, at }
     }
 
-    fn to(&mut self, end: f64, found: &mut Margins) {
+    /// On to `end`; none where L is no number.
+    fn to(&mut self, end: f64, found: &mut Margins) -> Option<()> {
         while self.at.frequency < end {
             let longest = (self.at.frequency * GROWTH).min(STEP / self.delay);
             let frequency = (self.at.frequency + longest).min(end);
-            self.step(Sample { frequency, value: (self.response)(frequency) }, found, DEEPEST);
+            self.step(Sample { frequency, value: (self.response)(frequency) }, found, DEEPEST)?;
         }
+        Some(())
     }
 
     /// One step, or two where L bends.
-    fn step(&mut self, to: Sample, found: &mut Margins, depth: u32) {
+    fn step(&mut self, to: Sample, found: &mut Margins, depth: u32) -> Option<()> {
         let frequency = 0.5 * (self.at.frequency + to.frequency);
         let middle = Sample { frequency, value: (self.response)(frequency) };
+        if [self.at, middle, to].iter().any(|at| !at.value.is_finite()) {
+            return None;
+        }
         let bend = (middle.value - 0.5 * (self.at.value + to.value)).norm_sqr();
         let least = [self.at, middle, to]
             .map(|at| at.value.norm_sqr().min((1.0 + at.value).norm_sqr()))
@@ -191,9 +203,10 @@ impl<'a> Walk<'a> {
             self.past(middle, found);
             self.past(to, found);
         } else {
-            self.step(middle, found, depth - 1);
-            self.step(to, found, depth - 1);
+            self.step(middle, found, depth - 1)?;
+            self.step(to, found, depth - 1)?;
         }
+        Some(())
     }
 
     fn past(&mut self, to: Sample, found: &mut Margins) {

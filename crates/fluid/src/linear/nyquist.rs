@@ -31,9 +31,11 @@ pub fn count(of: &dyn Loop) -> Option<Count> {
     })
 }
 
-/// The number of roots of the closed loop with Re s > `limit`, 1/s: the quick way, without L's poles.
+/// The number of roots of the closed loop with Re s > `limit`, 1/s: the quick way, to six digits and without L's poles.
 pub fn right_of(of: &dyn Loop, limit: f64) -> Option<i64> {
-    HAIRS.iter().find_map(|hair| Contour::right_of(of, limit, *hair)?.rounds(&|s| of.at(s).characteristic()))
+    HAIRS
+        .iter()
+        .find_map(|hair| Contour::right_of(of, limit, *hair)?.rounds(&|s| of.roughly(s).characteristic()))
 }
 
 /// The upper half of a contour; the lower one is its mirror image.

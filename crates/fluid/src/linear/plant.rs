@@ -75,21 +75,30 @@ pub trait Plant: Sync {
     /// At `s`, 1/s.
     fn at(&self, s: Complex64) -> Response;
 
+    /// The delays of the exponentials in it, s.
+    fn delays(&self) -> Vec<f64>;
+
+    /// dq/dp at `s` where e^(-s delay) is known of each of the delays.
+    fn queue(&self, s: Complex64, late: &[Complex64]) -> Complex64;
+
     /// The greatest delay in any product of its terms, s: how fast it can wind.
-    fn delay(&self) -> f64;
+    fn delay(&self) -> f64 {
+        self.delays().iter().sum()
+    }
 
     /// Bounds of |dF/dp| and |dq/dp| far out; none too near.
     fn bounds(&self, at: Outside) -> Option<[Bound; 2]>;
 
-    /// Simple terms whose sum is dq/dp far out, so that what is left can be summed fast.
+    /// Simple terms whose sum is dq/dp far out, so that what is left can be summed fast: one with each of the delays, in
+    /// their order, then such as have none.
     fn lags(&self) -> Vec<Lag>;
 
     /// A bound of what is left of dq/dp without the lags; none too near, 0 where nothing is left.
     fn remainder(&self, at: Outside) -> Option<Bound>;
 
-    /// A radius inside which all poles with Re s >= -left are.
-    fn pole_radius(&self, left: f64) -> f64 {
-        doubled(|radius| self.bounds(Outside { radius, left }).is_some()).unwrap_or(f64::INFINITY)
+    /// A radius inside which all poles with Re s >= -left are; none where none is known.
+    fn pole_radius(&self, left: f64) -> Option<f64> {
+        doubled(|radius| self.bounds(Outside { radius, left }).is_some())
     }
 }
 
@@ -159,8 +168,13 @@ impl Plant for Hollot {
         }
     }
 
-    fn delay(&self) -> f64 {
-        self.delay
+    fn delays(&self) -> Vec<f64> {
+        vec![self.delay]
+    }
+
+    fn queue(&self, s: Complex64, late: &[Complex64]) -> Complex64 {
+        let [windows, queue] = self.rates();
+        late[0] * -self.gain() / ((s + windows) * (s + queue))
     }
 
     fn bounds(&self, at: Outside) -> Option<[Bound; 2]> {
@@ -219,30 +233,35 @@ impl Exact {
 impl Plant for Exact {
     /// Equations (3) and (4), every class's denominator multiplied out.
     fn at(&self, s: Complex64) -> Response {
-        let mut answer = Response {
-            flight: Complex64::ZERO,
-            backlog: Complex64::new(-self.dropped, 0.0),
-            below: s + self.leak,
-        };
+        let terms: Vec<_> = self.classes.iter().map(|class| class.at(s, exp(-s * class.delay))).collect();
         // One class after another: the sums so far get its denominator, and its own share theirs.
+        let (mut backlog, mut below) = (Complex64::new(-self.dropped, 0.0), s + self.leak);
         let mut product = Complex64::ONE;
-        for class in &self.classes {
-            let [own, fall, slow] = class.at(s);
-            answer.backlog = answer.backlog * own - product * fall * class.rate;
-            answer.below = answer.below * own + product * slow * class.rate;
+        for (class, [own, fall, slow]) in self.classes.iter().zip(&terms) {
+            backlog = backlog * own - product * fall * class.rate;
+            below = below * own + product * slow * class.rate;
             product *= own;
         }
-        let flight = self.classes.iter().map(|class| {
-            let [own, fall, slow] = class.at(s);
+        let flight = self.classes.iter().zip(&terms).map(|(class, [own, fall, slow])| {
             // Its zeros are zeros of the sum, too.
-            (fall * answer.below + slow * answer.backlog) / own * -class.flight
+            (fall * below + slow * backlog) / own * -class.flight
         });
-        answer.flight = flight.sum();
-        answer
+        Response { flight: flight.sum(), backlog, below }
     }
 
-    fn delay(&self) -> f64 {
-        self.classes.iter().map(|class| class.delay).sum()
+    fn delays(&self) -> Vec<f64> {
+        self.classes.iter().map(|class| class.delay).collect()
+    }
+
+    fn queue(&self, s: Complex64, late: &[Complex64]) -> Complex64 {
+        let (mut backlog, mut below) = (Complex64::new(-self.dropped, 0.0), s + self.leak);
+        for (class, late) in self.classes.iter().zip(late) {
+            let [own, fall, slow] = class.at(s, *late);
+            let share = class.rate / own;
+            backlog -= share * fall;
+            below += share * slow;
+        }
+        backlog / below
     }
 
     fn bounds(&self, at: Outside) -> Option<[Bound; 2]> {
@@ -327,9 +346,8 @@ impl State {
 }
 
 impl Windows {
-    /// The denominator, and what takes from the window by p and by q.
-    fn at(&self, s: Complex64) -> [Complex64; 3] {
-        let late = exp(-s * self.delay);
+    /// The denominator, and what takes from the window by p and by q, where e^(-s delay) is `late`.
+    fn at(&self, s: Complex64, late: Complex64) -> [Complex64; 3] {
         [s + self.now + late * self.then, late * self.fall, (1.0 - late) * self.slow]
     }
 

@@ -1,9 +1,10 @@
 //! Zeros of analytic functions, and with them the roots of closed loops and the poles of plants.
 //!
-//! The argument principle counts the zeros in a rectangle; one with several is cut in two until each
-//! has one, which Newton's method polishes (L. M. Delves and J. N. Lyness, "A numerical method for
-//! locating the zeros of an analytic function", Math. Comp. 21, 1967; the derivative is a central
-//! difference, exact enough for a step). Coefficients are real, so that zeros come in conjugate pairs.
+//! The argument principle counts the zeros in a rectangle. Newton's method finds them one after another, those that
+//! are known divided out (H. J. Maehly, "Zur iterativen Auflösung algebraischer Gleichungen", ZAMP 5, 1954; the
+//! derivative is a central difference, exact enough for a step). Where it does not come upon as many as were counted,
+//! the rectangle is cut in two until each part has one (L. M. Delves and J. N. Lyness, "A numerical method for locating
+//! the zeros of an analytic function", Math. Comp. 21, 1967). Coefficients are real, so that zeros come in conjugate pairs.
 
 use super::complex::{Complex64, size};
 use super::loops::Loop;
@@ -34,41 +35,93 @@ pub struct Rightmost {
 /// told from the border of where roots are known.
 pub fn rightmost(of: &dyn Loop, wanted: usize) -> Option<Rightmost> {
     let f = |s| of.at(s).characteristic();
+    let roughly = |s| of.roughly(s).characteristic();
     let scale = 1.0 / of.delay().max(of.band().map_or(0.0, |band| 1.0 / band));
     let scale = if scale.is_finite() { scale } else { of.reach(1.0, 0.0)? };
-    let mut found = Rightmost { roots: Vec::new(), complete: f64::NEG_INFINITY };
+    let right = match of.band() {
+        Some(band) => Some(right_of_all(of, band)?),
+        None => None,
+    };
+    let mut found: Option<Rightmost> = None;
     for doubling in -3..40i32 {
         let left = (scale * super::plant::power(2.0, doubling)).min(of.leftmost());
-        let Some(corner) = of.reach(1.0, left) else { return (!found.roots.is_empty()).then_some(found) };
-        let right = match of.band() {
-            Some(_) => right_of_all(of, left)?,
-            None => corner,
-        };
-        let area = Rectangle { from: Complex64::new(-left, 0.0), to: Complex64::new(right, corner) };
-        found = Rightmost { roots: upper(&f, area, of.delay())?, complete: left };
+        let Some(corner) = of.reach(1.0, left) else { break };
+        let to = Complex64::new(right.unwrap_or(corner), corner);
+        let area = Rectangle { from: Complex64::new(-left, 0.0), to };
+        let known = found.map_or(Vec::new(), |found| found.roots);
+        let roots = upper([&f, &roughly], area, of.delay(), &known)?;
         let all = left >= of.leftmost() || (of.delay() == 0.0 && left >= corner);
-        if all || number(&found.roots) >= wanted || left * of.delay() > DEEP {
+        let enough = all || number(&roots) >= wanted || left * of.delay() > DEEP;
+        found = Some(Rightmost { roots, complete: left });
+        if enough {
             break;
         }
     }
-    Some(found)
+    found
 }
 
-/// The plant's poles with Re s >= -left, both of a pair.
-pub fn poles(plant: &dyn Plant, left: f64) -> Vec<Complex64> {
-    let radius = plant.pole_radius(left);
+/// The plant's poles with Re s >= -left, both of a pair; none where they cannot be told.
+pub fn poles(plant: &dyn Plant, left: f64) -> Option<Vec<Complex64>> {
+    let radius = plant.pole_radius(left)?;
     let area = Rectangle { from: Complex64::new(-left, 0.0), to: Complex64::new(radius, radius) };
-    let upper = upper(&|s| plant.at(s).below, area, plant.delay()).unwrap_or_default();
+    let f = |s| plant.at(s).below;
+    let upper = upper([&f, &f], area, plant.delay(), &[])?;
     let lower: Vec<Complex64> = upper.iter().filter(|s| s.im > 0.0).map(Complex64::conj).collect();
-    [upper, lower].concat()
+    Some([upper, lower].concat())
 }
 
-/// All zeros of `f`, analytic, in `area`; `delay` is how fast it winds. None where one is on the border.
+/// All zeros of `f`, analytic, in `area`; `delay` is how fast it winds. None where one is on the border, or where
+/// they cannot be told.
 pub fn zeros(f: &impl Fn(Complex64) -> Complex64, area: Rectangle, delay: f64) -> Option<Vec<Complex64>> {
+    all([f, f], area, delay, &[])
+}
+
+/// A function.
+type Of<'a> = &'a dyn Fn(Complex64) -> Complex64;
+
+/// The same of a function and of what is near enough to it to count its zeros, where some are known. Where as many are
+/// found as were counted nearly, both are right.
+fn all(
+    [f, roughly]: [Of<'_>; 2],
+    area: Rectangle,
+    delay: f64,
+    known: &[Complex64],
+) -> Option<Vec<Complex64>> {
+    divided_out(f, area, area.count(roughly, delay)?, known)
+        .or_else(|| cut_out(f, area, delay, area.count(f, delay)?))
+}
+
+/// All `count` zeros in `area` by Newton's method, those divided out that are known; none where it does not come upon
+/// all of them.
+fn divided_out(f: Of<'_>, area: Rectangle, count: i64, known: &[Complex64]) -> Option<Vec<Complex64>> {
+    let mut found = known.to_vec();
+    let within = |found: &[Complex64]| found.iter().filter(|&&zero| area.has(zero)).count() as i64;
+    for start in (0..STARTS * count).map(|number| area.spread(number as f64)) {
+        if within(&found) == count {
+            break;
+        }
+        let Some(zero) = polish(f, start, area.size(), &found) else { continue };
+        let apart = |other: &Complex64| size(other - zero) > APART * (size(zero) + 1e-3 * area.size());
+        if !found.iter().all(apart) {
+            return None;
+        }
+        found.push(zero);
+    }
+    let inside = within(&found) == count;
+    found.retain(|&zero| area.has(zero));
+    inside.then_some(found)
+}
+
+/// All `count` zeros in `area`, cut in two until each part has one.
+fn cut_out(f: Of<'_>, area: Rectangle, delay: f64, count: i64) -> Option<Vec<Complex64>> {
     let mut found = Vec::new();
-    let mut open = vec![(area, area.count(f, delay)?)];
+    let mut open = vec![(area, count)];
     while let Some((part, count)) = open.pop() {
-        if count <= 0 {
+        if count < 0 {
+            // A pole, or rounding.
+            return None;
+        }
+        if count == 0 {
             continue;
         }
         if count == 1
@@ -81,19 +134,19 @@ pub fn zeros(f: &impl Fn(Complex64) -> Complex64, area: Rectangle, delay: f64) -
             found.extend(vec![part.middle(); count as usize]);
             continue;
         }
-        open.extend(part.halves(f, delay)?);
+        open.extend(part.halves(f, delay, count)?);
     }
     Some(found)
 }
 
-/// Zeros in the upper half of an area that begins at the real axis, rightmost first. Its borders move out a
-/// little where a zero is on them.
-fn upper(f: &impl Fn(Complex64) -> Complex64, area: Rectangle, delay: f64) -> Option<Vec<Complex64>> {
+/// Zeros in the upper half of an area that begins at the real axis, rightmost first, where some are known. Its borders
+/// move out a little where a zero is on them.
+fn upper(f: [Of<'_>; 2], area: Rectangle, delay: f64, known: &[Complex64]) -> Option<Vec<Complex64>> {
     let height = area.to.im - area.from.im;
     let found = (1..=TRIES).find_map(|attempt| {
         let more = 1e-3 * height * f64::from(attempt);
         let from = Complex64::new(area.from.re - 1e-3 * more, -more);
-        zeros(f, Rectangle { from, to: area.to + Complex64::new(more, more) }, delay)
+        all(f, Rectangle { from, to: area.to + Complex64::new(more, more) }, delay, known)
     })?;
     let mut above: Vec<Complex64> = found.into_iter().filter_map(|zero| above(zero, height)).collect();
     above.sort_by(|one, other| other.re.total_cmp(&one.re).then(other.im.total_cmp(&one.im)));
@@ -113,22 +166,20 @@ fn number(upper: &[Complex64]) -> usize {
 }
 
 /// A real part right of all roots of a sampled loop.
-fn right_of_all(of: &dyn Loop, left: f64) -> Option<f64> {
-    let band = of.band()?;
-    (0..12)
-        .map(|power| band * super::plant::power(2.0, power) / 4.0)
-        .find(|&right| right > -left && super::nyquist::right_of(of, right) == Some(0))
+fn right_of_all(of: &dyn Loop, band: f64) -> Option<f64> {
+    let mut places = (0..12).map(|power| band * super::plant::power(2.0, power) / 4.0);
+    places.find(|&right| super::nyquist::right_of(of, right) == Some(0))
 }
 
 impl Rectangle {
-    fn count(&self, f: &impl Fn(Complex64) -> Complex64, delay: f64) -> Option<i64> {
+    fn count(&self, f: Of<'_>, delay: f64) -> Option<i64> {
         let Rectangle { from, to } = *self;
         let corners = [from, Complex64::new(to.re, from.im), to, Complex64::new(from.re, to.im), from];
         Way { corners: &corners, delay }.turn(f).map(rounds)
     }
 
-    /// Cut across the longer side where no zero is on the cut, with the numbers of zeros.
-    fn halves(&self, f: &impl Fn(Complex64) -> Complex64, delay: f64) -> Option<[(Rectangle, i64); 2]> {
+    /// Cut across the longer side where no zero is on the cut, with the numbers of zeros, `count` in all.
+    fn halves(&self, f: Of<'_>, delay: f64, count: i64) -> Option<[(Rectangle, i64); 2]> {
         let Rectangle { from, to } = *self;
         CUTS.iter().find_map(|cut| {
             let at = from + (to - from) * *cut;
@@ -138,12 +189,20 @@ impl Rectangle {
             } else {
                 (one.to.im, other.from.im) = (at.im, at.im);
             }
-            Some([(one, one.count(f, delay)?), (other, other.count(f, delay)?)])
+            let first = one.count(f, delay)?;
+            Some([(one, first), (other, count - first)])
         })
     }
 
     fn middle(&self) -> Complex64 {
-        (self.from + self.to) / 2.0
+        self.spread(0.0)
+    }
+
+    /// Points that fill it evenly, the middle first: multiples of powers of the plastic number, by their fractions.
+    fn spread(&self, number: f64) -> Complex64 {
+        let [x, y] = PLASTIC.map(|share| (0.5 + number * share).fract());
+        let way = self.to - self.from;
+        self.from + Complex64::new(way.re * x, way.im * y)
     }
 
     fn size(&self) -> f64 {
@@ -156,22 +215,20 @@ impl Rectangle {
 }
 
 /// The zero that Newton's method reaches from the middle, if it stays inside.
-fn newton(f: &impl Fn(Complex64) -> Complex64, area: Rectangle) -> Option<Complex64> {
-    polish(f, area.middle(), area.size()).filter(|&zero| area.has(zero))
+fn newton(f: Of<'_>, area: Rectangle) -> Option<Complex64> {
+    polish(f, area.middle(), area.size(), &[]).filter(|&zero| area.has(zero))
 }
 
-/// Newton's method from `start`, in a region as large as `extent`; none where it does not settle.
-pub(super) fn polish(
-    f: &impl Fn(Complex64) -> Complex64,
-    start: Complex64,
-    extent: f64,
-) -> Option<Complex64> {
+/// Newton's method from `start`, in a region as large as `extent`, with the zeros that are `known` divided out; none
+/// where it does not settle.
+fn polish(f: Of<'_>, start: Complex64, extent: f64, known: &[Complex64]) -> Option<Complex64> {
     let mut at = start;
     let mut step = extent;
     for _ in 0..STEPS {
         let reach = DIFFERENCE * size(at).max(1e-3 * step);
-        let slope = (f(at + reach) - f(at - reach)) / (2.0 * reach);
-        let change = f(at) / slope;
+        let (value, slope) = (f(at), (f(at + reach) - f(at - reach)) / (2.0 * reach));
+        let divided: Complex64 = known.iter().map(|zero| 1.0 / (at - zero)).sum();
+        let change = value / (slope - value * divided);
         if !change.is_finite() || size(change) > 2.0 * extent {
             return None;
         }
@@ -192,6 +249,12 @@ const CUTS: [f64; 4] = [0.483, 0.527, 0.431, 0.571];
 /// A rectangle that is cut no more, by its place.
 const SMALLEST: f64 = 1e-9;
 const TRIES: u32 = 6;
+/// So many starts of Newton's method for each zero.
+const STARTS: i64 = 6;
+/// Zeros nearer than this by their size may be one.
+const APART: f64 = 1e-6;
+/// 1 over the plastic number, and over its square.
+const PLASTIC: [f64; 2] = [0.754_877_666_246_692_7, 0.569_840_290_998_053_2];
 const STEPS: usize = 60;
 const SETTLED: f64 = 4e-16;
 const ROUNDING: f64 = 1e-9;

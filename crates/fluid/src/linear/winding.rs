@@ -17,8 +17,8 @@ pub(super) struct Way<'a> {
 }
 
 impl Way<'_> {
-    /// By how much the angle of `f` grows along it, rad; none where `f` is zero on it.
-    pub(super) fn turn(&self, f: &impl Fn(Complex64) -> Complex64) -> Option<f64> {
+    /// By how much the angle of `f` grows along it, rad; none where `f` is zero on it or the way is too long.
+    pub(super) fn turn(&self, f: &(impl Fn(Complex64) -> Complex64 + ?Sized)) -> Option<f64> {
         let mut total = 0.0;
         for ends in self.corners.windows(2) {
             total += self.line(f, ends[0], ends[1])?;
@@ -26,9 +26,17 @@ impl Way<'_> {
         Some(total)
     }
 
-    fn line(&self, f: &impl Fn(Complex64) -> Complex64, from: Complex64, to: Complex64) -> Option<f64> {
+    fn line(
+        &self,
+        f: &(impl Fn(Complex64) -> Complex64 + ?Sized),
+        from: Complex64,
+        to: Complex64,
+    ) -> Option<f64> {
         let length = super::complex::size(to - from);
-        let steps = (length * self.delay).min(MOST_STEPS).ceil().max(LEAST_STEPS);
+        let steps = (length * self.delay).ceil().max(LEAST_STEPS);
+        if steps > MOST_STEPS {
+            return None;
+        }
         let at = |step: f64| from + (to - from) * (step / steps);
         let (mut total, mut step) = (0.0, 0.0);
         let mut left = Point::of(f, from);
@@ -54,12 +62,17 @@ struct Point {
 }
 
 impl Point {
-    fn of(f: &impl Fn(Complex64) -> Complex64, at: Complex64) -> Point {
+    fn of(f: &(impl Fn(Complex64) -> Complex64 + ?Sized), at: Complex64) -> Point {
         Point { at, value: f(at) }
     }
 }
 
-fn between(f: &impl Fn(Complex64) -> Complex64, from: Point, to: Point, depth: u32) -> Option<f64> {
+fn between(
+    f: &(impl Fn(Complex64) -> Complex64 + ?Sized),
+    from: Point,
+    to: Point,
+    depth: u32,
+) -> Option<f64> {
     let middle = Point::of(f, (from.at + to.at) / 2.0);
     let bend = (middle.value - (from.value + to.value) / 2.0).norm_sqr();
     let values = [from, middle, to].map(|point| point.value);
@@ -85,5 +98,5 @@ const LINEAR: f64 = 0.2;
 /// Halvings of a step.
 const DEEPEST: u32 = 44;
 const LEAST_STEPS: f64 = 4.0;
-/// Where a function winds this often the path is too long for any verdict.
+/// A way that would take more is too long for any verdict.
 const MOST_STEPS: f64 = 1e6;

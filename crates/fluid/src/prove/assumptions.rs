@@ -1,7 +1,7 @@
 //! What a certificate takes for granted, in sentences.
 
 use super::words;
-use super::{Certificate, Model, Part};
+use super::{Certificate, Model};
 use crate::linear::equilibrium::Signal;
 use crate::plant::Window;
 
@@ -46,12 +46,11 @@ pub(super) fn of(certificate: &Certificate) -> Vec<String> {
 }
 
 fn of_loops(certificate: &Certificate) -> Vec<String> {
-    let mut told = vec![
-        "Deviations from rest are small, so that the law is what its transfer function says; what it adapts is frozen \
-         where it has come to at rest."
-            .into(),
+    let mut told: Vec<String> = vec![
+        "Deviations from rest are small, so that the law is what its transfer function says.".into(),
         "Every delay is exact: no transfer function is put in its place.".into(),
     ];
+    told.extend(certificate.assumed.iter().map(|sentence| (*sentence).into()));
     let has = |model| certificate.loops.iter().any(|one| one.model == model);
     if has(Model::Textbook) {
         told.push(
@@ -60,25 +59,14 @@ fn of_loops(certificate: &Certificate) -> Vec<String> {
                 .into(),
         );
     }
-    if certificate.loops.iter().any(|one| one.part == Part::Outer) {
-        told.push(
-            "In s the law's two loops measure what they need at once; in samples the law runs as it is."
-                .into(),
-        );
-    }
-    told.push(
-        match certificate.judged() {
-            Some(judged) if judged.sampled => {
-                "The verdict is that of the linearised plant under the law as it runs, in samples with p held between \
-                 them."
-            }
-            _ => {
-                "The law has no form in samples, since it is asked at every packet; the verdict is that of the \
-                 linearised plant under its form in s."
-            }
+    let judged = certificate.judged().map(|judged| {
+        if judged.sampled {
+            "What is judged is the linearised plant under the law as it runs, in samples with p held between them."
+        } else {
+            "What is judged is the linearised plant under the law in s."
         }
-        .into(),
-    );
+    });
+    told.extend(judged.map(String::from));
     told
 }
 

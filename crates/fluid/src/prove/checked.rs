@@ -4,8 +4,7 @@
 //! the backlog of rest. Two copies then see that backlog but for a pulse of a fraction of a packet, up for the one and
 //! down for the other; what their p differ by is the impulse response that the law declares.
 
-use crate::linear::equilibrium::Signal;
-use sojourn_aqm::linear::{InSamples, Rational, Rest};
+use sojourn_aqm::linear::{InSamples, Rational, Rest, Signal};
 use sojourn_aqm::{Backlog, Departure, FlowId, Law, Observation, Site};
 use sojourn_units::{Ecn, Fault, Prob, Rate, Span, Time};
 
@@ -14,7 +13,6 @@ use sojourn_units::{Ecn, Fault, Prob, Rate, Span, Time};
 pub(super) struct Place<'a> {
     pub(super) rest: &'a Rest,
     pub(super) site: &'a Site,
-    pub(super) signal: Signal,
 }
 
 /// Refuses a law that does something else about its rest than it declares.
@@ -111,12 +109,12 @@ impl<'a> Shown<'a> {
     /// A period in which the link was busy and the backlog came to this.
     fn show(&mut self, backlog: f64) -> f64 {
         let Some(due) = self.law.next_update() else { return self.p() };
-        let Place { rest, site, signal } = self.place;
+        let Place { rest, site } = self.place;
         let (p, packet, capacity) = (self.p(), site.packet, rest.network.capacity);
         let elapsed = due.since(self.now).seconds();
         let (left, head_sojourn) = (elapsed * capacity, backlog / capacity);
         let entered = left + backlog - self.last;
-        let arrived = entered / signal.passes(p);
+        let arrived = entered / rest.signal.passes(p);
         let chosen = p * arrived;
         self.law.on_departure(&Departure {
             now: due,
@@ -127,7 +125,7 @@ impl<'a> Shown<'a> {
             backlog: Backlog { packets: backlog as u32, bytes: (packet * backlog) as u64 },
             u: [0.5; 2],
         });
-        let (marked, dropped) = match signal {
+        let (marked, dropped) = match rest.signal {
             Signal::Mark => (chosen, 0.0),
             Signal::Drop => (0.0, chosen),
         };

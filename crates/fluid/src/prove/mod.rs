@@ -1,7 +1,7 @@
 //! Certificates: whether a scenario's link is stable under its law, with what margin, and what that takes for granted.
 //!
-//! A [`Setting`] is the link with its traffic; there it rests where the law holds its target, or where the law's
-//! curve meets what the windows answer ([`crate::linear::equilibrium`]). About that rest the loop is closed with what
+//! A [`Setting`] is the link with its traffic; there it rests where the law stands still, that is at its target or
+//! where what it counts besides is made up for, or where the law's curve meets what the windows answer ([`crate::linear::equilibrium`]). About that rest the loop is closed with what
 //! the law declares ([`sojourn_aqm::linear`]) three times:
 //!
 //! | model | time | what it is for |
@@ -11,7 +11,8 @@
 //! | linearised | samples | the same with the law as it runs: the verdict |
 //!
 //! A verdict is a count of roots in the right half plane by Nyquist's criterion that agrees with the roots themselves.
-//! Where they differ, or where one of them cannot be had, nothing is proven.
+//! Where they differ, where one of them cannot be had, or where what the law declares is not all that it does at rest,
+//! nothing is proven.
 
 mod assess;
 mod assumptions;
@@ -19,6 +20,7 @@ mod checked;
 mod optimality;
 mod region;
 mod setting;
+mod standing;
 mod step;
 mod words;
 
@@ -28,13 +30,14 @@ pub use region::{Cell, Extent, Region};
 pub use setting::Setting;
 pub use step::Step;
 
-use crate::linear::equilibrium::{Equilibrium, NoEquilibrium, Signal};
+use crate::linear::equilibrium::Equilibrium;
 use crate::linear::loops::{Continuous, Sampled};
 use crate::linear::plant::{Exact, Hollot};
 use sojourn_aqm::linear::{Linear, Rest};
-use sojourn_aqm::{Bounds, Law, Network, catalogue};
+use sojourn_aqm::{Law, Network, catalogue};
 use sojourn_scenario::Scenario;
-use sojourn_units::{Fault, Prob};
+use sojourn_units::Fault;
+use standing::{Reserve, Standing};
 
 /// What is to be proven.
 pub struct Asked<'a> {
@@ -97,7 +100,7 @@ pub struct Certificate {
     pub rest: Option<Equilibrium>,
     /// The network of that rest: all flows, and the mean round trip.
     pub network: Option<Network>,
-    /// The loops, those by which the law was designed first, the one that is judged last.
+    /// The loops, those by which the law was designed first, the one that is judged last, where it is known.
     pub loops: Vec<Assessed>,
     /// What follows.
     pub verdict: Verdict,
@@ -105,6 +108,10 @@ pub struct Certificate {
     pub optimality: Option<Optimality>,
     /// What it takes for granted, a sentence each.
     pub assumptions: Vec<String>,
+    /// What the law itself takes for granted in what it declares.
+    assumed: Vec<&'static str>,
+    /// The number of the loop of the verdict.
+    judged: Option<usize>,
     /// The law as it stands there at first.
     own: Box<dyn Law>,
 }
@@ -121,6 +128,8 @@ pub fn certificate(asked: &Asked<'_>) -> Result<Certificate, Fault> {
         verdict: Verdict::NotProven(String::new()),
         optimality: None,
         assumptions: Vec::new(),
+        assumed: Vec::new(),
+        judged: None,
         setting,
         own: law.clone(),
     };
@@ -164,15 +173,16 @@ impl Certificate {
     /// Refuses a law that declares something else than it does. Those of the catalogue are held to it by tests.
     fn check(&self) -> Result<(), Fault> {
         let (Some(rest), Some(network)) = (&self.rest, self.network) else { return Ok(()) };
-        let at = Rest { p: rest.p, backlog: rest.backlog, network };
+        let signal = self.setting.link.signal;
+        let at = Rest { p: rest.p, signal, backlog: rest.backlog, network };
         let Some(declared) = self.own.linear(&at).and_then(|linear| linear.sampled) else { return Ok(()) };
-        let (site, signal) = (&self.setting.site, self.setting.link.signal);
-        checked::refuse_another(self.own.clone(), &declared, checked::Place { rest: &at, site, signal })
+        let place = checked::Place { rest: &at, site: &self.setting.site };
+        checked::refuse_another(self.own.clone(), &declared, place)
     }
 
-    /// The loop of the verdict.
+    /// The loop of the verdict; none where that loop is not known.
     pub fn judged(&self) -> Option<&Assessed> {
-        self.loops.last()
+        self.loops.get(self.judged?)
     }
 
     /// The loop whose margins are told first: in s with the exact delay, the textbook's where it is one; of a cascade
@@ -195,193 +205,56 @@ impl Certificate {
     }
 
     fn judge(&mut self, stem: &str, law: &dyn Law) -> Result<(), Fault> {
-        self.setting = signalled(&self.setting, law)?;
-        let setting = &self.setting;
-        let Some(rest) = at_rest(setting, law)? else {
-            self.verdict = Verdict::NotProven(silent(stem, setting, None));
-            return Ok(());
+        let standing = Standing::of(&self.setting, law)?;
+        let reserve = standing.reserve();
+        if let (Some(rest), Some(linear)) = (&standing.rest, &standing.linear) {
+            self.loops = loops(&standing.setting, rest, linear);
+            let in_samples = linear.sampled.is_some();
+            self.judged = self.loops.iter().rposition(|one| one.sampled == in_samples);
+            let network = standing::network(&standing.setting, rest);
+            self.optimality = Optimality::of(stem, law, rest, network);
+            self.network = Some(network);
+            self.assumed.clone_from(&linear.assumes);
+        }
+        self.verdict = match (reserve, self.judged()) {
+            (Some(reserve), _) => Verdict::NotProven(told(reserve, stem, &standing)),
+            (None, Some(judged)) => judged.verdict(),
+            (None, None) => Verdict::NotProven(
+                "the poles of the plant cannot be told, which the loop in samples needs".into(),
+            ),
         };
-        within(setting, &rest, law)?;
-        let network = network(setting, &rest);
-        let Some(linear) = linear(law, &rest, network) else {
-            self.verdict = Verdict::NotProven(silent(stem, setting, Some((&rest, network))));
-            return Ok(());
-        };
-        slower_than_samples(&linear, &rest)?;
-        self.loops = loops(setting, &rest, &linear);
-        self.verdict = match self.loops.last() {
-            Some(_) if !holds(&linear, law) => Verdict::NotProven(format!(
-                "{stem} in this form does not hold its target: its gain at rest is finite, so that it rests elsewhere"
-            )),
-            Some(judged) => judged.verdict(),
-            None => Verdict::NotProven(format!("{stem} declares no transfer function from the backlog to p")),
-        };
-        self.optimality = Optimality::of(stem, law, &rest, network);
-        (self.rest, self.network) = (Some(rest), Some(network));
+        let Standing { setting, rest, linear, .. } = standing;
+        (self.setting, self.rest) = (setting, rest.filter(|_| linear.is_some()));
         Ok(())
     }
 }
 
-/// Where `law` and the traffic rest; none where the law neither has a target nor a curve.
-fn at_rest(setting: &Setting, law: &dyn Law) -> Result<Option<Equilibrium>, Limit> {
-    let refused = |fault: NoEquilibrium| Limit::of(setting, fault);
-    if law.settled(0.0).is_some() {
-        let curve = |backlog: f64| law.settled(backlog).map_or(0.0, Prob::get);
-        return setting.link.on_curve(&curve).map(Some).map_err(refused);
-    }
-    law.target_packets().map(|target| setting.link.at_backlog(target)).transpose().map_err(refused)
-}
-
-/// The setting with the signal that the law gives where it rests: it may drop what could be marked.
-fn signalled(setting: &Setting, law: &dyn Law) -> Result<Setting, Limit> {
-    let marks = |rest: &Equilibrium| law.marks_at(Prob::clamped(rest.p));
-    let mut own = setting.clone();
-    own.link.signal = if own.ecn { Signal::Mark } else { Signal::Drop };
-    if own.ecn && at_rest(&own, law)?.is_some_and(|rest| !marks(&rest)) {
-        own.link.signal = Signal::Drop;
-        if at_rest(&own, law)?.is_some_and(|rest| marks(&rest)) {
-            let what = "the law would mark where it drops and drop where it marks; legal: a load that it only marks or only drops";
-            return Err(Limit::new("the law neither marks nor drops for good", &setting.name, what.into()));
-        }
-    }
-    Ok(own)
-}
-
-/// An inequality that fails.
-struct Limit {
-    /// In a few words, for a map.
-    short: &'static str,
-    /// With its numbers.
-    fault: Fault,
-}
-
-impl Limit {
-    fn new(short: &'static str, key: &str, what: String) -> Limit {
-        Limit { short, fault: Fault::new(key, what) }
-    }
-
-    /// That of a link that does not rest.
-    fn of(setting: &Setting, fault: NoEquilibrium) -> Limit {
-        let (short, key) = match fault {
-            NoEquilibrium::NoFlows => ("no flow answers", "flows"),
-            NoEquilibrium::NoRoundTrip => ("the round trip takes no time", "flows"),
-            NoEquilibrium::Unresponsive { .. } => {
-                ("what answers nothing fills the link", setting.name.as_str())
-            }
-            NoEquilibrium::Overload { .. } => {
-                ("p = 1 lets in more than the link takes", setting.name.as_str())
-            }
-            NoEquilibrium::Underload { .. } => ("the link is not full", setting.name.as_str()),
-            NoEquilibrium::Lossy { .. } => {
-                ("wires lose so much that the link is not full", setting.name.as_str())
-            }
-            NoEquilibrium::Window { window, class } => {
-                let name = setting.class(class);
-                let what = format!("{name} would rest at a window of {window:.4} packets; legal: at least 1");
-                return Limit::new("the window is under one packet", "flows", what);
-            }
-        };
-        Limit::new(short, key, fault.to_string())
-    }
-
-    /// That of a law whose gain at rest is finite.
-    fn adrift() -> Limit {
-        Limit::new("the law does not hold its target", "disc", "its gain at rest is finite".into())
-    }
-
-    /// That of a law that says nothing of itself there.
-    fn silent() -> Limit {
-        Limit::new("the law declares no slope there", "disc", "declares no transfer function".into())
+/// Why nothing is proven of a law that rests.
+fn told(reserve: Reserve, stem: &str, standing: &Standing) -> String {
+    match reserve {
+        Reserve::Silent => silent(stem, standing),
+        Reserve::Adrift => format!(
+            "{stem} in this form does not hold its target: its gain at rest is finite, so that it rests elsewhere"
+        ),
+        Reserve::Partial(reason) => reason.into(),
     }
 }
 
-impl From<Limit> for Fault {
-    fn from(limit: Limit) -> Fault {
-        limit.fault
-    }
-}
-
-/// Refuses a rest that the buffer, the law's bounds or the access links do not allow.
-fn within(setting: &Setting, rest: &Equilibrium, law: &dyn Law) -> Result<(), Limit> {
-    let (at, p, limit) = (rest.backlog, rest.p, setting.site.limit);
-    if at >= limit {
-        let what =
-            format!("it would rest at {at:.4} packets; legal: less than the buffer of {limit} packets");
-        return Err(Limit::new("the buffer is too small", &setting.name, what));
-    }
-    let Bounds { most_p, spared } = law.bounds();
-    if p >= most_p {
-        let what =
-            format!("the flows need p = {p:.4}; legal: less than {most_p:.4}, the most that the law gives");
-        return Err(Limit::new("the law does not give enough", &setting.name, what));
-    }
-    if at <= spared {
-        let what = format!(
-            "it would rest at {at:.4} packets; legal: more than {spared:.4} packets, up to which the law spares all"
-        );
-        return Err(Limit::new("the law spares so short a queue", &setting.name, what));
-    }
-    let states = rest.windows.iter().zip(&rest.rtts).zip(&setting.classes);
-    for ((window, rtt), (name, most)) in states {
-        let rate = window / rtt;
-        if rate > *most {
-            let what = format!(
-                "{name} would send {rate:.4} packets/s by its window, and its own links take {most:.4}; legal: at \
-                 most that, so that the window decides"
-            );
-            return Err(Limit::new("the flows' own links hold them back", "flows.access", what));
-        }
-    }
-    Ok(())
-}
-
-fn network(setting: &Setting, rest: &Equilibrium) -> Network {
-    let rtt = setting.mean(rest.rtts.iter().copied());
-    Network { flows: setting.flows(), capacity: setting.link.capacity, rtt }
-}
-
-fn linear(law: &dyn Law, rest: &Equilibrium, network: Network) -> Option<Linear> {
-    law.linear(&Rest { p: rest.p, backlog: rest.backlog, network })
-}
-
-/// Why a law has no certificate, and which ones of the catalogue have one there.
-fn silent(stem: &str, setting: &Setting, rest: Option<(&Equilibrium, Network)>) -> String {
-    let at = rest.map_or(String::new(), |(rest, _)| {
+/// That a law declares nothing, and which ones of the catalogue do there.
+fn silent(stem: &str, standing: &Standing) -> String {
+    let at = standing.rest.as_ref().map_or(String::new(), |rest| {
         format!(" at {} packets and p = {}, where it rests", words::short(rest.backlog), words::short(rest.p))
     });
-    let proven = |stem: &&str| {
-        let law = catalogue::law(stem).and_then(|entry| (entry.build)(&[], &setting.site).ok());
-        law.is_some_and(|law| {
-            let rest = at_rest(setting, law.as_ref()).ok().flatten();
-            rest.is_some_and(|rest| linear(law.as_ref(), &rest, network(setting, &rest)).is_some())
-        })
+    let declares = |stem: &&str| {
+        let law = catalogue::law(stem).and_then(|entry| (entry.build)(&[], &standing.setting.site).ok());
+        let own = law.and_then(|law| Standing::of(&standing.setting, law.as_ref()).ok());
+        own.is_some_and(|own| own.linear.is_some())
     };
     let stems = catalogue::LAWS.iter().map(|entry| entry.page.stem);
-    let names: Vec<&str> = stems.filter(proven).collect();
+    let names: Vec<&str> = stems.filter(declares).collect();
     let which =
         if names.is_empty() { "no law does here".to_string() } else { format!("{} do", names.join(", ")) };
     format!("{stem} declares no transfer function from the backlog to p{at}; {which}")
-}
-
-/// A law in samples with a target holds it only if a lasting error moves p without end.
-fn holds(linear: &Linear, law: &dyn Law) -> bool {
-    let Some(sampled) = linear.sampled.as_ref().filter(|_| law.settled(0.0).is_none()) else { return true };
-    checked::integrates(&sampled.transfer)
-}
-
-/// Refuses a law that samples less than once a round trip.
-fn slower_than_samples(linear: &Linear, rest: &Equilibrium) -> Result<(), Limit> {
-    let shortest = rest.rtts.iter().copied().fold(f64::INFINITY, f64::min);
-    let Some(period) = linear.sampled.as_ref().map(|sampled| sampled.period.seconds()) else { return Ok(()) };
-    if shortest >= period {
-        return Ok(());
-    }
-    let what = format!(
-        "the round trip of {} is shorter than the law's period of {}; legal: at least one period",
-        words::time(shortest),
-        words::time(period)
-    );
-    Err(Limit::new("the round trip is shorter than the law's period", "flows", what))
 }
 
 /// All loops, those in s first.
@@ -389,17 +262,15 @@ fn loops(setting: &Setting, rest: &Equilibrium, linear: &Linear) -> Vec<Assessed
     let mut found = Vec::new();
     let exact = Exact::new(&setting.link, rest);
     if setting.is_textbook() {
-        let textbook = Hollot::new(network(setting, rest));
+        let textbook = Hollot::new(standing::network(setting, rest));
         let undelayed = Hollot { delay: 0.0, ..textbook };
         for (model, plant) in [(Model::Textbook, textbook), (Model::Undelayed, undelayed)] {
             found.extend(in_s(linear, |part| (model, part), &plant));
         }
     }
     found.extend(in_s(linear, |part| (Model::Linearised, part), &exact));
-    if let Some(law) = linear.sampled.clone() {
-        let of = Box::new(Sampled::new(exact, law));
-        found.push(Assessed::new(Model::Linearised, Part::Whole, true, of));
-    }
+    let sampled = linear.sampled.clone().and_then(|law| Sampled::new(exact, law));
+    found.extend(sampled.map(|of| Assessed::new(Model::Linearised, Part::Whole, true, Box::new(of))));
     found
 }
 

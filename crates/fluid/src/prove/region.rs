@@ -1,10 +1,12 @@
 //! For which loads and round trips a certificate holds: a map of N flows by the round trip without queueing.
 //!
 //! The law stays as it was designed for the scenario, its target in packets too; one that adapts has come to what it
-//! is at each point's rest, and is frozen there. Every class of the traffic gets as many times more flows, and longer
+//! is at each point's rest, and is frozen there. Blocks whose corners agree are filled in ([`crate::linear::boundary`]).
+//! Every class of the traffic gets as many times more flows, and longer
 //! round trips. Axes are logarithmic; where nothing rests, the map has the inequality that fails.
 
-use super::{Limit, Setting, at_rest, holds, linear, network, signalled, slower_than_samples, within};
+use super::Setting;
+use super::standing::Standing;
 use crate::linear::boundary::{Crossing, Plane, map_counting};
 use crate::linear::loops::{Continuous, Loop, Sampled};
 use crate::linear::plant::Exact;
@@ -32,10 +34,11 @@ pub enum Cell {
     Stable,
     /// They grow.
     Unstable,
-    /// It rests, and nothing can be told.
+    /// It rests, and its roots cannot be counted.
     NotProven,
-    /// It does not rest: the place of the reason among [`Region::reasons`].
-    NoRest(usize),
+    /// It does not rest, or the law says too little of itself there: the place of the reason among
+    /// [`Region::reasons`].
+    Untold(usize),
 }
 
 /// The map.
@@ -47,9 +50,11 @@ pub struct Region {
     pub base_rtts: Vec<f64>,
     /// Rows of cells.
     pub cells: Vec<Vec<Cell>>,
+    /// At so many of their points roots were counted; blocks whose corners agree are filled in.
+    pub counted: usize,
     /// Curves on which a pair of roots is on the imaginary axis: N, the round trip without queueing, and rad/s.
     pub boundary: Vec<Vec<Crossing>>,
-    /// Inequalities that fail somewhere.
+    /// What fails somewhere: inequalities without which nothing rests, and what a law does not say.
     pub reasons: Vec<&'static str>,
 }
 
@@ -71,7 +76,7 @@ pub(super) fn region(setting: &Setting, law: Box<dyn Law>, extent: &Extent) -> R
         points: [extent.points; 2],
         threads: extent.threads,
     };
-    let closed = |at: [f64; 2], way: Way| field.closed(at.map(math::exp), way).ok();
+    let closed = |at: [f64; 2], way: Way| field.closed(at.map(math::exp), way).ok().flatten();
     let found = map_counting(&|at| closed(at, Way::Roughly), &|at| closed(at, Way::Exactly), plane);
     let axis = |[from, to]: [f64; 2]| -> Vec<f64> {
         let share = |k: usize| k as f64 / (extent.points - 1) as f64;
@@ -85,7 +90,7 @@ pub(super) fn region(setting: &Setting, law: Box<dyn Law>, extent: &Extent) -> R
         None => field
             .closed(at, Way::Roughly)
             .err()
-            .map_or(Cell::NotProven, |limit| Cell::NoRest(place(&mut reasons, limit.short))),
+            .map_or(Cell::NotProven, |reason| Cell::Untold(place(&mut reasons, reason))),
     };
     let mut row = |(counts, &rtt): (&Vec<Option<i64>>, &f64)| -> Vec<Cell> {
         counts.iter().zip(&flows).map(|(count, &flows)| cell(*count, [flows, rtt])).collect()
@@ -93,7 +98,7 @@ pub(super) fn region(setting: &Setting, law: Box<dyn Law>, extent: &Extent) -> R
     let cells = found.unstable.iter().zip(&base_rtts).map(&mut row).collect();
     let unscaled = |crossing: &Crossing| Crossing { at: crossing.at.map(math::exp), ..*crossing };
     let boundary = found.boundary.iter().map(|curve| curve.iter().map(unscaled).collect()).collect();
-    Region { flows, base_rtts, cells, boundary, reasons }
+    Region { flows, base_rtts, cells, counted: found.counted, boundary, reasons }
 }
 
 /// The place of a reason, which is added where it is new.
@@ -121,29 +126,28 @@ struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// The loop at N and R, or the inequality that fails.
-    fn closed(&self, at: [f64; 2], way: Way) -> Result<Box<dyn Loop>, Limit> {
+    /// The loop at N and R, where it is known, or why none tells of the law.
+    fn closed(&self, at: [f64; 2], way: Way) -> Result<Option<Box<dyn Loop>>, &'static str> {
         let setting = Setting { link: self.setting.scaled(at), ..self.setting.clone() };
-        let (setting, rest, law) = {
+        let standing = {
             let law = self.law.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            let setting = signalled(&setting, law.as_ref())?;
-            let rest = at_rest(&setting, law.as_ref())?.ok_or_else(Limit::silent)?;
-            within(&setting, &rest, law.as_ref())?;
-            let own = linear(law.as_ref(), &rest, network(&setting, &rest)).ok_or_else(Limit::silent)?;
-            if !holds(&own, law.as_ref()) {
-                return Err(Limit::adrift());
-            }
-            (setting, rest, own)
+            Standing::of(&setting, law.as_ref()).map_err(|limit| limit.short)?
         };
-        slower_than_samples(&law, &rest)?;
-        let plant = Exact::new(&setting.link, &rest);
-        match (law.sampled, law.continuous) {
-            (Some(law), _) => Ok(Box::new(match way {
-                Way::Roughly => Sampled::roughly(plant, law),
-                Way::Exactly => Sampled::new(plant, law),
-            })),
-            (None, Some(law)) => Ok(Box::new(Continuous::new(plant, law))),
-            (None, None) => Err(Limit::silent()),
+        if let Some(reserve) = standing.reserve() {
+            return Err(reserve.short());
         }
+        let Standing { setting, rest: Some(rest), linear: Some(law), .. } = standing else { return Ok(None) };
+        let plant = Exact::new(&setting.link, &rest);
+        Ok(match (law.sampled, law.continuous) {
+            (Some(law), _) => {
+                let of = match way {
+                    Way::Roughly => Sampled::roughly(plant, law),
+                    Way::Exactly => Sampled::new(plant, law),
+                };
+                of.map(|of| Box::new(of) as Box<dyn Loop>)
+            }
+            (None, Some(law)) => Some(Box::new(Continuous::new(plant, law))),
+            (None, None) => None,
+        })
     }
 }

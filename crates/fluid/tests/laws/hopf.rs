@@ -62,10 +62,10 @@ impl Case {
         let link = Link { capacity, signal, unresponsive: 0.0, classes: vec![class] };
         let at = link.at_backlog(self.law.target_packets().unwrap()).unwrap();
         let network = aqm::Network { flows, capacity, rtt: at.rtts[0] };
-        let rest = Rest { p: at.p, backlog: at.backlog, network };
+        let rest = Rest { p: at.p, signal, backlog: at.backlog, network };
         let law = self.law.linear(&rest).unwrap().sampled.unwrap();
-        let exact = Sampled::new(Exact::new(&link, &at), law.clone());
-        [Box::new(exact), Box::new(Sampled::new(Hollot::new(network), law))]
+        let exact = Sampled::new(Exact::new(&link, &at), law.clone()).unwrap();
+        [Box::new(exact), Box::new(Sampled::new(Hollot::new(network), law).unwrap())]
     }
 
     /// The gain at which the fluid's oscillations neither grow nor die.

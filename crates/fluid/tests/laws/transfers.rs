@@ -7,17 +7,30 @@
 use crate::bench::{HOLLOT, Network, PACKET};
 use crate::reference;
 use sojourn_aqm::laws::red;
-use sojourn_aqm::linear::{Linear, Rational, Rest};
+use sojourn_aqm::linear::{Linear, Rational, Rest, Signal};
 use sojourn_aqm::{self as aqm, Backlog, Departure, FlowId, Law, Observation, catalogue};
 use sojourn_fluid::plant::Window;
-use sojourn_units::{Amount, Ecn, Span, Time, Value, math};
+use sojourn_units::{Amount, Ecn, Prob, Span, Time, Value, math};
 
 /// A law and the place where it is looked at.
+#[derive(Clone, Copy)]
 struct Case {
     stem: &'static str,
     given: &'static [(&'static str, &'static str)],
     network: Network,
     rest: Way,
+}
+
+/// Every law with packets that are marked, and with such as are dropped where it comes to rest then: this REM would
+/// stand still below an empty queue, and the literal ARM-PFC swings.
+fn cases() -> impl Iterator<Item = Case> {
+    let with = |ecn| move |case: &Case| Case { network: Network { ecn, ..case.network }, ..*case };
+    let rests = |case: &Case| {
+        case.network.ecn
+            || !((case.stem == "rem" && case.network.flows == 120.0)
+                || case.given.contains(&("form", "paper")) && case.stem == "arm_pfc")
+    };
+    CASES.iter().map(with(true)).chain(CASES.iter().map(with(false))).filter(rests)
 }
 
 /// How a law comes to rest.
@@ -143,7 +156,11 @@ impl Case {
         assert!(p > 1e-3 && p < 0.9, "{}: rests at p = {p}", self.name());
         let Network { flows, capacity, base_rtt, .. } = self.network;
         let rtt = base_rtt + backlog / capacity;
-        (law, Rest { p, backlog, network: aqm::Network { flows, capacity, rtt } })
+        (law, Rest { p, signal: self.signal(), backlog, network: aqm::Network { flows, capacity, rtt } })
+    }
+
+    fn signal(&self) -> Signal {
+        if self.network.ecn { Signal::Mark } else { Signal::Drop }
     }
 
     /// A period in which the link was busy and the backlog went from `last` to `backlog`.
@@ -151,7 +168,9 @@ impl Case {
         let (period, capacity) = (self.period().seconds(), self.network.capacity);
         let p = law.probability().unwrap().get();
         let due = law.next_update().unwrap();
-        let (left, arrived) = (period * capacity, period * capacity + backlog - last);
+        let left = period * capacity;
+        let arrived = (left + backlog - last) / self.signal().passes(p);
+        let [marked, dropped] = if self.network.ecn { [p * arrived, 0.0] } else { [0.0, p * arrived] };
         let head_sojourn = backlog / capacity;
         law.on_departure(&Departure {
             now: due,
@@ -172,7 +191,8 @@ impl Case {
             arrived_bytes: PACKET * arrived,
             departed_packets: left,
             departed_bytes: PACKET * left,
-            marked_packets: p * arrived,
+            marked_packets: marked,
+            dropped_packets: dropped,
             busy: period,
             capacity: Some(self.network.site().rate),
             mean_packet: PACKET,
@@ -208,7 +228,7 @@ impl Case {
     }
 
     fn name(&self) -> String {
-        format!("{} {:?} N={}", self.stem, self.given, self.network.flows)
+        format!("{} {:?} N={} {:?}", self.stem, self.given, self.network.flows, self.signal())
     }
 }
 
@@ -244,7 +264,7 @@ fn distance(ours: [f64; 2], other: [f64; 2]) -> f64 {
 /// PIE is told is in whole nanoseconds. PI-PD alone is not quite at rest: its gain goes on adapting.
 #[test]
 fn what_a_law_declares_is_what_it_does() {
-    for case in CASES {
+    for case in cases() {
         let (law, rest) = case.rested();
         let declared = impulse_response(&law.linear(&rest).unwrap().sampled.unwrap().transfer);
         let seen = case.response(law, rest.backlog);
@@ -259,7 +279,7 @@ fn what_a_law_declares_is_what_it_does() {
 /// At w T = 0.05 a period that is waited for turns the phase by 3 degrees at most.
 #[test]
 fn in_slow_loops_samples_are_as_good_as_all_the_time() {
-    for case in CASES {
+    for case in cases() {
         let (law, rest) = case.rested();
         let Linear { continuous, sampled, .. } = law.linear(&rest).unwrap();
         let (Some(continuous), Some(sampled)) = (continuous, sampled) else { continue };
@@ -272,6 +292,28 @@ fn in_slow_loops_samples_are_as_good_as_all_the_time() {
     }
 }
 
+/// In the plant at rest, and by what a lasting pulse would move p: the slope of where it stands is 1 over the gain.
+#[test]
+fn a_law_rests_where_it_says_that_it_stands() {
+    let mut below = 0;
+    for case in cases().filter(|case| matches!(case.rest, Loop(_))) {
+        let (law, rest) = case.rested();
+        let stands = |p: f64| law.stands_at(Prob::clamped(p), rest.signal).unwrap();
+        let gain = at(&law.linear(&rest).unwrap().sampled.unwrap().transfer, [1.0, 0.0])[0];
+        if gain.abs() < 1.0 && stands(rest.p) == law.target_packets().unwrap() {
+            // It does not hold its target, and says nothing of where it rests.
+            continue;
+        }
+        assert!((stands(rest.p) - rest.backlog).abs() < 2e-2, "{}: {rest:?}", case.name());
+        if stands(rest.p) < law.target_packets().unwrap() {
+            below += 1;
+            let slope = (stands(rest.p + 1e-6) - stands(rest.p - 1e-6)) / 2e-6;
+            assert!((slope * gain - 1.0).abs() < 1e-6, "{}: {slope} {gain}", case.name());
+        }
+    }
+    assert_eq!(below, 1, "REM where packets are dropped");
+}
+
 #[test]
 fn every_law_declares_or_has_a_reason_not_to() {
     let case = case("", &[], narrow(100.0), Loop(0.0));
@@ -281,7 +323,7 @@ fn every_law_declares_or_has_a_reason_not_to() {
         let law = (entry.build)(&[], &case.network.site()).unwrap();
         // Adaptive RED rests within its own band.
         let backlog = if stem == "ared" { 2.0 / 3.0 * 15.0 } else { 100.0 };
-        let linear = law.linear(&Rest { p: 0.05, backlog, network });
+        let linear = law.linear(&Rest { p: 0.05, signal: Signal::Mark, backlog, network });
         let in_samples = linear.as_ref().is_some_and(|linear| linear.sampled.is_some());
         let sampled = CASES.iter().any(|case| case.stem == stem);
         assert_eq!(in_samples, sampled, "{stem}");
@@ -291,7 +333,7 @@ fn every_law_declares_or_has_a_reason_not_to() {
 
 /// What `stem` declares on the link of Hollot et al. where a round trip takes 0.246 s.
 fn on_the_example(stem: &'static str, given: &'static [(&'static str, &'static str)]) -> Linear {
-    let rest = Rest { p: 0.008_460_572_410_602_154, backlog: 172.5, network: EXAMPLE };
+    let rest = Rest { p: 0.008_460_572_410_602_154, signal: Signal::Mark, backlog: 172.5, network: EXAMPLE };
     case(stem, given, wide(60.0), Loop(0.0)).build().linear(&rest).unwrap()
 }
 
@@ -381,9 +423,10 @@ fn red_is_a_lag_before_the_slope_of_its_share() {
         let case = case("red", given, wide(60.0), Loop(0.0));
         let law = red::Red::new(&params, &case.network.site()).unwrap();
         for average in [60.0, 100.0, 149.0, 155.0] {
-            let rest = Rest { p: law.share(average), backlog: average, network: EXAMPLE };
-            let linear = case.build().linear(&rest).unwrap();
-            let continuous = linear.continuous.unwrap();
+            let p = law.share(average);
+            let rest = |signal| Rest { p, signal, backlog: average, network: EXAMPLE };
+            let about = |signal| case.build().linear(&rest(signal)).unwrap().continuous.unwrap();
+            let continuous = about(Signal::Mark);
             let slope = (law.share(average + 1e-4) - law.share(average - 1e-4)) / 2e-4;
             assert!(
                 (continuous.numerator[0] / slope - 1.0).abs() < 1e-6,
@@ -392,6 +435,9 @@ fn red_is_a_lag_before_the_slope_of_its_share() {
             // 3750 arrivals a second, of which each takes in 0.002.
             let lag = -1.0 / (3750.0 * math::ln(0.998));
             assert!((continuous.denominator[1] / lag - 1.0).abs() < 1e-12);
+            // It averages over what is offered, and what is dropped is offered too.
+            let dropped = about(Signal::Drop).denominator[1];
+            assert!((dropped / (lag * (1.0 - p)) - 1.0).abs() < 1e-12, "{average}: {dropped} {lag}");
         }
     }
 }
@@ -400,7 +446,7 @@ fn red_is_a_lag_before_the_slope_of_its_share() {
 fn adaptive_red_has_brought_max_p_to_what_the_load_needs() {
     let given = &[("max", "150 packets"), ("min", "50 packets"), ("weight", "0.002")];
     let law = case("ared", given, wide(60.0), Loop(0.0)).build();
-    let rest = |p: f64, backlog: f64| Rest { p, backlog, network: EXAMPLE };
+    let rest = |p: f64, backlog: f64| Rest { p, signal: Signal::Mark, backlog, network: EXAMPLE };
     let gain =
         |p, backlog| law.linear(&rest(p, backlog)).map(|linear| linear.continuous.unwrap().numerator[0]);
     // RED with the max_p that gives p at an average of 95, whose share is 4 p_b / (6 - p_b).

@@ -6,9 +6,9 @@ use sojourn_aqm::laws::pi as law;
 use sojourn_aqm::linear::{InSamples, Rational};
 use sojourn_fluid::linear::complex::{Complex64, exp, size};
 use sojourn_fluid::linear::equilibrium::{Class, Link, NoEquilibrium, Signal};
-use sojourn_fluid::linear::loops::{Asked, Continuous, Loop, Sampled, aliases};
+use sojourn_fluid::linear::loops::{Aliases, Asked, Continuous, Fraction, Loop, Sampled, aliases};
 use sojourn_fluid::linear::margins::Margins;
-use sojourn_fluid::linear::plant::{Exact, Hollot, Outside, Plant};
+use sojourn_fluid::linear::plant::{Bound, Exact, Hollot, Lag, Outside, Plant, Response};
 use sojourn_fluid::linear::{nyquist, roots};
 use sojourn_fluid::plant::Window;
 use sojourn_units::Span;
@@ -112,6 +112,16 @@ fn where_nothing_rests_the_limit_is_told() {
     assert!(matches!(idle, NoEquilibrium::Underload { .. }));
 }
 
+fn aliases_of(
+    of: &dyn Fn(Complex64) -> Complex64,
+    bound: impl Fn(f64) -> Option<Bound>,
+    asked: Asked,
+) -> Option<Aliases> {
+    let away = |k: u32| Complex64::new(0.0, 2.0 * std::f64::consts::PI / asked.period * f64::from(k));
+    let pairs = (1..).map(|k| [of(asked.s + away(k)), of(asked.s - away(k))]);
+    aliases(of(asked.s), pairs, bound, asked)
+}
+
 /// The sum over the aliases against partial fractions, and its own bound of what it leaves out.
 #[test]
 fn the_sum_of_aliases_is_the_closed_form() {
@@ -121,8 +131,9 @@ fn the_sum_of_aliases_is_the_closed_form() {
             let closed: Complex64 = plant.lags().iter().map(|lag| -lag.held(s, period)).sum();
             let left = (-s.re).max(0.0);
             let bound = |radius| Some(plant.bounds(Outside { radius, left })?[1]);
-            let of = |s| value(&plant, s)[0];
-            let sum = aliases(of, bound, Asked { s, period, scale: 0.0, exact: 1e-12 });
+            let sum =
+                aliases_of(&|s| value(&plant, s)[0], bound, Asked { s, period, scale: 0.0, exact: 5e-10 })
+                    .unwrap();
             let off = size(sum.sum - closed);
             assert!(off <= sum.tail + 1e-12 * size(closed), "{period} {s}: {off} {}", sum.tail);
             assert!(sum.tail < 1e-9 * size(closed), "{period} {s}: {}", sum.tail);
@@ -144,7 +155,7 @@ fn a_fast_sampled_loop_is_the_continuous_one() {
     let slow = roots::rightmost(&Continuous::new(plant, pi(hollot(0.246))), 3).unwrap().roots;
     let mut last = f64::INFINITY;
     for period in [0.02, 0.01, 0.005] {
-        let of = Sampled::new(plant, tustin(period));
+        let of = Sampled::new(plant, tustin(period)).unwrap();
         let margins = Margins::of(&of).unwrap();
         // The hold is a delay of T / 2 and Tustin's PI none: the delay margin falls by that.
         let lost = whole.delay().unwrap() - margins.delay().unwrap();
@@ -173,9 +184,9 @@ fn the_gain_margin_is_where_roots_cross() {
         Box::new(Continuous::new(Hollot::new(hollot(0.246)), law())),
         Box::new(Continuous::new(exact(Signal::Mark), law())),
         Box::new(Continuous::new(exact(Signal::Drop), law())),
-        Box::new(Sampled::new(Hollot::new(hollot(0.246)), tustin(0.05))),
-        Box::new(Sampled::new(exact(Signal::Mark), tustin(0.05))),
-        Box::new(Sampled::new(exact(Signal::Drop), tustin(0.05))),
+        Box::new(Sampled::new(Hollot::new(hollot(0.246)), tustin(0.05)).unwrap()),
+        Box::new(Sampled::new(exact(Signal::Mark), tustin(0.05)).unwrap()),
+        Box::new(Sampled::new(exact(Signal::Drop), tustin(0.05)).unwrap()),
     ];
     for (index, of) in loops.iter().enumerate() {
         let margin = Margins::of(of).unwrap().gain_up().unwrap();
@@ -201,12 +212,116 @@ fn the_gain_margin_is_where_roots_cross() {
 fn behind_a_hold_the_plant_is_arm_pfcs_difference_equation() {
     let plant = Hollot::new(Network { flows: 100.0, capacity: 1250.0, rtt: 0.28 });
     let unit = Rational { numerator: vec![1.0], denominator: vec![1.0] };
-    let of = Sampled::new(plant, InSamples { transfer: unit, period: Span::from_millis(56) });
+    let of = Sampled::new(plant, InSamples { transfer: unit, period: Span::from_millis(56) }).unwrap();
     let [n_1, n_2, m_1, m_2] = [-1.7107338145, 0.7303103383, -11.0408777855, -9.9427085771];
     for s in [Complex64::new(0.0, 0.0), Complex64::new(0.0, 2.0), Complex64::new(-1.0, 40.0)] {
         let zeta = exp(-s * 0.056);
         let late = exp(-s * (0.056 * 5.0));
         let theirs = late * zeta * (m_1 + zeta * m_2) / (1.0 + zeta * (n_1 + zeta * n_2));
         assert!(size(of.held(s) / theirs - 1.0) < 1e-7, "{s}: {} {theirs}", of.held(s));
+    }
+}
+
+/// The textbook's plant, of which less is known.
+struct Veiled {
+    /// Whether there are bounds of it.
+    bounded: bool,
+}
+
+impl Plant for Veiled {
+    fn at(&self, s: Complex64) -> Response {
+        Hollot::new(hollot(0.246)).at(s)
+    }
+
+    fn delays(&self) -> Vec<f64> {
+        vec![0.246]
+    }
+
+    fn queue(&self, s: Complex64, late: &[Complex64]) -> Complex64 {
+        Hollot::new(hollot(0.246)).queue(s, late)
+    }
+
+    fn bounds(&self, at: Outside) -> Option<[Bound; 2]> {
+        self.bounded.then(|| Hollot::new(hollot(0.246)).bounds(at))?
+    }
+
+    fn lags(&self) -> Vec<Lag> {
+        Vec::new()
+    }
+
+    fn remainder(&self, _: Outside) -> Option<Bound> {
+        None
+    }
+}
+
+#[test]
+fn poles_that_cannot_be_told_are_not_taken_for_none() {
+    assert!(roots::poles(&Veiled { bounded: false }, 1.0).is_none());
+    assert!(Sampled::new(Veiled { bounded: false }, tustin(0.05)).is_none());
+    assert!(Sampled::roughly(Veiled { bounded: false }, tustin(0.05)).is_none());
+}
+
+/// Where a sum's rest has no bound, or one that falls too slowly, nothing is proven of its loop.
+#[test]
+fn a_sum_that_is_not_exact_enough_is_not_told() {
+    let of = Sampled::new(Veiled { bounded: true }, tustin(0.05)).unwrap();
+    assert_eq!((nyquist::count(&of), nyquist::right_of(&of, 0.0)), (None, None));
+    assert!(Margins::of(&of).is_none() && roots::rightmost(&of, 2).is_none());
+
+    let s = Complex64::new(0.0, 1.0);
+    let sum = |power, exact| {
+        let bound = |_| Some(Bound { factor: 1.0, power });
+        aliases_of(&|s| 1.0 / (s + 1.0), bound, Asked { s, period: 0.05, scale: 0.0, exact })
+    };
+    assert!(sum(-1, 1e-3).is_some() && sum(-1, 1e-12).is_none());
+    assert!(sum(0, 1e-3).is_none(), "what does not fall has no sum");
+}
+
+/// An integrator behind so long a delay that it winds too often to be followed.
+struct Late;
+
+impl Loop for Late {
+    fn at(&self, s: Complex64) -> Fraction {
+        Fraction { above: exp(-s * self.delay()), below: s }
+    }
+
+    fn delay(&self) -> f64 {
+        1e7
+    }
+
+    fn reach(&self, level: f64, _: f64) -> Option<f64> {
+        Some(1.01 / level)
+    }
+}
+
+#[test]
+fn a_way_that_is_too_long_is_not_gone() {
+    assert_eq!((nyquist::count(&Late), nyquist::right_of(&Late, 0.0)), (None, None));
+}
+
+#[test]
+fn a_curve_that_jumps_past_what_is_needed_has_no_rest() {
+    let link = link(Signal::Mark, vec![class(60.0, Window::Mgt)]);
+    let needed = link.at_backlog(150.0).unwrap().p;
+    let stepped = |low: f64, high: f64| move |backlog: f64| if backlog < 150.0 { low } else { high };
+    let told = link.on_curve(&stepped(0.5 * needed, 1.0)).unwrap_err();
+    let NoEquilibrium::Jump { backlog, from, to, needed: between } = told else { panic!("{told}") };
+    assert!((backlog - 150.0).abs() < 1e-9 && (from, to) == (0.5 * needed, 1.0), "{told}");
+    assert!((between / needed - 1.0).abs() < 1e-9, "{told}");
+    // A steep line is no jump.
+    let steep = |backlog: f64| (1e3 * (backlog - 150.0)).clamp(0.5 * needed, 1.0);
+    assert!((link.on_curve(&steep).unwrap().backlog - 150.0).abs() < 1e-3);
+}
+
+/// dq/dp in the two ways that it is told: multiplied out, and class by class.
+#[test]
+fn a_plant_s_two_forms_agree() {
+    let classes =
+        (0..4).map(|i| Class { base_rtt: 0.05 + 0.07 * f64::from(i), ..class(15.0, Window::Mgt) }).collect();
+    let link = link(Signal::Drop, classes);
+    let plant = Exact::new(&link, &link.at_backlog(172.5).unwrap());
+    for s in [Complex64::new(0.0, 0.3), Complex64::new(-1.0, 40.0), Complex64::new(2.0, 900.0)] {
+        let late: Vec<Complex64> = plant.delays().iter().map(|delay| exp(-s * delay)).collect();
+        assert!(near(plant.queue(s, &late), value(&plant, s)[0]), "{s}");
     }
 }

@@ -77,7 +77,7 @@ impl aqm::Controller for PythonController {
             Ok((transfer(&answer), answer, A_TRANSFER))
         })?;
         let sampled = InSamples { transfer, period: self.period };
-        Some(Linear { continuous: None, sampled: Some(sampled), cascade: None })
+        Some(Linear::new(None, Some(sampled)))
     }
 }
 
