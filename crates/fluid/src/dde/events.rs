@@ -1,0 +1,229 @@
+//! Steps that end where something happens.
+
+use super::history::hermite;
+use super::{Integrator, Scratch, System};
+
+impl<S: System> Integrator<S> {
+    /// Goes on to `target`, by all events on the way.
+    pub(super) fn step_to(&mut self, target: f64) {
+        let mut at_once = 0;
+        for _ in 0..MOST_EVENTS {
+            let whole = target - self.t;
+            if whole <= 0.0 {
+                return;
+            }
+            // Events that call each other for ever: a little on without them.
+            let stuck = at_once > 2 * self.system.guards();
+            let length = if stuck { LITTLE * whole } else { whole };
+            self.begin();
+            self.try_step(length);
+            let first = if stuck { None } else { self.first_event(length, None) };
+            let from = self.t;
+            match first {
+                None if stuck => self.take(from + length),
+                None => return self.take(target),
+                Some(first) => {
+                    if let Some(event) = self.meet(first, length) {
+                        self.system.strike(event, self.t, &mut self.y, &self.past);
+                        self.is_known = false;
+                    }
+                }
+            }
+            at_once = if self.t > from { 0 } else { at_once + 1 };
+        }
+        // More events in a step than anybody looks at: go on without them.
+        self.begin();
+        self.try_step(target - self.t);
+        self.take(target);
+    }
+
+    /// Takes a step to the event that was found first in the one that was tried; gives the event, if it is met. Where the
+    /// shorter step passes another one, it goes there.
+    fn meet(&mut self, (mut event, mut share): (usize, f64), mut length: f64) -> Option<usize> {
+        for left in (0..MOST_EVENTS).rev() {
+            if share <= SHORTEST {
+                break;
+            }
+            let (end, is_met) = self.approach(event, share, length);
+            match self.first_event(end, Some(event)) {
+                Some(earlier) if left > 0 && earlier.1 < 1.0 - NEAR => {
+                    ((event, share), length) = (earlier, end);
+                }
+                _ => {
+                    self.take(self.t + end);
+                    return is_met.then_some(event);
+                }
+            }
+        }
+        Some(event)
+    }
+
+    /// The first event in the step that was tried, and at which share of it; `but` is known.
+    fn first_event(&mut self, h: f64, but: Option<usize>) -> Option<(usize, f64)> {
+        let mut first: Option<(usize, f64)> = None;
+        for event in 0..self.system.guards() {
+            if but == Some(event) {
+                continue;
+            }
+            if self.system.guard(event, self.t + h, &self.scratch.end, &self.past) >= 0.0 {
+                continue;
+            }
+            let share = self.zero_of(event, h);
+            if first.is_none_or(|(_, found)| share < found) {
+                first = Some((event, share));
+            }
+        }
+        first
+    }
+
+    /// Where a guard that is below 0 at the end passes it, as a share of the step: regula falsi (Illinois).
+    fn zero_of(&mut self, event: usize, h: f64) -> f64 {
+        let (mut low, mut high) = (0.0, 1.0);
+        let (mut at_low, mut at_high) = (self.guard_at(event, 0.0, h), self.guard_at(event, 1.0, h));
+        if at_low <= 0.0 {
+            return 0.0;
+        }
+        for _ in 0..MOST_TRIALS {
+            let middle = low + (high - low) * at_low / (at_low - at_high);
+            let value = self.guard_at(event, middle, h);
+            if value == 0.0 {
+                return middle;
+            }
+            if value < 0.0 {
+                (high, at_high) = (middle, value);
+                at_low /= 2.0;
+            } else {
+                (low, at_low) = (middle, value);
+                at_high /= 2.0;
+            }
+            if high - low < SHORTEST {
+                break;
+            }
+        }
+        high
+    }
+
+    /// Tries the step that ends at the event; gives its length, and whether the event is there. The cubic of a shorter step
+    /// is another one, so that the zero is found on steps. One that jumps over zero, where the slope jumps
+    /// within it, ends before that.
+    fn approach(&mut self, event: usize, share: f64, whole: f64) -> (f64, bool) {
+        let begin = self.guard_at(event, 0.0, whole);
+        let (mut low, mut high) = ((0.0, begin), (whole, self.guard_at(event, 1.0, whole)));
+        let mut length = share * whole;
+        for trial in 0..MOST_TRIALS {
+            self.try_step(length);
+            let value = self.system.guard(event, self.t + length, &self.scratch.end, &self.past);
+            if value.abs() <= NEAR * begin {
+                return (length, true);
+            }
+            *(if value < 0.0 { &mut high } else { &mut low }) = (length, value);
+            let width = high.0 - low.0;
+            if width < SHORTEST * whole {
+                break;
+            }
+            // Secants find it in a few trials where there is one.
+            let part = if trial < MOST_SECANTS { low.1 / (low.1 - high.1) } else { 0.5 };
+            length = low.0 + width * part;
+        }
+        let end = if low.0 > SHORTEST * whole { low } else { high };
+        self.try_step(end.0);
+        (end.0, end.0 == high.0)
+    }
+
+    fn guard_at(&mut self, event: usize, share: f64, h: f64) -> f64 {
+        let Scratch { k, stage, end, end_slope } = &mut self.scratch;
+        let weights = hermite(share, h);
+        for place in 0..stage.len() {
+            let parts = [self.y[place], k[0][place], end[place], end_slope[place]];
+            stage[place] = weights.iter().zip(parts).map(|(weight, part)| weight * part).sum();
+        }
+        self.system.guard(event, self.t + share * h, stage, &self.past)
+    }
+}
+
+/// Events that one step may be interrupted by.
+const MOST_EVENTS: usize = 1000;
+/// The share of a step that is taken where no event can be met.
+const LITTLE: f64 = 1e-3;
+/// Trials to find an event.
+const MOST_TRIALS: usize = 60;
+/// Of them those by secants, where steps are taken; then halves.
+const MOST_SECANTS: usize = 8;
+/// What a guard may be at its event, as a share of what it was.
+const NEAR: f64 = 1e-10;
+/// A share of a step below which nothing is told apart.
+const SHORTEST: f64 = 1e-10;
+
+#[cfg(test)]
+mod tests {
+    use super::super::History;
+    use super::*;
+
+    /// A ball on a table: y'' = -10, each impact halves its speed.
+    #[derive(Clone)]
+    struct Ball {
+        impacts: Vec<f64>,
+    }
+
+    impl System for Ball {
+        fn width(&self) -> usize {
+            2
+        }
+        fn slope(&mut self, _t: f64, y: &[f64], _past: &History, out: &mut [f64]) {
+            (out[0], out[1]) = (y[1], -10.0);
+        }
+        fn guards(&self) -> usize {
+            1
+        }
+        fn guard(&mut self, _event: usize, _t: f64, y: &[f64], _past: &History) -> f64 {
+            y[0]
+        }
+        fn strike(&mut self, _event: usize, t: f64, y: &mut [f64], _past: &History) {
+            self.impacts.push(t);
+            (y[0], y[1]) = (0.0, -y[1] / 2.0);
+        }
+    }
+
+    #[test]
+    fn an_event_that_the_first_trial_meets_to_the_last_bit_is_met_there() {
+        // Without weight it comes down on a straight line: half of the step, a binary fraction.
+        let mut run = Integrator::new(Falling { met: Vec::new() }, 0.0, vec![0.25]);
+        run.advance(0.5, 0.5);
+        assert_eq!(run.system.met, [0.25]);
+    }
+
+    /// y' = -1; what happens at 0 happens once.
+    struct Falling {
+        met: Vec<f64>,
+    }
+
+    impl System for Falling {
+        fn width(&self) -> usize {
+            1
+        }
+        fn slope(&mut self, _t: f64, _y: &[f64], _past: &History, out: &mut [f64]) {
+            out[0] = -1.0;
+        }
+        fn guards(&self) -> usize {
+            1
+        }
+        fn guard(&mut self, _event: usize, _t: f64, y: &[f64], _past: &History) -> f64 {
+            if self.met.is_empty() { y[0] } else { 1.0 }
+        }
+        fn strike(&mut self, _event: usize, t: f64, _y: &mut [f64], _past: &History) {
+            self.met.push(t);
+        }
+    }
+
+    #[test]
+    fn an_event_is_met_where_it_happens() {
+        let mut run = Integrator::new(Ball { impacts: Vec::new() }, 0.0, vec![5.0, 0.0]);
+        run.advance(2.6, 0.07);
+        // From 5 m it falls for 1 s, comes up again with 5 m/s for 1 s, then with 2.5 m/s for 0.5 s.
+        let expected = [1.0, 2.0, 2.5];
+        assert_eq!(run.system.impacts.len(), 3);
+        for (impact, expected) in run.system.impacts.iter().zip(expected) {
+            assert!((impact - expected).abs() < 1e-9, "{impact}");
+        }
+    }
+}
