@@ -257,7 +257,8 @@ fn roots(of: &Assessed) -> Value {
 }
 
 fn assessed(of: &Assessed) -> Value {
-    let (verdict, reason) = words_of_owned(&of.verdict());
+    let verdict = of.verdict();
+    let (verdict, reason) = words_of(&verdict);
     let mut told = Map::new();
     told.extend([
         ("model".into(), json!(model(of.model))),
@@ -299,11 +300,6 @@ fn assessed(of: &Assessed) -> Value {
         ),
     ]);
     Value::Object(told)
-}
-
-fn words_of_owned(verdict: &Verdict) -> (&'static str, Option<String>) {
-    let (word, reason) = words_of(verdict);
-    (word, reason.map(str::to_string))
 }
 
 fn equilibrium(of: &Certificate, rest: &Equilibrium) -> Value {
