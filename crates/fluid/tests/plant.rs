@@ -10,6 +10,8 @@ mod order;
 mod rest;
 #[path = "plant/small_signals.rs"]
 mod small_signals;
+#[path = "plant/shares.rs"]
+mod shares;
 #[path = "plant/solver.rs"]
 mod solver;
 

@@ -1,7 +1,7 @@
 //! Steps that end where something happens.
 
 use super::history::hermite;
-use super::{Integrator, Scratch, System};
+use super::{END, Integrator, LOOK, Scratch, System};
 
 impl<S: System> Integrator<S> {
     /// Goes on to `target`, by all events on the way.
@@ -39,80 +39,80 @@ impl<S: System> Integrator<S> {
 
     /// Takes a step to the event that was found first in the one that was tried; gives the event, if it is met. Where the
     /// shorter step passes another one, it goes there.
-    fn meet(&mut self, (mut event, mut share): (usize, f64), mut length: f64) -> Option<usize> {
+    fn meet(&mut self, mut found: Crossing, mut length: f64) -> Option<usize> {
         for left in (0..MOST_EVENTS).rev() {
-            if share <= SHORTEST {
+            if found.share <= SHORTEST {
                 break;
             }
-            let (end, is_met) = self.approach(event, share, length);
-            match self.first_event(end, Some(event)) {
-                Some(earlier) if left > 0 && earlier.1 < 1.0 - NEAR => {
-                    ((event, share), length) = (earlier, end);
+            let (end, is_met) = self.approach(&found, length);
+            match self.first_event(end, Some(found.event)) {
+                Some(earlier) if left > 0 && earlier.share < 1.0 - NEAR => {
+                    (found, length) = (earlier, end);
                 }
                 _ => {
                     self.take(self.t + end);
-                    return is_met.then_some(event);
+                    return is_met.then_some(found.event);
                 }
             }
         }
-        Some(event)
+        Some(found.event)
     }
 
-    /// The first event in the step that was tried, and at which share of it; `but` is known.
-    fn first_event(&mut self, h: f64, but: Option<usize>) -> Option<(usize, f64)> {
-        let mut first: Option<(usize, f64)> = None;
+    /// The first event in the step that was tried; `but` is known.
+    fn first_event(&mut self, h: f64, but: Option<usize>) -> Option<Crossing> {
+        let mut first: Option<Crossing> = None;
         for event in 0..self.system.guards() {
             if but == Some(event) {
                 continue;
             }
-            if self.system.guard(event, self.t + h, &self.scratch.end, &self.past) >= 0.0 {
-                continue;
-            }
-            let share = self.zero_of(event, h);
-            if first.is_none_or(|(_, found)| share < found) {
-                first = Some((event, share));
+            let end = self.guard_at_end(event, h);
+            if end < 0.0 {
+                let found = self.zero_of(event, h, end);
+                first = first.filter(|first| first.share <= found.share).or(Some(found));
             }
         }
         first
     }
 
-    /// Where a guard that is below 0 at the end passes it, as a share of the step: regula falsi (Illinois).
-    fn zero_of(&mut self, event: usize, h: f64) -> f64 {
-        let (mut low, mut high) = (0.0, 1.0);
-        let (mut at_low, mut at_high) = (self.guard_at(event, 0.0, h), self.guard_at(event, 1.0, h));
-        if at_low <= 0.0 {
-            return 0.0;
+    /// Where a guard that is below 0 at the end passes it: regula falsi (Illinois) on the cubic.
+    fn zero_of(&mut self, event: usize, h: f64, end: f64) -> Crossing {
+        let begin = self.guard_within(event, 0.0, h);
+        let found = |share: f64| Crossing { event, share, begin, end };
+        if begin <= 0.0 {
+            return found(0.0);
         }
+        let (mut low, mut high) = ((0.0, begin), (1.0, end));
+        let mut was_below = None;
         for _ in 0..MOST_TRIALS {
-            let middle = low + (high - low) * at_low / (at_low - at_high);
-            let value = self.guard_at(event, middle, h);
-            if value == 0.0 {
-                return middle;
+            let middle = low.0 + (high.0 - low.0) * low.1 / (low.1 - high.1);
+            let value = self.guard_within(event, middle, h);
+            if value.abs() <= NEAR * begin {
+                return found(middle);
             }
-            if value < 0.0 {
-                (high, at_high) = (middle, value);
-                at_low /= 2.0;
-            } else {
-                (low, at_low) = (middle, value);
-                at_high /= 2.0;
+            let is_below = value < 0.0;
+            let (moved, stays) = if is_below { (&mut high, &mut low) } else { (&mut low, &mut high) };
+            *moved = (middle, value);
+            if was_below == Some(is_below) {
+                stays.1 /= 2.0;
             }
-            if high - low < SHORTEST {
+            was_below = Some(is_below);
+            if high.0 - low.0 < SHORTEST {
                 break;
             }
         }
-        high
+        found(high.0)
     }
 
     /// Tries the step that ends at the event; gives its length, and whether the event is there. The cubic of a shorter step
     /// is another one, so that the zero is found on steps. One that jumps over zero, where the slope jumps
     /// within it, ends before that.
-    fn approach(&mut self, event: usize, share: f64, whole: f64) -> (f64, bool) {
-        let begin = self.guard_at(event, 0.0, whole);
-        let (mut low, mut high) = ((0.0, begin), (whole, self.guard_at(event, 1.0, whole)));
+    fn approach(&mut self, found: &Crossing, whole: f64) -> (f64, bool) {
+        let &Crossing { event, share, begin, end } = found;
+        let (mut low, mut high) = ((0.0, begin), (whole, end));
         let mut length = share * whole;
         for trial in 0..MOST_TRIALS {
             self.try_step(length);
-            let value = self.system.guard(event, self.t + length, &self.scratch.end, &self.past);
+            let value = self.guard_at_end(event, length);
             if value.abs() <= NEAR * begin {
                 return (length, true);
             }
@@ -130,15 +130,31 @@ impl<S: System> Integrator<S> {
         (end.0, end.0 == high.0)
     }
 
-    fn guard_at(&mut self, event: usize, share: f64, h: f64) -> f64 {
+    /// A guard at the end of the step that was tried.
+    fn guard_at_end(&mut self, event: usize, h: f64) -> f64 {
+        self.system.at_stage(END);
+        self.system.guard(event, self.t + h, &self.scratch.end, &self.past)
+    }
+
+    /// A guard within it, on its cubic.
+    fn guard_within(&mut self, event: usize, share: f64, h: f64) -> f64 {
         let Scratch { k, stage, end, end_slope } = &mut self.scratch;
         let weights = hermite(share, h);
         for place in 0..stage.len() {
             let parts = [self.y[place], k[0][place], end[place], end_slope[place]];
             stage[place] = weights.iter().zip(parts).map(|(weight, part)| weight * part).sum();
         }
+        self.system.at_stage(LOOK);
         self.system.guard(event, self.t + share * h, stage, &self.past)
     }
+}
+
+/// A guard that passes 0 in a step, at which share of that, and what it is at both ends.
+struct Crossing {
+    event: usize,
+    share: f64,
+    begin: f64,
+    end: f64,
 }
 
 /// Events that one step may be interrupted by.

@@ -5,12 +5,14 @@
 pub struct History {
     width: usize,
     start: f64,
-    /// The values before the start.
-    before: Vec<f64>,
+    /// Up to when the values are those before the start: for ever, until there are steps.
+    still: f64,
+    /// The values before the start, which stood still.
+    before: Vec<Parts>,
     /// Number of the oldest step that is kept, and of the next one to come.
     first: usize,
     next: usize,
-    /// Rings: when each step begins and how long it is, and what it is made of, value by value.
+    /// Rings: when each step begins and ends, and what it is made of, value by value.
     times: Vec<[f64; 2]>,
     parts: Vec<Parts>,
     /// Steps that the rings hold; a power of two.
@@ -23,9 +25,7 @@ pub(super) type Parts = [f64; 4];
 /// A time in the past, found.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'a> {
-    /// The step's values; none before the start.
     parts: &'a [Parts],
-    before: &'a [f64],
     weights: Parts,
 }
 
@@ -40,18 +40,19 @@ pub struct Step<'a> {
 }
 
 impl History {
-    pub(super) fn new(start: f64, before: Vec<f64>) -> History {
+    pub(super) fn new(start: f64, before: &[f64]) -> History {
         let (width, capacity) = (before.len(), 64);
+        let before = before.iter().map(|value| [*value, 0.0, *value, 0.0]).collect();
         let (times, parts) = (vec![[0.0; 2]; capacity], vec![[0.0; 4]; capacity * width]);
-        History { width, start, before, first: 0, next: 0, times, parts, capacity }
+        History { width, start, still: f64::INFINITY, before, first: 0, next: 0, times, parts, capacity }
     }
 
     /// The values at `t`: those of the start before it, and beyond the last step on its tangent. `hint` is the number of
     /// the step that was found last; the next one is near.
     #[inline]
     pub fn at(&self, t: f64, hint: &mut usize) -> Moment<'_> {
-        if t <= self.start || self.next == 0 {
-            return Moment { parts: &[], before: &self.before, weights: [1.0, 0.0, 0.0, 0.0] };
+        if t <= self.still {
+            return Moment { parts: &self.before, weights: [1.0, 0.0, 0.0, 0.0] };
         }
         let number = self.find(t, *hint);
         *hint = number;
@@ -59,7 +60,7 @@ impl History {
         let share = (t - begin) / length;
         let weights =
             if share > 1.0 { [0.0, 0.0, 1.0, t - begin - length] } else { hermite(share.max(0.0), length) };
-        Moment { parts, before: &self.before, weights }
+        Moment { parts, weights }
     }
 
     /// The number of the last step at whose beginning `is_past` does not hold yet; None where no step is kept or it
@@ -86,6 +87,20 @@ impl History {
         self.next as u64
     }
 
+    /// When the last step ended.
+    pub fn end(&self) -> f64 {
+        if self.next == 0 {
+            return self.start;
+        }
+        self.times[(self.next - 1) & (self.capacity - 1)][1]
+    }
+
+    /// A value at the end of the last step.
+    pub fn latest(&self, place: usize) -> f64 {
+        let parts = if self.next == 0 { &self.before } else { self.last().parts };
+        parts[place][2]
+    }
+
     /// The last step.
     pub fn last(&self) -> Step<'_> {
         self.step(self.next - 1)
@@ -95,32 +110,34 @@ impl History {
     #[inline]
     pub fn step(&self, number: usize) -> Step<'_> {
         let place = number & (self.capacity - 1);
-        let [t, length] = self.times[place];
-        Step { t, length, parts: &self.parts[place * self.width..(place + 1) * self.width] }
+        let [t, end] = self.times[place];
+        Step { t, length: end - t, parts: &self.parts[place * self.width..] }
     }
 
     /// The number of the step in which `t` lies, or of the nearest one.
     #[inline]
     fn find(&self, t: f64, hint: usize) -> usize {
-        let begin = |number: usize| self.times[number & (self.capacity - 1)][0];
-        let mut number = hint.clamp(self.first, self.next - 1);
-        while number > self.first && t < begin(number) {
-            number -= 1;
-        }
-        while number + 1 < self.next && t > begin(number + 1) {
+        let times = |number: usize| self.times[number & (self.capacity - 1)];
+        let last = self.next - 1;
+        let mut number = hint.max(self.first).min(last);
+        while t > times(number)[1] && number < last {
             number += 1;
+        }
+        while t < times(number)[0] && number > self.first {
+            number -= 1;
         }
         number
     }
 
-    /// Takes in a step that begins at `t`, and gives its values to be filled.
-    pub(super) fn push(&mut self, t: f64, length: f64) -> &mut [Parts] {
+    /// Takes in a step, and gives its values to be filled.
+    pub(super) fn push(&mut self, begin: f64, end: f64) -> &mut [Parts] {
         if self.is_full() {
             self.grow();
         }
         let place = self.next & (self.capacity - 1);
         self.next += 1;
-        self.times[place] = [t, length];
+        self.still = self.start;
+        self.times[place] = [begin, end];
         &mut self.parts[place * self.width..(place + 1) * self.width]
     }
 
@@ -154,9 +171,7 @@ impl Moment<'_> {
     /// A value then.
     #[inline]
     pub fn value(&self, place: usize) -> f64 {
-        let Some([y0, f0, y1, f1]) = self.parts.get(place) else { return self.before[place] };
-        let [a, b, c, d] = self.weights;
-        a * y0 + b * f0 + c * y1 + d * f1
+        weighed(&self.weights, &self.parts[place])
     }
 }
 
@@ -179,6 +194,39 @@ impl Step<'_> {
         [begin, end]
     }
 
+    /// The slope of a value at a share of the step.
+    pub fn slope(&self, place: usize, share: f64) -> f64 {
+        weighed(&hermite_slope(share, self.length), &self.parts[place])
+    }
+
+    /// The share of the step at which a weighted sum of values, which grows, has come to `level`.
+    pub fn share_where(&self, level: f64, values: impl Iterator<Item = (f64, usize)>) -> f64 {
+        let (mut begin, mut sum) = (0.0, [0.0; 4]);
+        for (weight, place) in values {
+            let [y0, f0, y1, f1] = self.parts[place];
+            begin += weight * y0;
+            for (sum, part) in sum.iter_mut().zip([0.0, f0, y1 - y0, f1]) {
+                *sum += weight * part;
+            }
+        }
+        let wanted = level - begin;
+        let (mut low, mut high) = (0.0, 1.0);
+        let mut share = (wanted / sum[2]).clamp(0.0, 1.0);
+        // Newton's method, by halves where that would leave the bounds.
+        for _ in 0..MOST_TRIALS {
+            let off = weighed(&hermite(share, self.length), &sum) - wanted;
+            *(if off > 0.0 { &mut high } else { &mut low }) = share;
+            let slope = weighed(&hermite_slope(share, self.length), &sum) * self.length;
+            let next = share - off / slope;
+            let next = if next >= low && next <= high { next } else { f64::midpoint(low, high) };
+            if (next - share).abs() < NEAR {
+                return next;
+            }
+            share = next;
+        }
+        share
+    }
+
     /// A value in the middle.
     pub fn middle(&self, place: usize) -> f64 {
         let [y0, f0, y1, f1] = self.parts[place];
@@ -187,7 +235,24 @@ impl Step<'_> {
 }
 
 /// The weights of value and slope at the beginning, and of those at the end, at this share of a step of length h.
-pub(super) fn hermite(share: f64, h: f64) -> [f64; 4] {
+pub(super) fn hermite(share: f64, h: f64) -> Parts {
     let (s, left) = (share, 1.0 - share);
     [(1.0 + 2.0 * s) * left * left, h * s * left * left, s * s * (3.0 - 2.0 * s), -h * s * s * left]
 }
+
+/// The slopes of these.
+fn hermite_slope(share: f64, h: f64) -> Parts {
+    let (s, left) = (share, 1.0 - share);
+    let change = 6.0 * s * left / h;
+    [-change, left * (1.0 - 3.0 * s), change, s * (3.0 * s - 2.0)]
+}
+
+#[inline]
+fn weighed(weights: &Parts, parts: &Parts) -> f64 {
+    let ([a, b, c, d], [y0, f0, y1, f1]) = (weights, parts);
+    a * y0 + b * f0 + c * y1 + d * f1
+}
+
+/// Trials to find where a sum has come to a level, and how near is found.
+const MOST_TRIALS: usize = 60;
+const NEAR: f64 = 1e-13;

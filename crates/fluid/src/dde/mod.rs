@@ -25,8 +25,8 @@ pub use history::{History, Moment, Step};
 pub trait System {
     /// How many values it has.
     fn width(&self) -> usize;
-    /// What follows is about this stage of a step: 0 is its beginning, 1 to 3 lead to its end, 4 is its end. In the
-    /// integral over the step they weigh 1, 2, 2, 1 and 0 sixths.
+    /// What follows is about this stage of a step: 0 is its beginning, 1 to 3 lead to its end, 4 is its end; 5 is a
+    /// look between. In the integral over the step they weigh 1, 2, 2, 1, 0 and 0 sixths.
     fn at_stage(&mut self, _stage: usize) {}
     /// f: writes the slopes of `y` at `t`.
     fn slope(&mut self, t: f64, y: &[f64], past: &History, out: &mut [f64]);
@@ -36,7 +36,7 @@ pub trait System {
     fn guards(&self) -> usize {
         0
     }
-    /// What is above 0 as long as this event has not happened.
+    /// What is above 0 as long as this event has not happened. At stage 4 the slope there has been asked for.
     fn guard(&mut self, _event: usize, _t: f64, _y: &[f64], _past: &History) -> f64 {
         1.0
     }
@@ -80,7 +80,7 @@ impl<S: System> Integrator<S> {
         Integrator {
             system,
             t: start,
-            past: History::new(start, y.clone()),
+            past: History::new(start, &y),
             y,
             is_known: false,
             scratch: Scratch {
@@ -153,7 +153,7 @@ impl<S: System> Integrator<S> {
             let sum = k1[place] + 2.0 * (k2[place] + k3[place]) + k4[place];
             end[place] = y[place] + h / 6.0 * sum;
         }
-        system.at_stage(4);
+        system.at_stage(END);
         system.slope(*t + h, end, past, end_slope);
     }
 
@@ -163,7 +163,7 @@ impl<S: System> Integrator<S> {
             self.past.forget(self.system.reach(self.t, &self.y));
         }
         let Scratch { k: [first, ..], end: values, end_slope, .. } = &mut self.scratch;
-        let parts = self.past.push(self.t, end - self.t).iter_mut();
+        let parts = self.past.push(self.t, end).iter_mut();
         let begin = self.y.iter().zip(first);
         for ((parts, (y0, f0)), (y1, f1)) in parts.zip(begin).zip(values.iter().zip(end_slope)) {
             *parts = [*y0, *f0, *y1, *f1];
@@ -174,6 +174,12 @@ impl<S: System> Integrator<S> {
         self.system.stepped(&self.past);
     }
 }
+
+/// How many stages are told apart.
+pub const STAGES: usize = 6;
+/// The end of a step, and a look at something within it.
+pub const END: usize = 4;
+const LOOK: usize = 5;
 
 /// y + h k.
 fn weigh(out: &mut [f64], y: &[f64], k: &[f64], h: f64) {

@@ -1,25 +1,10 @@
 //! What a step has brought, counted with the weights of its method; what entered a queue as the integration has it, so
 //! that what is offered is delivered, lost or held to the last bit.
 
-use super::flow::{Flow, OfClass};
+use super::flow::{OfClass, Staged};
 use super::link::{Brought, Mode};
-use super::{Plant, Sender, Tally};
-use crate::dde::{History, Step, System};
-
-/// What flows at the stages of a step.
-struct Stages<'a> {
-    flows: &'a [Flow; 5],
-    /// Of its length.
-    sixth: f64,
-}
-
-impl Stages<'_> {
-    /// The integral over the step.
-    fn over(&self, value: impl Fn(&Flow) -> f64) -> f64 {
-        let [begin, second, third, fourth, _] = self.flows;
-        self.sixth * (value(begin) + 2.0 * (value(second) + value(third)) + value(fourth))
-    }
-}
+use super::{Hop, Link, Plant, Sender, Tally};
+use crate::dde::{END, History, Step, System};
 
 impl Plant {
     /// Counts the last step.
@@ -29,97 +14,50 @@ impl Plant {
         if self.watch.on {
             self.sample(&step);
         }
-        // The next step begins where this one ends.
-        self.flows.swap(0, 4);
+        self.turn_over();
         self.forget(&step);
     }
 
     /// Adds the integrals over a step.
     fn count(&mut self, step: &Step<'_>) {
-        let Plant { classes, links, hops, flows, received, .. } = self;
-        let h = step.length;
-        let stages = Stages { flows, sixth: h / 6.0 };
-        for ((class, of), received) in classes.iter().enumerate().zip(received) {
-            let flows = stages.over(|flow| flow.classes[class].count);
+        let Plant { classes, links, received, .. } = self;
+        for (of, received) in classes.iter_mut().zip(received) {
+            let flows = over(step, &of.at, |at| at.count);
             let mut leaving = match of.sender {
                 Sender::Tcp(_, each) | Sender::Constant(each) => flows * each,
             };
-            for number in of.hops() {
-                let hop = &mut hops[number];
-                let link = &mut links[hop.link];
-                let offered = stages.over(|flow| flow.hops[number].offered);
-                let admitted = stages.over(|flow| flow.hops[number].admitted);
-                leaving = stages.over(|flow| flow.hops[number].leaving);
-                let could = h * link.capacity();
-                let entered = match (link.mode, hop.sum) {
-                    (Mode::Empty, _) => admitted,
-                    (_, Some(sum)) => step.grown(sum),
-                    (Mode::Busy, None) => (step.grown(link.place) + could) * hop.per_size,
-                    (Mode::Full, None) => could * hop.per_size,
-                };
-                let overflowed = if link.mode == Mode::Full { admitted - entered } else { 0.0 };
-                let lost = offered - admitted + overflowed;
-                let marked = if hop.ecn && link.marks { link.p * offered } else { 0.0 };
-                hop.passed.offered += entered + lost;
-                hop.passed.lost += lost;
-                hop.passed.overflowed += overflowed;
-                hop.passed.marked += marked;
-                hop.passed.delivered += leaving;
-                link.brought.admitted += hop.size * admitted;
-                link.brought.dropped += hop.size * (offered - admitted);
-                link.brought.marked += hop.size * marked;
+            for hop in &mut of.hops {
+                leaving = hop.count(&mut links[hop.link], step);
             }
             received.delivered += (1.0 - of.loss) * leaving;
             received.flows += flows;
         }
-        for (number, link) in links.iter_mut().enumerate() {
-            let Brought { admitted, dropped, marked } = std::mem::take(&mut link.brought);
-            let could = h * link.capacity();
-            let (entered, overflowed, left) = match link.mode {
-                Mode::Empty => (admitted, 0.0, admitted),
-                Mode::Busy => (step.grown(link.place) + could, 0.0, could),
-                Mode::Full => (could, admitted - could, could),
-            };
-            // What enters at a time meets the queue of that time.
-            let waiting = match link.mode {
-                Mode::Empty => 0.0,
-                Mode::Full => left * link.wait(link.buffer),
-                Mode::Busy => {
-                    link.inverse
-                        * stages.over(|flow| flow.links[number].admitted * flow.links[number].backlog)
-                }
-            };
-            link.tally.add(&Tally {
-                time: h,
-                backlog: stages.over(|flow| flow.links[number].backlog),
-                backlog_squared: stages.over(|flow| flow.links[number].backlog * flow.links[number].backlog),
-                offered: entered + overflowed + dropped,
-                dropped,
-                marked,
-                overflowed,
-                delivered: left,
-                capacity: could,
-                sojourn: waiting,
-                busy: if link.mode == Mode::Empty { 0.0 } else { h },
-            });
-            if link.mode == Mode::Full {
-                let lost =
-                    [&flows[0], &flows[4]].map(|flow| 1.0 - link.capacity() / flow.links[number].admitted);
-                link.signals.lose(step.t, step.t + h, lost.map(|lost| lost.max(0.0)));
-            }
-        }
+        links.iter_mut().for_each(|link| link.count(step));
     }
 
     /// Shows the middle of a step to those who want quantiles.
     fn sample(&mut self, step: &Step<'_>) {
-        let (middle, seconds) = (&self.flows[2], step.length);
-        for ((number, link), at) in self.links.iter().enumerate().zip(&middle.links) {
+        let seconds = step.length;
+        for (number, link) in self.links.iter().enumerate() {
             let backlog = step.middle(link.place);
             self.watch.backlogs[number].take(backlog, seconds);
-            self.watch.sojourns[number].take(link.wait(backlog), seconds * at.admitted);
+            self.watch.sojourns[number].take(link.wait(backlog), seconds * link.at[MIDDLE].admitted);
         }
-        for (class, OfClass { rtt, count, .. }) in middle.classes.iter().enumerate() {
-            self.watch.rtts[class].take(*rtt, seconds * count * step.middle(class) / rtt);
+        for (class, of) in self.classes.iter().enumerate() {
+            let OfClass { rtt, count, .. } = of.at[MIDDLE];
+            self.watch.rtts[class].take(rtt, seconds * count * step.middle(class) / rtt);
+        }
+    }
+
+    /// The next step begins where this one ends.
+    fn turn_over(&mut self) {
+        for of in &mut self.classes {
+            of.at[0] = of.at[END];
+            of.hops.iter_mut().for_each(|hop| hop.at[0] = hop.at[END]);
+        }
+        for link in &mut self.links {
+            link.at[0] = link.at[END];
+            link.parts.iter_mut().for_each(|part| part.enters[0] = part.enters[END]);
         }
     }
 
@@ -134,5 +72,78 @@ impl Plant {
     }
 }
 
+impl Hop {
+    /// Adds what a step brought of a class to a link; gives what left it.
+    fn count(&mut self, link: &mut Link, step: &Step<'_>) -> f64 {
+        let offered = over(step, &self.at, |at| at.offered);
+        let admitted = over(step, &self.at, |at| at.admitted);
+        let leaving = over(step, &self.at, |at| at.leaving);
+        let could = step.length * link.capacity();
+        let entered = match (link.mode, self.part) {
+            (Mode::Empty, _) => admitted,
+            (_, Some(part)) => step.grown(link.parts[part].place),
+            (Mode::Busy, None) => (step.grown(link.place) + could) * self.per_size,
+            (Mode::Full, None) => could * self.per_size,
+        };
+        let overflowed = if link.mode == Mode::Full { admitted - entered } else { 0.0 };
+        let lost = offered - admitted + overflowed;
+        let marked = if self.ecn && link.marks { link.p * offered } else { 0.0 };
+        self.passed.offered += entered + lost;
+        self.passed.lost += lost;
+        self.passed.overflowed += overflowed;
+        self.passed.marked += marked;
+        self.passed.delivered += leaving;
+        link.brought.admitted += self.size * admitted;
+        link.brought.dropped += self.size * (offered - admitted);
+        link.brought.marked += self.size * marked;
+        leaving
+    }
+}
+
+impl Link {
+    /// Adds what a step brought.
+    fn count(&mut self, step: &Step<'_>) {
+        let Brought { admitted, dropped, marked } = std::mem::take(&mut self.brought);
+        let could = step.length * self.capacity();
+        let (entered, overflowed, left) = match self.mode {
+            Mode::Empty => (admitted, 0.0, admitted),
+            Mode::Busy => (step.grown(self.place) + could, 0.0, could),
+            Mode::Full => (could, admitted - could, could),
+        };
+        // What enters at a time meets the queue of that time.
+        let sojourn = match self.mode {
+            Mode::Empty => 0.0,
+            Mode::Full => left * self.wait(self.buffer),
+            Mode::Busy => self.inverse * over(step, &self.at, |at| at.admitted * at.backlog),
+        };
+        self.tally.add(&Tally {
+            time: step.length,
+            backlog: over(step, &self.at, |at| at.backlog),
+            backlog_squared: over(step, &self.at, |at| at.backlog * at.backlog),
+            offered: entered + overflowed + dropped,
+            dropped,
+            marked,
+            overflowed,
+            delivered: left,
+            capacity: could,
+            sojourn,
+            busy: if self.mode == Mode::Empty { 0.0 } else { step.length },
+        });
+        if self.mode == Mode::Full {
+            let lost = [0, END].map(|stage| (1.0 - self.capacity() / self.at[stage].admitted).max(0.0));
+            self.signals.lose(step.t, step.t + step.length, lost);
+        }
+    }
+}
+
+/// The integral over a step of what flows at its stages.
+#[inline]
+fn over<T>(step: &Step<'_>, at: &Staged<T>, value: impl Fn(&T) -> f64) -> f64 {
+    let [begin, second, third, fourth, ..] = at;
+    step.length / 6.0 * (value(begin) + 2.0 * (value(second) + value(third)) + value(fourth))
+}
+
 /// Steps between two looks at what can be forgotten.
 const KEPT_STEPS: u64 = 64;
+/// The stage whose flow is that of the middle of a step.
+const MIDDLE: usize = 2;

@@ -1,5 +1,7 @@
 //! A link with its queue, as the fluid meets it.
 
+use super::flow::{AtLink, Staged};
+use super::shares::Part;
 use super::signals::Signals;
 use super::tally::Tally;
 
@@ -28,12 +30,13 @@ pub struct Link {
     pub(super) turned: f64,
     pub(super) signals: Signals,
     pub(super) tally: Tally,
-    /// The classes that it tells apart, where several cross it: packets of its mean size in one of the class, and the
-    /// place of the sum of what it brought.
-    pub(super) mixed: Vec<(f64, usize)>,
-    /// The step in which the fluid came that leaves now, and how much came in it.
+    /// What flows at each stage of the present step.
+    pub(super) at: Staged<AtLink>,
+    /// The classes that it tells apart, where several cross it.
+    pub(super) parts: Vec<Part>,
+    /// The step in which the fluid came that leaves now, and when that began.
     pub(super) leaving: usize,
-    pub(super) came: Option<f64>,
+    pub(super) came: f64,
     /// What the present step has brought so far.
     pub(super) brought: Brought,
     /// Where its backlog stands among the values.
@@ -73,9 +76,10 @@ impl Link {
             turned: f64::NEG_INFINITY,
             signals: Signals::new(),
             tally: Tally::default(),
-            mixed: Vec::new(),
+            at: Staged::default(),
+            parts: Vec::new(),
             leaving: 0,
-            came: None,
+            came: f64::NEG_INFINITY,
             brought: Brought::default(),
             place: 0,
         };
@@ -121,6 +125,11 @@ impl Link {
             self.signals.hold(now, self.p);
         }
         self.mode = mode;
+    }
+
+    /// Whether it has to be known in which shares the classes leave its queue.
+    pub(super) fn tells_apart(&self) -> bool {
+        !self.parts.is_empty() && self.mode != Mode::Empty
     }
 
     /// Whether what comes may begin or end what the queue does.

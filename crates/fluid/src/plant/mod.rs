@@ -26,14 +26,16 @@
 mod account;
 mod flow;
 mod link;
+mod shares;
 mod signals;
 mod tally;
 mod windows;
 
-use crate::dde::{History, System};
-use flow::Flow;
+use crate::dde::{END, History, System};
+use flow::{AtHop, OfClass, Staged};
 pub use link::Link;
 use link::Mode;
+use shares::Part;
 pub use sojourn_scenario::Window;
 pub(crate) use tally::Sample;
 pub use tally::{Passed, Received, Tally};
@@ -85,10 +87,12 @@ pub struct Ramp {
 pub struct Plant {
     classes: Vec<Member>,
     links: Vec<Link>,
-    hops: Vec<Hop>,
     width: usize,
-    /// What flows at each stage of the present step, and which of them is asked for.
-    flows: [Flow; 5],
+    /// Whether any link tells classes apart.
+    mixes: bool,
+    /// The hops by class, and by number within that.
+    hops: Vec<(usize, usize)>,
+    /// The stage of the present step that is asked for.
     stage: usize,
     received: Vec<Received>,
     watch: Watch,
@@ -104,7 +108,9 @@ struct Member {
     loss: f64,
     /// The links whose queues add to its round trip.
     waits: Vec<usize>,
-    hops: std::ops::Range<usize>,
+    hops: Vec<Hop>,
+    /// What flows at each stage of the present step.
+    at: Staged<OfClass>,
     /// The step in which what it feels now was sent.
     hint: usize,
     /// One of its links stands still.
@@ -119,19 +125,20 @@ struct Member {
 /// A class at one of its links.
 #[derive(Clone, Debug, Default)]
 struct Hop {
-    class: usize,
     link: usize,
     /// Packets of the link's mean size in one of the class.
     size: f64,
     per_size: f64,
     ecn: bool,
-    /// Where the sum of what it brought stands, where the link tells classes apart.
-    sum: Option<usize>,
+    /// Its number at the link, where that tells classes apart.
+    part: Option<usize>,
     /// The number of the signal that is felt now, its p, and when the next one is given that makes an event.
     felt: usize,
     felt_p: f64,
     until: f64,
     passed: Passed,
+    /// What flows at each stage of the present step.
+    at: Staged<AtHop>,
 }
 
 /// What quantiles are taken of.
@@ -159,19 +166,20 @@ impl Ramp {
 }
 
 impl Member {
-    /// The numbers of its hops.
-    #[inline]
-    fn hops(&self) -> std::ops::Range<usize> {
-        self.hops.clone()
-    }
-
     /// R, s.
-    fn rtt(&self, links: &[Link], backlogs: &[f64]) -> f64 {
+    fn rtt(&self, links: &[Link], y: &[f64]) -> f64 {
         let mut rtt = self.base_rtt;
         for link in &self.waits {
-            rtt += links[*link].wait(backlogs[*link]);
+            let link = &links[*link];
+            rtt += link.wait(y[link.place]);
         }
         rtt
+    }
+
+    /// When the signal was given that it feels at `t` of one of its links.
+    fn given_at(&self, hop: usize, links: &[Link], t: f64, y: &[f64]) -> f64 {
+        let link = &links[self.hops[hop].link];
+        link.given_at(t - self.rtt(links, y), y[link.place])
     }
 }
 
@@ -179,27 +187,28 @@ impl Plant {
     /// Empty queues, windows of one packet.
     pub fn new(classes: Vec<Class>, mut links: Vec<Link>) -> Plant {
         let mut width = classes.len() + links.len();
-        let (mut hops, mut members) = (Vec::new(), Vec::new());
+        let (mut numbers, mut members) = (Vec::new(), Vec::new());
         let mut crossing = vec![0; links.len()];
         classes.iter().flat_map(|class| &class.route).for_each(|link| crossing[*link] += 1);
         for (number, link) in links.iter_mut().enumerate() {
             link.place = classes.len() + number;
         }
         for (number, of) in classes.into_iter().enumerate() {
-            let first = hops.len();
+            let mut hops = Vec::new();
             for link in &of.route {
                 let size = of.packet / links[*link].packet;
-                let sum = (crossing[*link] > 1).then_some(width);
-                if let Some(sum) = sum {
-                    links[*link].mixed.push((size, sum));
+                let parts = &mut links[*link].parts;
+                let part = (crossing[*link] > 1).then_some(parts.len());
+                if part.is_some() {
+                    parts.push(Part::new(number, size, width));
                     width += 1;
                 }
-                let hop = Hop { class: number, link: *link, size, per_size: 1.0 / size, ..Hop::default() };
-                hops.push(Hop { ecn: of.ecn, sum, ..hop });
+                numbers.push((number, hops.len()));
+                let hop = Hop { link: *link, size, per_size: 1.0 / size, ..Hop::default() };
+                hops.push(Hop { ecn: of.ecn, part, ..hop });
             }
             let Class { sender, flows, base_rtt, loss, route, back, .. } = of;
             let waits = [route, back].concat();
-            let hops = first..hops.len();
             members.push(Member {
                 sender,
                 flows,
@@ -207,6 +216,7 @@ impl Plant {
                 loss,
                 waits,
                 hops,
+                at: Staged::default(),
                 hint: 0,
                 is_stalled: false,
                 is_floored: false,
@@ -215,7 +225,7 @@ impl Plant {
             });
         }
         // Each class feels each p at a time of its own. Of very many no event is made: p moves in small steps.
-        if hops.len() > MOST_FELT {
+        if numbers.len() > MOST_FELT {
             for link in &mut links {
                 link.smooth = true;
             }
@@ -227,15 +237,14 @@ impl Plant {
             sojourns: samples(links.len()),
             rtts: samples(members.len()),
         };
-        let flow = Flow::new(members.len(), links.len(), hops.len());
         let mut plant = Plant {
-            flows: std::array::from_fn(|_| flow.clone()),
             stage: 0,
             received: vec![Received::default(); members.len()],
             classes: members,
+            mixes: links.iter().any(|link| !link.parts.is_empty()),
             links,
-            hops,
             width,
+            hops: numbers,
             watch,
             steps: 0,
         };
@@ -268,7 +277,7 @@ impl Plant {
 
     /// What became of a class at each of its links since the start: the link, and that.
     pub fn passed(&self, class: usize) -> impl Iterator<Item = (usize, Passed)> + '_ {
-        self.hops[self.classes[class].hops.clone()].iter().map(|hop| (hop.link, hop.passed))
+        self.classes[class].hops.iter().map(|hop| (hop.link, hop.passed))
     }
 
     /// What each class got since the start.
@@ -296,9 +305,8 @@ impl Plant {
 
     /// What comes to a link now, packets/s: offered, and let in by its law.
     pub fn coming(&self, link: usize) -> [f64; 2] {
-        let flow = &self.flows[0];
-        let at = self.hops.iter().zip(&flow.hops).filter(|(hop, _)| hop.link == link);
-        [at.map(|(hop, at)| hop.size * at.offered).sum(), flow.links[link].admitted]
+        let hops = self.classes.iter().flat_map(|of| &of.hops).filter(|hop| hop.link == link);
+        [hops.map(|hop| hop.size * hop.at[0].offered).sum(), self.links[link].at[0].admitted]
     }
 
     /// p of a link is this from now on.
@@ -339,12 +347,19 @@ impl Plant {
         }
     }
 
+    /// Computes what flows where guards look; at a step's end the integration has just done so.
+    fn look(&mut self, t: f64, y: &[f64], past: &History) {
+        if self.stage != END {
+            self.flow_at(t, y, past);
+        }
+    }
+
     /// Begins and ends what a queue does, where nothing but its state tells; whether any did.
     fn set_modes(&mut self, t: f64, y: &[f64]) -> bool {
         let mut changes = false;
-        for (number, link) in self.links.iter_mut().enumerate() {
-            let backlog = y[self.classes.len() + number];
-            let grows = self.flows[self.stage].links[number].admitted > link.capacity();
+        for link in &mut self.links {
+            let backlog = y[link.place];
+            let grows = link.at[self.stage].admitted > link.capacity();
             let mode = match link.mode {
                 Mode::Busy if backlog <= 0.0 && !grows => Mode::Empty,
                 Mode::Busy if backlog >= link.buffer && grows => Mode::Full,
@@ -371,23 +386,18 @@ impl System for Plant {
 
     fn slope(&mut self, t: f64, y: &[f64], past: &History, out: &mut [f64]) {
         self.flow_at(t, y, past);
-        let Plant { classes, links, hops, flows, stage, .. } = self;
-        let flow = &flows[*stage];
-        for (class, of) in classes.iter().enumerate() {
-            out[class] = if of.is_floored { 0.0 } else { flow.classes[class].growth };
+        let Plant { classes, links, stage, .. } = self;
+        for (out, of) in out.iter_mut().zip(classes) {
+            *out = if of.is_floored { 0.0 } else { of.at[*stage].growth };
         }
-        for (number, link) in links.iter().enumerate() {
-            let busy = link.mode == Mode::Busy;
-            out[link.place] = if busy { flow.links[number].admitted - link.capacity() } else { 0.0 };
-        }
-        // Where no link tells classes apart there are no sums.
-        let sums = if out.len() > classes.len() + links.len() { &hops[..] } else { &[] };
-        for (hop, of) in sums.iter().zip(&flow.hops) {
-            let Some(sum) = hop.sum else { continue };
-            let link = &links[hop.link];
-            let full = link.mode == Mode::Full;
-            let enters = if full { link.capacity() / flow.links[hop.link].admitted } else { 1.0 };
-            out[sum] = enters * of.admitted;
+        for link in links {
+            let (admitted, capacity) = (link.at[*stage].admitted, link.capacity());
+            out[link.place] = if link.mode == Mode::Busy { admitted - capacity } else { 0.0 };
+            let enters = if link.mode == Mode::Full { capacity / admitted } else { 1.0 };
+            for part in &mut link.parts {
+                part.enters[*stage] *= enters;
+                out[part.place] = part.enters[*stage];
+            }
         }
     }
 
@@ -407,8 +417,8 @@ impl System for Plant {
             return self.classes.iter_mut().for_each(|of| of.is_floored = false);
         };
         self.flow_at(t, y, past);
-        for ((of, now), window) in self.classes.iter_mut().zip(&self.flows[0].classes).zip(y) {
-            of.is_floored = *window <= LEAST_WINDOW && now.growth < 0.0;
+        for (of, window) in self.classes.iter_mut().zip(y) {
+            of.is_floored = *window <= LEAST_WINDOW && of.at[0].growth < 0.0;
         }
     }
 
@@ -425,10 +435,10 @@ impl System for Plant {
                 (Mode::Busy, 0) => backlog,
                 (Mode::Busy, _) => link.buffer - backlog,
                 (Mode::Empty, 0) | (Mode::Full, 1) => {
-                    let (mode, capacity) = (link.mode, link.capacity());
-                    self.flow_at(t, y, past);
-                    let excess = self.flows[self.stage].links[event / 2].admitted / capacity - 1.0;
-                    if mode == Mode::Empty { CLEARLY - excess } else { excess + CLEARLY }
+                    self.look(t, y, past);
+                    let link = &self.links[event / 2];
+                    let excess = link.at[self.stage].admitted / link.capacity() - 1.0;
+                    if link.mode == Mode::Empty { CLEARLY - excess } else { excess + CLEARLY }
                 }
                 _ => 1.0,
             };
@@ -436,14 +446,17 @@ impl System for Plant {
         if event < links + classes {
             let class = event - links;
             return if self.classes[class].is_floored {
-                self.flow_at(t, y, past);
-                CLEARLY - self.flows[self.stage].classes[class].growth
+                self.look(t, y, past);
+                CLEARLY - self.classes[class].at[self.stage].growth
             } else {
                 y[class] - LEAST_WINDOW + CLEARLY
             };
         }
-        let hop = &self.hops[event - links - classes];
-        hop.until - self.given_at(hop, t, y)
+        let (class, hop) = self.hops[event - links - classes];
+        let of = &self.classes[class];
+        let until = of.hops[hop].until;
+        // Most of the time there is none to wait for.
+        if until == f64::INFINITY { until } else { until - of.given_at(hop, &self.links, t, y) }
     }
 
     fn strike(&mut self, event: usize, t: f64, y: &mut [f64], _past: &History) {
@@ -465,7 +478,8 @@ impl System for Plant {
         } else if event < links + classes {
             y[event - links] = y[event - links].max(LEAST_WINDOW);
         } else {
-            self.hops[event - links - classes].felt += 1;
+            let (class, hop) = self.hops[event - links - classes];
+            self.classes[class].hops[hop].felt += 1;
         }
     }
 
@@ -473,7 +487,9 @@ impl System for Plant {
         let classes = self.classes.len();
         let longest = |link: &usize| self.links[*link].longest_wait(y[classes + *link]);
         let back = self.classes.iter().map(|of| of.base_rtt + of.waits.iter().map(longest).sum::<f64>());
-        t - back.fold(0.0, f64::max)
+        // What waits in a queue is told apart by when it came.
+        let apart = self.links.iter().filter(|link| link.tells_apart());
+        apart.map(|link| link.came).fold(t - back.fold(0.0, f64::max), f64::min)
     }
 
     fn stepped(&mut self, past: &History) {

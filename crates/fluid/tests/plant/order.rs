@@ -14,7 +14,7 @@ fn plant(window: Window, ecn: bool) -> Plant {
 }
 
 /// log2 of how errors of steps that halve fall.
-fn slopes(errors: &[f64]) -> Vec<f64> {
+pub(crate) fn slopes(errors: &[f64]) -> Vec<f64> {
     errors.windows(2).map(|pair| math::ln(pair[0] / pair[1]) / math::ln(2.0)).collect()
 }
 
