@@ -61,6 +61,7 @@ impl<S: System> Integrator<S> {
     /// The first event in the step that was tried; `but` is known.
     fn first_event(&mut self, h: f64, but: Option<usize>) -> Option<Crossing> {
         let mut first: Option<Crossing> = None;
+        self.system.at_stage(END);
         for event in 0..self.system.guards() {
             if but == Some(event) {
                 continue;
@@ -68,6 +69,7 @@ impl<S: System> Integrator<S> {
             let end = self.guard_at_end(event, h);
             if end < 0.0 {
                 let found = self.zero_of(event, h, end);
+                self.system.at_stage(END);
                 first = first.filter(|first| first.share <= found.share).or(Some(found));
             }
         }
@@ -75,6 +77,7 @@ impl<S: System> Integrator<S> {
     }
 
     /// Where a guard that is below 0 at the end passes it: regula falsi (Illinois) on the cubic.
+    #[inline(never)]
     fn zero_of(&mut self, event: usize, h: f64, end: f64) -> Crossing {
         let begin = self.guard_within(event, 0.0, h);
         let found = |share: f64| Crossing { event, share, begin, end };
@@ -132,7 +135,6 @@ impl<S: System> Integrator<S> {
 
     /// A guard at the end of the step that was tried.
     fn guard_at_end(&mut self, event: usize, h: f64) -> f64 {
-        self.system.at_stage(END);
         self.system.guard(event, self.t + h, &self.scratch.end, &self.past)
     }
 

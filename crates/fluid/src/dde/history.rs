@@ -5,8 +5,6 @@
 pub struct History {
     width: usize,
     start: f64,
-    /// Up to when the values are those before the start: for ever, until there are steps.
-    still: f64,
     /// The values before the start, which stood still.
     before: Vec<Parts>,
     /// Number of the oldest step that is kept, and of the next one to come.
@@ -25,9 +23,38 @@ pub(super) type Parts = [f64; 4];
 /// A time in the past, found.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'a> {
-    parts: &'a [Parts],
-    weights: Parts,
+    past: &'a History,
+    piece: Piece,
+    share: f64,
 }
+
+/// A piece of the past on which every value is a polynomial: a step, or what was before the first one. It never changes,
+/// so that who asks for times that move slowly may keep it.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece {
+    kind: Kind,
+    holds: Range,
+    origin: f64,
+    inverse: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Before,
+    Step(usize),
+    Beyond,
+}
+
+/// Times.
+#[derive(Clone, Copy, Debug)]
+struct Range {
+    from: f64,
+    until: f64,
+}
+
+/// A value over a piece: the coefficients of the powers of the share of it that has passed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cubic([f64; 4]);
 
 /// One step.
 #[derive(Clone, Copy, Debug)]
@@ -44,23 +71,48 @@ impl History {
         let (width, capacity) = (before.len(), 64);
         let before = before.iter().map(|value| [*value, 0.0, *value, 0.0]).collect();
         let (times, parts) = (vec![[0.0; 2]; capacity], vec![[0.0; 4]; capacity * width]);
-        History { width, start, still: f64::INFINITY, before, first: 0, next: 0, times, parts, capacity }
+        History { width, start, before, first: 0, next: 0, times, parts, capacity }
     }
 
     /// The values at `t`: those of the start before it, and beyond the last step on its tangent. `hint` is the number of
     /// the step that was found last; the next one is near.
-    #[inline]
     pub fn at(&self, t: f64, hint: &mut usize) -> Moment<'_> {
-        if t <= self.still {
-            return Moment { parts: &self.before, weights: [1.0, 0.0, 0.0, 0.0] };
+        let piece = self.piece(t, hint);
+        Moment { past: self, piece, share: piece.share(t) }
+    }
+
+    /// The piece of the past in which `t` lies; `hint` as above.
+    pub fn piece(&self, t: f64, hint: &mut usize) -> Piece {
+        if t <= self.start || self.next == 0 {
+            let still = Range { from: f64::NEG_INFINITY, until: self.start };
+            return Piece { kind: Kind::Before, holds: still, origin: self.start, inverse: 0.0 };
         }
         let number = self.find(t, *hint);
         *hint = number;
-        let Step { t: begin, length, parts } = self.step(number);
-        let share = (t - begin) / length;
-        let weights =
-            if share > 1.0 { [0.0, 0.0, 1.0, t - begin - length] } else { hermite(share.max(0.0), length) };
-        Moment { parts, weights }
+        let [begin, end] = self.times[number & (self.capacity - 1)];
+        if t > end {
+            // It ends wherever the next step will.
+            return Piece { kind: Kind::Beyond, holds: Range::NONE, origin: end, inverse: 1.0 };
+        }
+        let holds = Range { from: begin, until: end };
+        Piece { kind: Kind::Step(number), holds, origin: begin, inverse: 1.0 / (end - begin) }
+    }
+
+    /// A value over a piece.
+    pub fn cubic(&self, piece: &Piece, place: usize) -> Cubic {
+        match piece.kind {
+            Kind::Before => Cubic([self.before[place][0], 0.0, 0.0, 0.0]),
+            Kind::Beyond => {
+                let [.., y1, f1] = self.last().parts[place];
+                Cubic([y1, f1, 0.0, 0.0])
+            }
+            Kind::Step(number) => {
+                let Step { length, parts, .. } = self.step(number);
+                let [y0, f0, y1, f1] = parts[place];
+                let (grown, first, last) = (y1 - y0, length * f0, length * f1);
+                Cubic([y0, first, 3.0 * grown - 2.0 * first - last, first + last - 2.0 * grown])
+            }
+        }
     }
 
     /// The number of the last step at whose beginning `is_past` does not hold yet; None where no step is kept or it
@@ -136,7 +188,6 @@ impl History {
         }
         let place = self.next & (self.capacity - 1);
         self.next += 1;
-        self.still = self.start;
         self.times[place] = [begin, end];
         &mut self.parts[place * self.width..(place + 1) * self.width]
     }
@@ -169,9 +220,38 @@ impl History {
 
 impl Moment<'_> {
     /// A value then.
-    #[inline]
     pub fn value(&self, place: usize) -> f64 {
-        weighed(&self.weights, &self.parts[place])
+        self.past.cubic(&self.piece, place).at(self.share)
+    }
+}
+
+impl Range {
+    const NONE: Range = Range { from: f64::INFINITY, until: f64::NEG_INFINITY };
+}
+
+impl Piece {
+    /// None: no time lies in it.
+    pub const NONE: Piece = Piece { kind: Kind::Before, holds: Range::NONE, origin: 0.0, inverse: 0.0 };
+
+    /// Whether a time lies in it.
+    #[inline]
+    pub fn holds(&self, t: f64) -> bool {
+        self.holds.from <= t && t <= self.holds.until
+    }
+
+    /// The share of it that has passed at `t`, which a cubic is asked with.
+    #[inline]
+    pub fn share(&self, t: f64) -> f64 {
+        (t - self.origin) * self.inverse
+    }
+}
+
+impl Cubic {
+    /// The value when this share of its piece has passed.
+    #[inline]
+    pub fn at(&self, share: f64) -> f64 {
+        let Cubic([a, b, c, d]) = self;
+        a + share * (b + share * (c + share * d))
     }
 }
 

@@ -19,7 +19,7 @@
 mod events;
 mod history;
 
-pub use history::{History, Moment, Step};
+pub use history::{Cubic, History, Moment, Piece, Step};
 
 /// A system of delay differential equations.
 pub trait System {
@@ -149,9 +149,11 @@ impl<S: System> Integrator<S> {
         weigh(stage, y, k3, h);
         system.at_stage(3);
         system.slope(*t + h, stage, past, k4);
-        for place in 0..y.len() {
+        let width = y.len();
+        let (k1, k2, k3, k4) = (&k1[..width], &k2[..width], &k3[..width], &k4[..width]);
+        for (place, end) in end[..width].iter_mut().enumerate() {
             let sum = k1[place] + 2.0 * (k2[place] + k3[place]) + k4[place];
-            end[place] = y[place] + h / 6.0 * sum;
+            *end = y[place] + h / 6.0 * sum;
         }
         system.at_stage(END);
         system.slope(*t + h, end, past, end_slope);
@@ -163,10 +165,12 @@ impl<S: System> Integrator<S> {
             self.past.forget(self.system.reach(self.t, &self.y));
         }
         let Scratch { k: [first, ..], end: values, end_slope, .. } = &mut self.scratch;
-        let parts = self.past.push(self.t, end).iter_mut();
-        let begin = self.y.iter().zip(first);
-        for ((parts, (y0, f0)), (y1, f1)) in parts.zip(begin).zip(values.iter().zip(end_slope)) {
-            *parts = [*y0, *f0, *y1, *f1];
+        let parts = self.past.push(self.t, end);
+        let width = parts.len();
+        let begin = (&self.y[..width], &first[..width]);
+        let last = (&values[..width], &end_slope[..width]);
+        for (place, parts) in parts.iter_mut().enumerate() {
+            *parts = [begin.0[place], begin.1[place], last.0[place], last.1[place]];
         }
         self.t = end;
         std::mem::swap(&mut self.y, values);
@@ -183,8 +187,10 @@ const LOOK: usize = 5;
 
 /// y + h k.
 fn weigh(out: &mut [f64], y: &[f64], k: &[f64], h: f64) {
-    for ((out, y), k) in out.iter_mut().zip(y).zip(k) {
-        *out = y + h * k;
+    let width = out.len();
+    let (y, k) = (&y[..width], &k[..width]);
+    for place in 0..width {
+        out[place] = y[place] + h * k[place];
     }
 }
 

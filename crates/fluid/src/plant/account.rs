@@ -76,14 +76,13 @@ impl Hop {
     /// Adds what a step brought of a class to a link; gives what left it.
     fn count(&mut self, link: &mut Link, step: &Step<'_>) -> f64 {
         let offered = over(step, &self.at, |at| at.offered);
-        let admitted = over(step, &self.at, |at| at.admitted);
-        let leaving = over(step, &self.at, |at| at.leaving);
-        let could = step.length * link.capacity();
-        let entered = match (link.mode, self.part) {
-            (Mode::Empty, _) => admitted,
-            (_, Some(part)) => step.grown(link.parts[part].place),
-            (Mode::Busy, None) => (step.grown(link.place) + could) * self.per_size,
-            (Mode::Full, None) => could * self.per_size,
+        let admitted = if self.ecn && link.marks { offered } else { over(step, &self.at, |at| at.admitted) };
+        let could = step.length * link.capacity() * self.per_size;
+        let (entered, leaving) = match (link.mode, self.part) {
+            (Mode::Empty, _) => (admitted, admitted),
+            (_, Some(part)) => (step.grown(link.parts[part].place), over(step, &self.at, |at| at.leaving)),
+            (Mode::Busy, None) => (step.grown(link.place) * self.per_size + could, could),
+            (Mode::Full, None) => (could, could),
         };
         let overflowed = if link.mode == Mode::Full { admitted - entered } else { 0.0 };
         let lost = offered - admitted + overflowed;

@@ -21,9 +21,8 @@ pub(super) struct Look<'a> {
 pub(super) struct AtLink {
     /// Not dropped by the law.
     pub(super) admitted: f64,
-    /// q, and how long it waits, s.
+    /// q.
     pub(super) backlog: f64,
-    pub(super) wait: f64,
 }
 
 /// What comes of a class to a link, packets/s of the class.
@@ -53,8 +52,7 @@ impl Plant {
         let look = Look { stage: self.stage, t, y, past };
         let Plant { classes, links, mixes, .. } = self;
         for link in links.iter_mut() {
-            let backlog = y[link.place];
-            link.at[look.stage] = AtLink { admitted: 0.0, backlog, wait: link.wait(backlog) };
+            link.at[look.stage] = AtLink { admitted: 0.0, backlog: y[link.place] };
         }
         for (class, of) in classes.iter_mut().enumerate() {
             of.send(class, links, look);
@@ -89,10 +87,7 @@ impl Member {
     /// What it sends.
     #[inline]
     fn send(&mut self, class: usize, links: &[Link], look: Look<'_>) {
-        let mut rtt = self.base_rtt;
-        for link in &self.waits {
-            rtt += links[*link].at[look.stage].wait;
-        }
+        let rtt = self.rtt(|wait| look.y[wait.place]);
         let count = self.flows.at(look.t);
         let (each, growth) = match self.sender {
             Sender::Tcp(..) if self.is_stalled => (0.0, 0.0),

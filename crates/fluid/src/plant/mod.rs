@@ -31,7 +31,7 @@ mod signals;
 mod tally;
 mod windows;
 
-use crate::dde::{END, History, System};
+use crate::dde::{Cubic, END, History, Piece, System};
 use flow::{AtHop, OfClass, Staged};
 pub use link::Link;
 use link::Mode;
@@ -107,12 +107,14 @@ struct Member {
     base_rtt: f64,
     loss: f64,
     /// The links whose queues add to its round trip.
-    waits: Vec<usize>,
+    waits: Vec<Wait>,
     hops: Vec<Hop>,
     /// What flows at each stage of the present step.
     at: Staged<OfClass>,
-    /// The step in which what it feels now was sent.
+    /// The piece of the past in which what it feels now was sent, its number, and W over it.
+    sent: Piece,
     hint: usize,
+    window: Cubic,
     /// One of its links stands still.
     is_stalled: bool,
     /// W is at its floor.
@@ -120,6 +122,18 @@ struct Member {
     /// Until the next event the share of its packets that no signal hits stays as it is, and no link had another rate.
     is_calm: bool,
     passed: f64,
+}
+
+/// A queue that a class waits in.
+#[derive(Clone, Debug)]
+struct Wait {
+    link: usize,
+    /// Where its backlog stands among the values, and 1 / C; 0 before a link that stands still: windows stand still
+    /// then.
+    place: usize,
+    inverse: f64,
+    /// That backlog when what the class feels now was sent.
+    then: Cubic,
 }
 
 /// A class at one of its links.
@@ -167,11 +181,11 @@ impl Ramp {
 
 impl Member {
     /// R, s.
-    fn rtt(&self, links: &[Link], y: &[f64]) -> f64 {
+    #[inline]
+    fn rtt(&self, backlog: impl Fn(&Wait) -> f64) -> f64 {
         let mut rtt = self.base_rtt;
-        for link in &self.waits {
-            let link = &links[*link];
-            rtt += link.wait(y[link.place]);
+        for wait in &self.waits {
+            rtt += backlog(wait).max(0.0) * wait.inverse;
         }
         rtt
     }
@@ -179,7 +193,7 @@ impl Member {
     /// When the signal was given that it feels at `t` of one of its links.
     fn given_at(&self, hop: usize, links: &[Link], t: f64, y: &[f64]) -> f64 {
         let link = &links[self.hops[hop].link];
-        link.given_at(t - self.rtt(links, y), y[link.place])
+        link.given_at(t - self.rtt(|wait| y[wait.place]), y[link.place])
     }
 }
 
@@ -208,7 +222,13 @@ impl Plant {
                 hops.push(Hop { ecn: of.ecn, part, ..hop });
             }
             let Class { sender, flows, base_rtt, loss, route, back, .. } = of;
-            let waits = [route, back].concat();
+            let wait = |link: &usize| Wait {
+                link: *link,
+                place: links[*link].place,
+                inverse: 0.0,
+                then: Cubic::default(),
+            };
+            let waits = route.iter().chain(&back).map(wait).collect();
             members.push(Member {
                 sender,
                 flows,
@@ -217,7 +237,9 @@ impl Plant {
                 waits,
                 hops,
                 at: Staged::default(),
+                sent: Piece::NONE,
                 hint: 0,
+                window: Cubic::default(),
                 is_stalled: false,
                 is_floored: false,
                 is_calm: false,
@@ -248,7 +270,7 @@ impl Plant {
             watch,
             steps: 0,
         };
-        plant.find_stalled();
+        plant.take_rates();
         plant
     }
 
@@ -323,7 +345,7 @@ impl Plant {
     /// C of a link is this from now on, packets/s.
     pub fn set_capacity(&mut self, link: usize, now: f64, capacity: f64) {
         self.links[link].set_capacity(now, capacity);
-        self.find_stalled();
+        self.take_rates();
     }
 
     /// T_p of a class is this from now on, s.
@@ -341,9 +363,13 @@ impl Plant {
         self.classes[class].flows = flows;
     }
 
-    fn find_stalled(&mut self) {
+    /// Lets the classes know what their links can send.
+    fn take_rates(&mut self) {
         for class in &mut self.classes {
-            class.is_stalled = class.waits.iter().any(|link| self.links[*link].capacity() <= 0.0);
+            for wait in &mut class.waits {
+                wait.inverse = self.links[wait.link].inverse;
+            }
+            class.is_stalled = class.waits.iter().any(|wait| self.links[wait.link].capacity() <= 0.0);
         }
     }
 
@@ -363,6 +389,8 @@ impl Plant {
             let mode = match link.mode {
                 Mode::Busy if backlog <= 0.0 && !grows => Mode::Empty,
                 Mode::Busy if backlog >= link.buffer && grows => Mode::Full,
+                // What was put there.
+                Mode::Empty if backlog > 0.0 => Mode::Busy,
                 // A queue that has just come to a limit, and leaves it for less than a step, stays there.
                 Mode::Empty if grows && link.turned != t => Mode::Busy,
                 Mode::Full if !grows && link.turned != t => Mode::Busy,
@@ -484,8 +512,7 @@ impl System for Plant {
     }
 
     fn reach(&self, t: f64, y: &[f64]) -> f64 {
-        let classes = self.classes.len();
-        let longest = |link: &usize| self.links[*link].longest_wait(y[classes + *link]);
+        let longest = |wait: &Wait| self.links[wait.link].longest_wait(y[wait.place]);
         let back = self.classes.iter().map(|of| of.base_rtt + of.waits.iter().map(longest).sum::<f64>());
         // What waits in a queue is told apart by when it came.
         let apart = self.links.iter().filter(|link| link.tells_apart());

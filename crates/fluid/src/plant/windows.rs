@@ -2,7 +2,7 @@
 
 use super::flow::{Look, at_most};
 use super::{Hop, LEAST_WINDOW, Link, Member, Plant, Window};
-use crate::dde::Moment;
+use crate::dde::History;
 
 impl Plant {
     /// Looks up again which signal each class feels at each of its links.
@@ -14,7 +14,7 @@ impl Plant {
                 let hop = &mut of.hops[number];
                 hop.seat(&links[hop.link], given);
             }
-            of.is_calm = of.waits.iter().all(|link| links[*link].has_one_rate())
+            of.is_calm = of.waits.iter().all(|wait| links[wait.link].has_one_rate())
                 && of.hops.iter().all(|hop| links[hop.link].signals_steps());
             of.passed = of.hops.iter().fold(1.0 - of.loss, |passed, hop| passed * (1.0 - hop.felt_p));
         }
@@ -32,23 +32,31 @@ impl Member {
         [rtt, count]: [f64; 2],
     ) -> f64 {
         let (w, then) = (look.y[class].max(LEAST_WINDOW), look.t - rtt);
-        let moment = look.past.at(then, &mut self.hint);
+        if !self.sent.holds(then) {
+            self.find_sent(class, then, look.past);
+        }
+        let share = self.sent.share(then);
         let (rtt_then, passed) = if self.is_calm {
-            let mut rtt = self.base_rtt;
-            for link in &self.waits {
-                let link = &links[*link];
-                rtt += link.wait(moment.value(link.place));
-            }
-            (rtt, self.passed)
+            (self.rtt(|wait| wait.then.at(share)), self.passed)
         } else {
-            self.felt(links, then, &moment, look.y)
+            self.felt(links, then, share, look.y)
         };
-        let acks = at_most(most, moment.value(class).max(LEAST_WINDOW) / rtt_then);
+        let acks = at_most(most, self.window.at(share).max(LEAST_WINDOW) / rtt_then);
         let grown = match law {
             Window::Mgt => 1.0 / rtt - w * (1.0 - passed) * acks / 2.0,
             Window::Full => acks * (passed / w - (1.0 - passed) * w / 2.0),
         };
         if self.flows.growth > 0.0 { grown - self.thinned(w, count) } else { grown }
+    }
+
+    /// Finds the piece of the past in which what is felt now was sent.
+    #[inline(never)]
+    fn find_sent(&mut self, class: usize, then: f64, past: &History) {
+        self.sent = past.piece(then, &mut self.hint);
+        self.window = past.cubic(&self.sent, class);
+        for wait in &mut self.waits {
+            wait.then = past.cubic(&self.sent, wait.place);
+        }
     }
 
     /// By how much newcomers make the mean window smaller: who comes now comes with the least one.
@@ -60,10 +68,10 @@ impl Member {
     /// What a packet sent at `then` met: its round trip, and the share that no signal hit. This is the long way, where
     /// rates of links changed, or signals do not hold from one event to the next.
     #[inline(never)]
-    fn felt(&self, links: &[Link], then: f64, moment: &Moment<'_>, y: &[f64]) -> (f64, f64) {
+    fn felt(&self, links: &[Link], then: f64, share: f64, y: &[f64]) -> (f64, f64) {
         let (mut rtt, mut passed) = (self.base_rtt, 1.0 - self.loss);
-        for link in self.waits.iter().map(|link| &links[*link]) {
-            rtt += link.wait_then(then, moment.value(link.place));
+        for wait in &self.waits {
+            rtt += links[wait.link].wait_then(then, wait.then.at(share));
         }
         for hop in &self.hops {
             let link = &links[hop.link];

@@ -62,6 +62,17 @@ fn a_buffer_empties_when_it_must_and_stays_empty() {
 }
 
 #[test]
+fn a_queue_that_is_there_at_the_start_is_sent() {
+    let plant = flood(900.0).system;
+    let mut run = Integrator::new(plant, 0.0, vec![1.0, 50.0]);
+    // 100 packets/s more leave than come.
+    run.advance(0.2, 0.07);
+    near(run.values()[1], 30.0);
+    run.advance(2.0, 0.07);
+    near(run.system.links()[0].tally().busy, 0.5);
+}
+
+#[test]
 fn what_the_law_drops_does_not_fill_it() {
     let mut run = flood(1300.0);
     run.system = {
