@@ -1,8 +1,10 @@
-"""The fluid plant beside JiTCDDE: 100 s of one class under constant p, time and error of each.
+"""The fluid plant beside JiTCDDE: 100 s of one class on one link, time and error of each.
 
-Both start from the same constant past, with a queue that never empties, so that all is smooth but the start.
-The error is that of the backlog after 3 s, beside our own run in steps of 10 us. JiTCDDE compiles its
-equations; that is not counted. What swings comes to rest here, so that its steps grow; ours do not.
+Three problems, all from the same constant past, with a queue that never empties: `rests`, under a constant p,
+where JiTCDDE's steps grow as all comes to rest and ours do not; `swings`, under PI in continuous time somewhat
+below the gain at which oscillations grow; `sampled`, under PI as it runs, 160 times a second, where each sample
+changes p and JiTCDDE must stop and begin again. The error is that of the backlog after 3 or 10 s, beside our
+own run in steps of 10 us. JiTCDDE compiles its equations; that is not counted.
 
 It is no dependency of ours, so it lives in an environment of its own:
 
@@ -17,6 +19,7 @@ import json
 import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -24,26 +27,60 @@ ROOT = Path(__file__).resolve().parents[1]
 THEIRS = """
 import json, time
 from jitcdde import jitcdde, y, t
-FLOWS, CAPACITY, BASE_RTT, P = 60.0, 3750.0, 0.2, 0.005
+FLOWS, CAPACITY, BASE_RTT, P, TARGET, RATE = 60.0, 3750.0, 0.2, 0.005, 300.0, 160.0
+K_I, K_P = 8 * 9.64e-6, 8 * 1.82e-5
+BEFORE = [18.0, 350.0, P]
 rtt = BASE_RTT + y(1) / CAPACITY
 then = t - rtt
 rtt_then = BASE_RTT + y(1, then) / CAPACITY
-f = [1 / rtt - y(0) * y(0, then) * P / (2 * rtt_then), FLOWS * y(0) / rtt - CAPACITY]
-compiled = jitcdde(f, max_delay=1.0, verbose=False)
-compiled.compile_C(simplify=False)
-module = compiled.save_compiled(overwrite=True)
-for rtol in (1e-3, 1e-4, 1e-5, 1e-6, 1e-8):
-    def run(seconds):
-        dde = jitcdde(module_location=module, n=2, max_delay=1.0, verbose=False)
-        dde.constant_past([18.0, 350.0])
-        dde.set_integration_parameters(rtol=rtol, atol=rtol, first_step=1e-3)
-        begun = time.perf_counter()
-        dde.integrate_blindly(0.5, 1e-3)  # past what the start bends
-        value = dde.integrate(seconds)[1]
-        return value, time.perf_counter() - begun
-    value, _ = run(3.0)
-    seconds = min(run(100.0)[1] for _ in range(3))
-    print(json.dumps({"rtol": rtol, "backlog": value, "seconds": seconds}), flush=True)
+grown = FLOWS * y(0) / rtt - CAPACITY
+def window(p):
+    return 1 / rtt - y(0) * y(0, then) * p / (2 * rtt_then)
+MODELS = {
+    "rests": [window(P), grown],
+    "swings": [window(y(2, then)), grown, K_I * (y(1) - TARGET) + K_P * grown],
+    "sampled": [window(y(2, then)), grown, 0],  # p jumps
+}
+def started(model, rtol):
+    size = len(MODELS[model])
+    dde = jitcdde(module_location=modules[model], n=size, max_delay=1.0, verbose=False)
+    dde.constant_past(BEFORE[:size])
+    dde.set_integration_parameters(rtol=rtol, atol=rtol, first_step=1e-3)
+    dde.adjust_diff()  # the start bends what follows
+    return dde
+def smooth(model, rtol, seconds):
+    dde = started(model, rtol)
+    dde.integrate_blindly(0.5, 1e-3)  # past what the start bends
+    return dde.integrate(seconds)[1]
+def sampled(model, parts, seconds):
+    dde, last = started(model, 1e-3), BEFORE[1]  # steps between samples are given, not controlled
+    for sample in range(1, int(seconds * RATE) + 1):
+        now = sample / RATE
+        backlog = dde.integrate_blindly(now, 1 / RATE / parts)[1]
+        p = K_I / RATE * (backlog - TARGET) + K_P * (backlog - last)
+        last = backlog
+        dde.jump([0.0, 0.0, p], now, width=1e-6)
+    return last
+modules = {}
+for model, f in MODELS.items():
+    compiled = jitcdde(f, max_delay=1.0, verbose=False)
+    compiled.compile_C(simplify=False)
+    modules[model] = compiled.save_compiled(destination=model + ".so", overwrite=True)
+    run = sampled if model == "sampled" else smooth
+    after, tolerances, times = (3, (1e-3, 1e-4, 1e-5, 1e-6, 1e-8), 3)
+    if model == "swings":
+        after = 10
+    if model == "sampled":
+        after, tolerances, times = 10, (1, 4, 16), 1  # steps between samples
+    for setting in tolerances:
+        value = run(model, setting, after)
+        costs = []
+        for _ in range(times):
+            begun = time.perf_counter()
+            run(model, setting, 100)
+            costs.append(time.perf_counter() - begun)
+        row = {"problem": model, "setting": setting, "backlog": float(value), "seconds": min(costs)}
+        print(json.dumps(row), flush=True)
 """
 
 
@@ -55,26 +92,33 @@ def main() -> None:
     parser.add_argument("--python", type=Path, required=True, help="an interpreter that has jitcdde")
     python = parser.parse_args().python
     example = ["cargo", "run", "--release", "--quiet", "-p", "sojourn-fluid", "--example", "smooth"]
-    exact, *ours = lines(example, ROOT)
+    all_ours = lines(example, ROOT)
     # It compiles into the folder where it stands.
     with TemporaryDirectory() as folder:
         program = Path(folder) / "theirs.py"
         program.write_text(THEIRS)
-        theirs = lines([str(python), str(program)], Path(folder))
+        all_theirs = lines([str(python), str(program)], Path(folder))
+    for problem in ("rests", "swings", "sampled"):
+        exact, *ours = [row for row in all_ours if row["problem"] == problem]
+        theirs = [row for row in all_theirs if row["problem"] == problem]
+        print(f"{problem}, {exact['after']} s")
+        show(exact["backlog"], ours, theirs)
+
+
+def show(exact: float, ours: list[dict[str, Any]], theirs: list[dict[str, Any]]) -> None:
+    """Print the rows of a problem."""
     for row in ours:
-        print(f"ours, steps of {row['step_s']} s: error {row['error']:.1e}, {1e3 * row['seconds']:.2f} ms")
+        step, cost = 1e3 * row["step_s"], 1e3 * row["seconds"]
+        print(f"  ours, steps of {step:.4g} ms: error {row['error']:.1e}, {cost:.2f} ms")
     for row in theirs:
-        error = abs(row["backlog"] / exact["backlog"] - 1.0)
+        error, cost = abs(row["backlog"] / exact - 1.0), row["seconds"]
         as_good = [one["seconds"] for one in ours if one["error"] <= error]
-        told = (
-            f"{row['seconds'] / min(as_good):.0f} times ours at no greater error"
-            if as_good
-            else "more exact than ours"
-        )
-        print(f"JiTCDDE, rtol {row['rtol']:.0e}: error {error:.1e}, {1e3 * row['seconds']:.2f} ms: {told}")
+        told = f"{cost / min(as_good):.1f} times ours at no greater error" if as_good else "more exact than ours"
+        kind = "steps a sample" if row["problem"] == "sampled" else "rtol"
+        print(f"  JiTCDDE, {kind} {row['setting']:g}: error {error:.1e}, {1e3 * cost:.2f} ms: {told}")
 
 
-def lines(command: list[str], folder: Path) -> list[dict[str, float]]:
+def lines(command: list[str], folder: Path) -> list[dict[str, Any]]:
     """What a program printed, a JSON object a line."""
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder)
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
