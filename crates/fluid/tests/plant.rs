@@ -8,10 +8,10 @@ mod networks;
 mod order;
 #[path = "plant/rest.rs"]
 mod rest;
-#[path = "plant/small_signals.rs"]
-mod small_signals;
 #[path = "plant/shares.rs"]
 mod shares;
+#[path = "plant/small_signals.rs"]
+mod small_signals;
 #[path = "plant/solver.rs"]
 mod solver;
 

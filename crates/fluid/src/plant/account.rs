@@ -32,7 +32,9 @@ impl Plant {
             received.delivered += (1.0 - of.loss) * leaving;
             received.flows += flows;
         }
-        links.iter_mut().for_each(|link| link.count(step));
+        for link in links {
+            link.count(step);
+        }
     }
 
     /// Shows the middle of a step to those who want quantiles.

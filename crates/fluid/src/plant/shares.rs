@@ -46,17 +46,14 @@ impl Link {
             return self.leave_of_this_step(left - begun, lasts, look);
         }
         let came = past.find_where(self.leaving, |step| self.entered(|place| step.begin(place)) > left);
-        match came {
-            Some(came) => {
-                let step = past.step(came);
-                (self.leaving, self.came) = (came, step.t);
-                self.leave_of_step(left, &step);
-            }
+        if let Some(came) = came {
+            let step = past.step(came);
+            (self.leaving, self.came) = (came, step.t);
+            self.leave_of_step(left, &step);
+        } else {
             // It came before anything is known: as they send now.
-            None => {
-                self.came = f64::NEG_INFINITY;
-                self.leave_as(|part| classes[part.class].at[look.stage].sent);
-            }
+            self.came = f64::NEG_INFINITY;
+            self.leave_as(|part| classes[part.class].at[look.stage].sent);
         }
     }
 

@@ -67,17 +67,16 @@ fn what_came_before_the_load_fell_leaves_as_it_came() {
     run.advance(2.0, 0.01);
     let rates = [200.0, 200.0];
     run.change(|plant, y| {
-        for class in 0..2 {
-            plant.set_flows(class, Ramp { since: 2.0, count: rates[class], growth: 0.0 }, y);
+        for (class, count) in rates.into_iter().enumerate() {
+            plant.set_flows(class, Ramp { since: 2.0, count, growth: 0.0 }, y);
         }
     });
     // No step ends where the last of them leave and the shares jump.
     for (t, near) in [(2.5, 1e-4), (3.0, 1e-4), (3.4, 1e-4), (3.6, 1e-4), (3.9, 1.0)] {
         run.advance(t, 0.01);
-        let exact = exact((2.0, rates), t);
-        for class in 0..2 {
+        for (class, exact) in exact((2.0, rates), t).into_iter().enumerate() {
             let ours = left(&run, class)[0];
-            assert!((ours - exact[class]).abs() < near, "at {t} s: {ours}, not {}", exact[class]);
+            assert!((ours - exact).abs() < near, "at {t} s: {ours}, not {exact}");
         }
     }
 }
