@@ -37,8 +37,8 @@ impl<S: System> Integrator<S> {
         self.take(target);
     }
 
-    /// Takes a step to the event that was found first in the one that was tried; gives the event, if it is met. Where the
-    /// shorter step passes another one, it goes there.
+    /// Takes a step to the event that was found first in the one that was tried; gives the event, if it is met. Where
+    /// the shorter step passes another one, it goes there.
     fn meet(&mut self, mut found: Crossing, mut length: f64) -> Option<usize> {
         for left in (0..MOST_EVENTS).rev() {
             if found.share <= SHORTEST {
@@ -106,9 +106,9 @@ impl<S: System> Integrator<S> {
         found(high.0)
     }
 
-    /// Tries the step that ends at the event; gives its length, and whether the event is there. The cubic of a shorter step
-    /// is another one, so that the zero is found on steps. One that jumps over zero, where the slope jumps
-    /// within it, ends before that.
+    /// Tries the step that ends at the event; gives its length, and whether the event is there. The cubic of a shorter
+    /// step is another one, so that the zero is found on steps. One that jumps over zero, where the slope jumps within
+    /// it, ends before that.
     fn approach(&mut self, found: &Crossing, whole: f64) -> (f64, bool) {
         let &Crossing { event, share, begin, end } = found;
         let (mut low, mut high) = ((0.0, begin), (whole, end));

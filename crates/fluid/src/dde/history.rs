@@ -28,8 +28,8 @@ pub struct Moment<'a> {
     share: f64,
 }
 
-/// A piece of the past on which every value is a polynomial: a step, or what was before the first one. It never changes,
-/// so that who asks for times that move slowly may keep it.
+/// A piece of the past on which every value is a polynomial: a step, or what was before the first one. It never
+/// changes, so that who asks for times that move slowly may keep it.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece {
     kind: Kind,
@@ -74,8 +74,8 @@ impl History {
         History { width, start, before, first: 0, next: 0, times, parts, capacity }
     }
 
-    /// The values at `t`: those of the start before it, and beyond the last step on its tangent. `hint` is the number of
-    /// the step that was found last; the next one is near.
+    /// The values at `t`: those of the start before it, and beyond the last step on its tangent. `hint` is the number
+    /// of the step that was found last; the next one is near.
     pub fn at(&self, t: f64, hint: &mut usize) -> Moment<'_> {
         let piece = self.piece(t, hint);
         Moment { past: self, piece, share: piece.share(t) }

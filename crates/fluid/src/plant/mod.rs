@@ -16,12 +16,12 @@
 //! acknowledgments come. W is 1 packet at least. (4) lets in N W / R; of a class without ECN the law takes its p away.
 //! At q = B what comes in excess of C is lost; at q = 0 what comes leaves at once.
 //!
-//! A class comes to its next link as it leaves the one before: fluid leaves a queue in the order in which it came, so in
-//! the shares that the classes had when it came. Propagation delays all count in T_p: each link has a clock of its
+//! A class comes to its next link as it leaves the one before: fluid leaves a queue in the order in which it came, so
+//! in the shares that the classes had when it came. Propagation delays all count in T_p: each link has a clock of its
 //! own that is behind the sender's by what lies between them. What is sent and asks nobody flows at its mean rate.
 //!
-//! Beginnings and ends of `q = 0`, `q = B` and `W = 1`, and the times at which a change of p is felt a round trip later,
-//! are events of the integration ([`crate::dde`]).
+//! Beginnings and ends of `q = 0`, `q = B` and `W = 1`, and the times at which a change of p is felt a round trip
+//! later, are events of the integration ([`crate::dde`]).
 
 mod account;
 mod flow;

@@ -50,7 +50,8 @@ impl Signals {
         }
     }
 
-    /// The number of the entry in force at `t`, found from that which was; it goes back only where `t` is surely earlier.
+    /// The number of the entry in force at `t`, found from that which was; it goes back only where `t` is surely
+    /// earlier.
     pub(crate) fn seat(&self, t: f64, mut number: usize) -> usize {
         number = number.clamp(self.first, self.first + self.held.len() - 1);
         while number > self.first && self.held[number - self.first].0 > t + AT_ONCE {
@@ -77,8 +78,8 @@ impl Signals {
         !self.lost.is_empty()
     }
 
-    /// The share that the full buffer lost at `t`; where it is known which entry was in force then, in no step of another.
-    /// So a share that begins or ends with an entry does so between two steps, whatever the clocks round.
+    /// The share that the full buffer lost at `t`; where it is known which entry was in force then, in no step of
+    /// another. So a share that begins or ends with an entry does so between two steps, whatever the clocks round.
     pub(crate) fn lost(&self, t: f64, number: Option<usize>) -> f64 {
         let place = self.lost.partition_point(|lost| {
             number.map_or(lost.to < t, |number| (lost.number, lost.to) < (number, t - AT_ONCE))
