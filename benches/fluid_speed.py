@@ -1,10 +1,10 @@
 """The fluid plant beside JiTCDDE: 100 s of one class on one link, time and error of each.
 
 Three problems, all from the same constant past, with a queue that never empties: `rests`, under a constant p,
-where JiTCDDE's steps grow as all comes to rest and ours do not; `swings`, under PI in continuous time somewhat
-below the gain at which oscillations grow; `sampled`, under PI as it runs, 160 times a second, where each sample
-changes p and JiTCDDE must stop and begin again. The error is that of the backlog after 3 or 10 s, beside our
-own run in steps of 10 us. JiTCDDE compiles its equations; that is not counted.
+where JiTCDDE's steps grow as all comes to rest and ours do not; `swings`, under PI in continuous time a little
+below the gain at which oscillations grow; `sampled`, under PI as it runs, 160 times a second, where each
+sample changes p and JiTCDDE must stop and begin again. The error is that of the backlog after 3 or 10 s,
+beside our own run in steps of 10 us. JiTCDDE compiles its equations; that is not counted.
 
 It is no dependency of ours, so it lives in an environment of its own:
 
@@ -113,7 +113,9 @@ def show(exact: float, ours: list[dict[str, Any]], theirs: list[dict[str, Any]])
     for row in theirs:
         error, cost = abs(row["backlog"] / exact - 1.0), row["seconds"]
         as_good = [one["seconds"] for one in ours if one["error"] <= error]
-        told = f"{cost / min(as_good):.1f} times ours at no greater error" if as_good else "more exact than ours"
+        told = (
+            f"{cost / min(as_good):.1f} times ours at no greater error" if as_good else "more exact than ours"
+        )
         kind = "steps a sample" if row["problem"] == "sampled" else "rtol"
         print(f"  JiTCDDE, {kind} {row['setting']:g}: error {error:.1e}, {1e3 * cost:.2f} ms: {told}")
 
