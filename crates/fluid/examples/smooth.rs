@@ -57,7 +57,7 @@ fn rests(step: f64, seconds: f64) -> f64 {
     run.values()[1]
 }
 
-/// p = K_P (q - q before), and K_I times the sum of q - Q over samples.
+/// p moves by K_P times how the backlog has changed, and by K_I times its error times the period.
 fn sampled(step: f64, seconds: f64) -> f64 {
     let mut run = plant();
     let (mut p, mut last) = (P, BEFORE[1]);
