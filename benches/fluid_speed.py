@@ -1,9 +1,9 @@
 """The fluid plant beside JiTCDDE: 100 s of one class on one link, time and error of each.
 
 Three problems, all from the same constant past, with a queue that never empties: `rests`, under a constant p,
-where JiTCDDE's steps grow as all comes to rest and ours do not; `swings`, under PI in continuous time a little
-below the gain at which oscillations grow; `sampled`, under PI as it runs, 160 times a second, where each
-sample changes p and JiTCDDE must stop and begin again. The error is that of the backlog after 3 or 10 s,
+where JiTCDDE's steps grow as all comes to rest and ours do not; `swings`, under PI in continuous time a
+little below the gain at which oscillations grow; `sampled`, under PI as it runs, 160 times a second, where
+each sample changes p and JiTCDDE must stop and begin again. The error is that of the backlog after 3 or 10 s,
 beside our own run in steps of 10 us. JiTCDDE compiles its equations; that is not counted.
 
 It is no dependency of ours, so it lives in an environment of its own:
