@@ -10,6 +10,7 @@ use super::complex::{Complex64, size};
 use super::loops::Loop;
 use super::plant::Plant;
 use super::winding::{Way, rounds};
+use sojourn_units::math;
 
 /// A part of the s plane, 1/s.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -130,13 +131,19 @@ fn cut_out(f: Of<'_>, area: Rectangle, delay: f64, count: i64) -> Option<Vec<Com
             found.push(zero);
             continue;
         }
-        if part.size() < SMALLEST * (part.size() + size(part.middle())) {
+        if part.size() < smallest(count) * (part.size() + size(part.middle())) {
             found.extend(vec![part.middle(); count as usize]);
             continue;
         }
         open.extend(part.halves(f, delay, count)?);
     }
     Some(found)
+}
+
+/// By its place, how small a rectangle with so many zeros is that is cut no more: a function falls towards a zero of
+/// order m as the power m of what is left, so that rounding hides a rectangle of its m-th root.
+fn smallest(count: i64) -> f64 {
+    SMALLEST.max(math::pow(ROUNDED, 1.0 / count.min(MOST_ALIKE) as f64))
 }
 
 /// Zeros in the upper half of an area that begins at the real axis, rightmost first, where some are known. Its borders
@@ -246,8 +253,11 @@ fn polish(f: Of<'_>, start: Complex64, extent: f64, known: &[Complex64]) -> Opti
 const DEEP: f64 = 20.0;
 /// Where to cut: never where symmetry puts zeros.
 const CUTS: [f64; 4] = [0.483, 0.527, 0.431, 0.571];
-/// A rectangle that is cut no more, by its place.
+/// A rectangle that is cut no more, by its place, and what rounding leaves of a function, by its terms.
 const SMALLEST: f64 = 1e-9;
+const ROUNDED: f64 = 1e-12;
+/// More zeros than these are not taken for one.
+const MOST_ALIKE: i64 = 3;
 const TRIES: u32 = 6;
 /// So many starts of Newton's method for each zero.
 const STARTS: i64 = 6;

@@ -35,6 +35,26 @@ fn the_poles_of_pi_and_of_cpc_are_the_references() {
     }
 }
 
+/// Coefficients that are multiplied out leave a double root to rounding alone, 1e-8 of it wide.
+#[test]
+fn a_double_root_is_found_twice() {
+    let area = Rectangle { from: Complex64::new(-9.0, -5.0), to: Complex64::new(1.0, 5.0) };
+    for at in [-2.0325, -0.7, 0.3] {
+        // (s - at)^2 (s^2 + 0.53 s + 0.124), and the same beside what a delay brings.
+        let polynomial = |s: Complex64| {
+            let [c0, c1, c2, c3] =
+                [0.124 * at * at, 0.53 * at * at - 0.248 * at, at * at - 1.06 * at + 0.124, 0.53 - 2.0 * at];
+            c0 + s * (c1 + s * (c2 + s * (c3 + s)))
+        };
+        let found = roots::zeros(&polynomial, area, 0.0).unwrap();
+        let near = |zeros: &[Complex64]| zeros.iter().filter(|s| size(**s - at) < 1e-6).count();
+        assert_eq!((found.len(), near(&found)), (4, 2), "{at} {found:?}");
+        let delayed = |s: Complex64| polynomial(s) * (exp(-s) + 3.0);
+        let found = roots::zeros(&delayed, area, 1.0).unwrap();
+        assert_eq!(near(&found), 2, "{at} {found:?}");
+    }
+}
+
 /// s + k e^(-s) = 0 has the roots W_j(-k), one for each branch of Lambert's W: with s = x + i y, k e^-x sin y = y has
 /// one in each 2 j pi < y < (2 j + 1) pi, that of j = 0 only where k > 1/e; else two are real.
 #[test]
