@@ -379,3 +379,15 @@ def test_wires_that_lose_count_as_a_signal():
         sj.InputError, match=r"^bottleneck.impairments.jitter: a delay .* has no linear model; legal: "
     ):
         network("pi:target=46ms", HOLLOT | {"bottleneck.impairments": '{ jitter = "1 ms" }'})
+
+
+def test_traffic_that_is_marked_and_dropped_rests_where_the_fluid_does() -> None:
+    # UDP without ECN beside TCP with it: p is what the running fluid comes to, and what it drops is no mark.
+    scenario = sj.load("arm_pfc/exp8")
+    rest = sj.prove(scenario, "pi").equilibrium
+    assert rest is not None
+    assert rest["signal"] == "both"
+    found = sj.run(scenario, discs=["pi"], plants=["fluid"]).runs[0].metrics
+    assert found["queue_mean_packets"] == pytest.approx(rest["backlog_packets"], rel=0.01)
+    assert found["mark_ratio"] + found["drop_ratio"] == pytest.approx(rest["p"], rel=1e-5)
+    assert "declares no transfer function" in str(sj.prove(scenario, "rem"))

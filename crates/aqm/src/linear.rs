@@ -1,7 +1,8 @@
 //! What a law is for small signals about a point of rest: transfer functions from the backlog to p.
 //!
 //! A law that counts what is offered has another one where packets are dropped than where they are marked, since
-//! there only the share 1 - p of what it counts fills the queue. What a design follows, the average p, is at rest what
+//! there only the share 1 - p of what it counts fills the queue; where packets are marked or dropped as they are, it has
+//! none, since more moves what is offered than the backlog. What a design follows, the average p, is at rest what
 //! p is, and what it scales is zero there: to first order it moves nothing.
 
 use crate::site::Network;
@@ -9,12 +10,17 @@ use sojourn_units::Span;
 use std::ops::{Add, Mul};
 
 /// What becomes of a packet that the law chooses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Signal {
     /// It is marked and goes on.
     Mark,
     /// It is lost; the queue never sees it.
     Drop,
+    /// The one or the other, as the packet is.
+    Both {
+        /// theta at rest: the share of all that comes that goes on.
+        passes: f64,
+    },
 }
 
 /// Where the loop rests.
@@ -22,7 +28,7 @@ pub enum Signal {
 pub struct Rest {
     /// The share of packets that is marked or dropped there: what holds the traffic.
     pub p: f64,
-    /// Which of both.
+    /// Which of them.
     pub signal: Signal,
     /// The backlog there, packets.
     pub backlog: f64,
@@ -86,6 +92,7 @@ impl Signal {
         match self {
             Signal::Mark => 1.0,
             Signal::Drop => 1.0 - p,
+            Signal::Both { passes } => passes,
         }
     }
 }

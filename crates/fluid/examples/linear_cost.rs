@@ -31,11 +31,12 @@ fn main() {
             flows,
             base_rtt: 0.2 + 0.01 * f64::from(i),
             size: 1.0,
+            ecn: true,
             law: Window::Mgt,
             loss: 0.0,
         };
         let classes = (0..count).map(class).collect();
-        let link = Link { capacity: 3750.0, signal: Signal::Mark, unresponsive: 0.0, classes };
+        let link = Link { capacity: 3750.0, signal: Signal::Mark, unresponsive: [0.0; 2], classes };
         Exact::new(&link, &link.at_backlog(172.5).expect("it rests"))
     });
     told("PI, textbook plant", &Continuous::new(hollot, continuous(gains)));

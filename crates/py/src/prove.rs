@@ -311,6 +311,7 @@ fn equilibrium(of: &Certificate, rest: &Equilibrium) -> Value {
             "base_rtt_s": class.base_rtt,
             "rtt_s": rest.rtts[place],
             "window_packets": rest.windows[place],
+            "ecn": class.ecn,
             "loss": class.loss,
         })
     });
@@ -321,8 +322,12 @@ fn equilibrium(of: &Certificate, rest: &Equilibrium) -> Value {
         "rtt_s": of.network.map(|network| network.rtt),
         "flows": of.setting.flows(),
         "capacity_pps": link.capacity,
-        "unresponsive_pps": link.unresponsive,
-        "signal": match link.signal { Signal::Mark => "mark", Signal::Drop => "drop" },
+        "unresponsive_pps": link.unresponsive.iter().sum::<f64>(),
+        "signal": match link.signal_at(rest.p, rest.backlog) {
+            Signal::Mark => "mark",
+            Signal::Drop => "drop",
+            Signal::Both { .. } => "both",
+        },
         "classes": classes.collect::<Vec<_>>(),
     })
 }

@@ -351,6 +351,7 @@ impl FbOcq {
         let (counted, fed_back) = match (self.load, rest.signal) {
             (Load::Virtual, _) | (Load::Offered, Signal::Drop) => (1.0 / passes, 1.0),
             (Load::Offered, Signal::Mark) => (1.0, 0.0),
+            (Load::Offered, Signal::Both { .. }) => return None,
         };
         let offered = counted * rest.network.capacity;
         let held = -self.slope(rest.backlog) / offered;

@@ -206,6 +206,7 @@ impl Controller for Rem {
                 let fed_back = match rest.signal {
                     Signal::Mark => 0.0,
                     Signal::Drop => g * self.carried() / (passes * passes),
+                    Signal::Both { .. } => return None,
                 };
                 Linear::kept(1.0 + fed_back, [g * (alpha + 1.0 / passes), g / passes], period)
             }

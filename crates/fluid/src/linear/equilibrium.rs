@@ -6,8 +6,8 @@
 //!
 //! ```text
 //! mgt:  W^2 s = 2,  full:  W^2 s = 2 (1 - s),  1 - s = (1 - l) (1 - p)        (1)
-//! theta (sum of n_i s_i W_i / R_i + U) = C,  R_i = T_i + q / C                (2)
-//! theta = 1 where p marks, 1 - p where it drops
+//! sum of theta_i n_i s_i W_i / R_i + U + theta U' = C,  R_i = T_i + q / C       (2)
+//! theta_i = 1 of what is marked, theta = 1 - p of what is dropped
 //! ```
 //!
 //! The left side of (2) falls as p rises, and as q rises: each is found by bisection. On a curve p(q) that jumps past
@@ -26,6 +26,8 @@ pub struct Class {
     pub base_rtt: f64,
     /// s, the size of its packets in packets of the link.
     pub size: f64,
+    /// Whether its packets can be marked; others are dropped.
+    pub ecn: bool,
     /// How its windows answer.
     pub law: Window,
     /// l, the share of packets that wires lose behind the queue.
@@ -37,13 +39,16 @@ pub struct Class {
 pub struct Link {
     /// C, packets/s.
     pub capacity: f64,
-    /// What p does.
+    /// What p does to packets that can be marked.
     pub signal: Signal,
-    /// U, packets/s that come whatever p is.
-    pub unresponsive: f64,
+    /// U and U', packets/s that come whatever p is: of those that can be marked, and of others.
+    pub unresponsive: [f64; 2],
     /// The flows.
     pub classes: Vec<Class>,
 }
+
+/// Where a law stands still, packets, that gives this p with this signal.
+pub type Stands<'a> = dyn Fn(f64, Signal) -> f64 + 'a;
 
 /// A point of rest.
 #[derive(Clone, Debug, PartialEq)]
@@ -135,15 +140,19 @@ impl Link {
 
     /// The rest of a law that stands still at the backlog `stands` (packets), which is `most` at p = 0 and falls with p:
     /// where the flows need this p there, and of several such places the nearest to `most`.
-    pub fn below(&self, most: f64, stands: &dyn Fn(f64) -> f64) -> Result<Equilibrium, NoEquilibrium> {
+    pub fn below(&self, most: f64, stands: &Stands<'_>) -> Result<Equilibrium, NoEquilibrium> {
         let rest = self.at_backlog(most)?;
-        let under = |backlog: f64| backlog < stands(self.needed(backlog));
-        if stands(rest.p) >= most {
+        let stands = |backlog: f64| {
+            let p = self.needed(backlog);
+            stands(p, self.signal_at(p, backlog))
+        };
+        let under = |backlog: f64| backlog < stands(backlog);
+        if stands(most) >= most {
             return Ok(rest);
         }
         let at = |step: u32| most * f64::from(step) / f64::from(PLACES);
         let Some(low) = (0..PLACES).rev().find(|&step| under(at(step))) else {
-            return Err(NoEquilibrium::Restless { backlog: stands(self.needed(0.0)) });
+            return Err(NoEquilibrium::Restless { backlog: stands(0.0) });
         };
         self.at_backlog(bisect(at(low), at(low + 1), under))
     }
@@ -159,7 +168,7 @@ impl Link {
         }
         let most = (0..LARGEST).map(|power| f64::from(1u32 << power)).find(|&backlog| !too_much(backlog));
         let Some(most) = most else {
-            return Err(NoEquilibrium::Overload { least: self.unresponsive, capacity: self.capacity });
+            return Err(NoEquilibrium::Overload { least: self.arrivals(1.0, 0.0), capacity: self.capacity });
         };
         let backlog = bisect(0.0, most, too_much);
         let p = curve(backlog);
@@ -173,11 +182,43 @@ impl Link {
 
     /// What is let in at `p` and `backlog`, packets/s: the left side of (2).
     pub fn arrivals(&self, p: f64, backlog: f64) -> f64 {
-        let responsive = self.classes.iter().map(|class| {
-            class.flows * class.size * class.window(p) / (class.base_rtt + backlog / self.capacity)
-        });
-        let sent = responsive.sum::<f64>() + self.unresponsive;
-        self.signal.passes(p) * sent
+        let [markable, others] = self.sent(p, backlog);
+        self.signal.passes(p) * markable + Signal::Drop.passes(p) * others
+    }
+
+    /// What becomes of all that comes at `p` and `backlog`.
+    pub fn signal_at(&self, p: f64, backlog: f64) -> Signal {
+        if !self.does_both() {
+            return self.signal_of(self.can_mark());
+        }
+        let [markable, others] = self.sent(p, backlog);
+        Signal::Both { passes: self.arrivals(p, backlog) / (markable + others) }
+    }
+
+    /// Whether any of its traffic can be marked.
+    pub fn can_mark(&self) -> bool {
+        self.unresponsive[0] > 0.0 || self.classes.iter().any(|class| class.ecn)
+    }
+
+    /// Whether some of its traffic is marked and some dropped.
+    pub fn does_both(&self) -> bool {
+        let cannot = self.unresponsive[1] > 0.0 || self.classes.iter().any(|class| !class.ecn);
+        self.signal == Signal::Mark && self.can_mark() && cannot
+    }
+
+    /// What p does to packets that can be marked, or cannot.
+    pub(super) fn signal_of(&self, ecn: bool) -> Signal {
+        if ecn { self.signal } else { Signal::Drop }
+    }
+
+    /// What comes at `p` and `backlog`, packets/s: of what can be marked, and of others.
+    fn sent(&self, p: f64, backlog: f64) -> [f64; 2] {
+        let mut sent = self.unresponsive;
+        for class in &self.classes {
+            let rtt = class.base_rtt + backlog / self.capacity;
+            sent[usize::from(!class.ecn)] += class.flows * class.size * class.window(p) / rtt;
+        }
+        sent
     }
 
     /// The p at which the link is just busy.
@@ -193,8 +234,9 @@ impl Link {
             return Err(NoEquilibrium::NoRoundTrip);
         }
         // What is dropped can bring even this below the link's rate; marks cannot.
-        if self.signal == Signal::Mark && self.unresponsive >= self.capacity {
-            return Err(NoEquilibrium::Unresponsive { rate: self.unresponsive, capacity: self.capacity });
+        let [rate, _] = self.unresponsive;
+        if self.signal == Signal::Mark && rate >= self.capacity {
+            return Err(NoEquilibrium::Unresponsive { rate, capacity: self.capacity });
         }
         Ok(())
     }

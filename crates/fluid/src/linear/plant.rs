@@ -17,8 +17,8 @@
 //! dW_i' = -a_i dW_i - b_i dW_i,d - g_i dp_d - k_i (dq - dq_d)                 (3)
 //! mgt:    a = b = W s / (2 R),  g = (1 - l) W^2 / (2 R),  k = W^2 s / (2 R^2 C)
 //! full:   a = s W / R,  b = 0,  g = (1 - l) (1 + W^2 / 2) / R,  k = 0
-//! dq'   = theta sum of n_i s_i (dW_i / R_i - W_i dq / (R_i^2 C)) - u dp       (4)
-//! marks:  u = 0;  drops: u = sum of n_i s_i W_i / R_i + U
+//! dq'   = sum of theta_i n_i s_i (dW_i / R_i - W_i dq / (R_i^2 C)) - u dp     (4)
+//! u     = sum of n_i s_i W_i / R_i over what is dropped, and U' with it
 //! ```
 //!
 //! The delay itself follows the backlog, but at rest every delayed value is the same whatever the
@@ -202,7 +202,7 @@ impl Plant for Hollot {
 impl Exact {
     /// `link` linearised where it rests.
     pub fn new(link: &Link, rest: &Equilibrium) -> Exact {
-        let theta = link.signal.passes(rest.p);
+        let theta = |class: &Class| link.signal_of(class.ecn).passes(rest.p);
         let states = rest.windows.iter().zip(&rest.rtts);
         let classes: Vec<Windows> = link
             .classes
@@ -212,20 +212,16 @@ impl Exact {
                 let flight = class.flows * class.size;
                 let own = State { window, rtt, signals: class.felt(rest.p), capacity: link.capacity };
                 let own = own.linear(class);
-                Windows { flight, rate: theta * flight / rtt, ..own }
+                Windows { flight, rate: theta(class) * flight / rtt, ..own }
             })
             .collect();
-        let sent = |(class, (window, rtt)): (&Windows, (&f64, &f64))| class.flight * window / rtt;
-        let leak = classes
-            .iter()
-            .zip(states.clone())
-            .map(|both| theta * sent(both) / (both.1.1 * link.capacity))
-            .sum();
-        let responsive: f64 = classes.iter().zip(states).map(sent).sum();
-        let dropped = match link.signal {
-            Signal::Mark => 0.0,
-            Signal::Drop => responsive + link.unresponsive,
-        };
+        let resting = || classes.iter().zip(&link.classes).zip(states.clone());
+        let leaks = resting().map(|((own, _), (window, rtt))| own.rate * window / (rtt * link.capacity));
+        let lost = resting().filter(|((_, class), _)| link.signal_of(class.ecn) == Signal::Drop);
+        let responsive: f64 = lost.map(|((own, _), (window, rtt))| own.flight * window / rtt).sum();
+        let [markable, others] = link.unresponsive;
+        let unresponsive = if link.signal == Signal::Drop { markable + others } else { others };
+        let (leak, dropped) = (leaks.sum(), responsive + unresponsive);
         Exact { classes, leak, dropped }
     }
 }

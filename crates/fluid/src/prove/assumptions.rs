@@ -2,7 +2,7 @@
 
 use super::words;
 use super::{Certificate, Model};
-use crate::linear::equilibrium::Signal;
+use crate::linear::equilibrium::{Link, Signal};
 use crate::plant::Window;
 
 /// All of them.
@@ -16,16 +16,17 @@ pub(super) fn of(certificate: &Certificate) -> Vec<String> {
             words::short(setting.site.packet)
         ),
         format!(
-            "The traffic is {}, all of them there and always with data to send; the flows of a class are alike and \
-             stand at its mean round trip without queueing.",
+            "The traffic is {}, all of them there whenever they start or stop, and always with data to send; the \
+             flows of a class are alike and stand at its mean round trip without queueing.",
             setting.traffic()
         ),
         window(setting.link.classes.first().map_or(Window::Mgt, |class| class.law)).into(),
-        signal(setting.link.signal).into(),
+        signal(&setting.link).into(),
     ];
-    if setting.link.unresponsive > 0.0 {
-        let rate = words::short(setting.link.unresponsive);
-        told.push(format!("Besides, {rate} packets/s come that answer nothing, evenly."));
+    let unresponsive: f64 = setting.link.unresponsive.iter().sum();
+    if unresponsive > 0.0 {
+        let rate = words::short(unresponsive);
+        told.push(format!("Besides, {rate} packets/s come that answer nothing, evenly and all the time."));
     }
     if let Some(lost) = setting.lost() {
         told.push(format!("Wires lose {lost}, each packet by itself: a signal as any other."));
@@ -36,7 +37,8 @@ pub(super) fn of(certificate: &Certificate) -> Vec<String> {
     }
     if setting.changes {
         told.push(
-            "It speaks of the scenario as it is at the start; what the schedule changes is left out.".into(),
+            "What the schedule changes is left out: links, flows and laws are as they are before the first change."
+                .into(),
         );
     }
     if !certificate.loops.is_empty() {
@@ -83,9 +85,12 @@ fn window(law: Window) -> &'static str {
     }
 }
 
-fn signal(signal: Signal) -> &'static str {
-    match signal {
+fn signal(link: &Link) -> &'static str {
+    if link.does_both() {
+        return "The law marks what can be marked, and that goes on; it drops what cannot, and that never enters the queue.";
+    }
+    match link.signal {
         Signal::Mark => "The law marks: what it chooses goes on.",
-        Signal::Drop => "The law drops: what it chooses never enters the queue.",
+        Signal::Drop | Signal::Both { .. } => "The law drops: what it chooses never enters the queue.",
     }
 }

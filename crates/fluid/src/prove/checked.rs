@@ -128,6 +128,7 @@ impl<'a> Shown<'a> {
         let (marked, dropped) = match rest.signal {
             Signal::Mark => (chosen, 0.0),
             Signal::Drop => (0.0, chosen),
+            Signal::Both { passes } => (chosen - (1.0 - passes) * arrived, (1.0 - passes) * arrived),
         };
         self.law.on_update(
             due,

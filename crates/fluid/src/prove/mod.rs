@@ -33,7 +33,7 @@ pub use step::Step;
 use crate::linear::equilibrium::Equilibrium;
 use crate::linear::loops::{Continuous, Sampled};
 use crate::linear::plant::{Exact, Hollot};
-use sojourn_aqm::linear::{Linear, Rest};
+use sojourn_aqm::linear::Linear;
 use sojourn_aqm::{Law, Network, catalogue};
 use sojourn_scenario::Scenario;
 use sojourn_units::Fault;
@@ -172,9 +172,8 @@ impl Own {
 impl Certificate {
     /// Refuses a law that declares something else than it does. Those of the catalogue are held to it by tests.
     fn check(&self) -> Result<(), Fault> {
-        let (Some(rest), Some(network)) = (&self.rest, self.network) else { return Ok(()) };
-        let signal = self.setting.link.signal;
-        let at = Rest { p: rest.p, signal, backlog: rest.backlog, network };
+        let Some(rest) = &self.rest else { return Ok(()) };
+        let at = standing::resting(&self.setting, rest);
         let Some(declared) = self.own.linear(&at).and_then(|linear| linear.sampled) else { return Ok(()) };
         let place = checked::Place { rest: &at, site: &self.setting.site };
         checked::refuse_another(self.own.clone(), &declared, place)

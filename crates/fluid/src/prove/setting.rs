@@ -25,8 +25,6 @@ pub struct Setting {
     pub(super) others: Vec<String>,
     /// Whether the scenario changes something during the run.
     pub(super) changes: bool,
-    /// Whether the flows can be marked.
-    pub(super) ecn: bool,
 }
 
 impl Setting {
@@ -40,7 +38,7 @@ impl Setting {
             link: Link {
                 capacity: traffic::capacity(at, site.packet),
                 signal: Signal::Mark,
-                unresponsive: 0.0,
+                unresponsive: [0.0; 2],
                 classes: Vec::new(),
             },
             classes: Vec::new(),
@@ -48,23 +46,12 @@ impl Setting {
             number,
             others: others(scenario, number),
             changes: !scenario.at.is_empty(),
-            ecn: true,
         };
-        let mut marked = Vec::new();
         for (place, flows) in scenario.flows.iter().enumerate() {
             if flows.route.contains(&number) {
                 modelled(scenario, place, flows)?;
                 setting.add(flows, &traffic::class(scenario, flows, &[number]));
-                marked.push(flows.ecn);
             }
-        }
-        if marked.contains(&true) && marked.contains(&false) {
-            let what = "is true of some flows of this link and false of others; legal: the same of all, as \
-                        packets that cannot be marked are dropped";
-            return Err(Fault::new("flows.ecn", what));
-        }
-        if !marked.contains(&true) {
-            (setting.link.signal, setting.ecn) = (Signal::Drop, false);
         }
         Ok(setting)
     }
@@ -82,7 +69,7 @@ impl Setting {
     /// Whether the textbook's plant is of this traffic: one class, over wires that lose nothing.
     pub(super) fn is_textbook(&self) -> bool {
         let Link { classes, unresponsive, .. } = &self.link;
-        classes.len() == 1 && classes[0].loss == 0.0 && *unresponsive == 0.0
+        classes.len() == 1 && classes[0].loss == 0.0 && *unresponsive == [0.0; 2]
     }
 
     /// The mean over flows of what each class has.
@@ -105,10 +92,12 @@ impl Setting {
     fn add(&mut self, flows: &Flows, of: &plant::Class) {
         let (size, count) = (of.packet / self.site.packet, f64::from(flows.count));
         match of.sender {
-            Sender::Constant(each) => self.link.unresponsive += count * size * each,
+            Sender::Constant(each) => {
+                self.link.unresponsive[usize::from(!of.ecn)] += count * size * each;
+            }
             Sender::Tcp(law, most) => {
-                let (base_rtt, loss) = (of.base_rtt, of.loss);
-                self.link.classes.push(Class { flows: count, base_rtt, size, law, loss });
+                let (base_rtt, ecn, loss) = (of.base_rtt, of.ecn, of.loss);
+                self.link.classes.push(Class { flows: count, base_rtt, size, ecn, law, loss });
                 self.classes.push((flows.name.clone(), most));
             }
         }

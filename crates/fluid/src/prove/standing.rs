@@ -80,7 +80,7 @@ fn at_rest(setting: &Setting, law: &dyn Law) -> Result<Option<Equilibrium>, Limi
         return setting.link.on_curve(&curve).map(Some).map_err(refused);
     }
     let Some(target) = law.target_packets() else { return Ok(None) };
-    let stands = |p: f64| law.stands_at(Prob::clamped(p), setting.link.signal).unwrap_or(target);
+    let stands = |p: f64, signal: Signal| law.stands_at(Prob::clamped(p), signal).unwrap_or(target);
     setting.link.below(target, &stands).map(Some).map_err(refused)
 }
 
@@ -88,8 +88,8 @@ fn at_rest(setting: &Setting, law: &dyn Law) -> Result<Option<Equilibrium>, Limi
 fn signalled(setting: &Setting, law: &dyn Law) -> Result<Setting, Limit> {
     let marks = |rest: &Equilibrium| law.marks_at(Prob::clamped(rest.p));
     let mut own = setting.clone();
-    own.link.signal = if own.ecn { Signal::Mark } else { Signal::Drop };
-    if own.ecn && at_rest(&own, law)?.is_some_and(|rest| !marks(&rest)) {
+    own.link.signal = if own.link.can_mark() { Signal::Mark } else { Signal::Drop };
+    if own.link.can_mark() && at_rest(&own, law)?.is_some_and(|rest| !marks(&rest)) {
         own.link.signal = Signal::Drop;
         if at_rest(&own, law)?.is_some_and(|rest| marks(&rest)) {
             let what = "the law would mark where it drops and drop where it marks; legal: a load that it only marks or only drops";
@@ -99,10 +99,16 @@ fn signalled(setting: &Setting, law: &dyn Law) -> Result<Setting, Limit> {
     Ok(own)
 }
 
+/// What a law is told of this rest.
+pub(super) fn resting(setting: &Setting, rest: &Equilibrium) -> Rest {
+    let Equilibrium { p, backlog, .. } = *rest;
+    let signal = setting.link.signal_at(p, backlog);
+    Rest { p, signal, backlog, network: network(setting, rest) }
+}
+
 /// The law's transfer functions at this rest.
 fn linear(setting: &Setting, rest: &Equilibrium, law: &dyn Law) -> Option<Linear> {
-    let Equilibrium { p, backlog, .. } = *rest;
-    law.linear(&Rest { p, signal: setting.link.signal, backlog, network: network(setting, rest) })
+    law.linear(&resting(setting, rest))
 }
 
 /// A law in samples that rests at its target holds it only if a lasting error moves p without end.

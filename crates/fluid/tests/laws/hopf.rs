@@ -57,9 +57,9 @@ impl Case {
     /// Under the law as it runs: the loop of the linearised model, and that of the textbook's plant.
     fn loops(&self) -> [Box<dyn Loop>; 2] {
         let Network { flows, capacity, base_rtt, window, ecn, .. } = self.network;
-        let class = Class { flows, base_rtt, size: 1.0, law: window, loss: 0.0 };
+        let class = Class { flows, base_rtt, size: 1.0, ecn, law: window, loss: 0.0 };
         let signal = if ecn { Signal::Mark } else { Signal::Drop };
-        let link = Link { capacity, signal, unresponsive: 0.0, classes: vec![class] };
+        let link = Link { capacity, signal, unresponsive: [0.0; 2], classes: vec![class] };
         let at = link.at_backlog(self.law.target_packets().unwrap()).unwrap();
         let network = aqm::Network { flows, capacity, rtt: at.rtts[0] };
         let rest = Rest { p: at.p, signal, backlog: at.backlog, network };

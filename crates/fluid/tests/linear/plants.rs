@@ -14,11 +14,11 @@ use sojourn_fluid::plant::Window;
 use sojourn_units::Span;
 
 fn class(flows: f64, law: Window) -> Class {
-    Class { flows, base_rtt: 0.2, size: 1.0, law, loss: 0.0 }
+    Class { flows, base_rtt: 0.2, size: 1.0, ecn: true, law, loss: 0.0 }
 }
 
 fn link(signal: Signal, classes: Vec<Class>) -> Link {
-    Link { capacity: 3750.0, signal, unresponsive: 0.0, classes }
+    Link { capacity: 3750.0, signal, unresponsive: [0.0; 2], classes }
 }
 
 fn value(plant: &dyn Plant, s: Complex64) -> [Complex64; 2] {
@@ -68,11 +68,11 @@ fn classes_add() {
 /// At low frequencies a plant is the slope of the equilibrium: dq/dp of (2), by differences.
 #[test]
 fn at_rest_the_plant_is_the_slope_of_the_equilibrium() {
-    for signal in [Signal::Mark, Signal::Drop] {
+    for (signal, ecn) in [(Signal::Mark, true), (Signal::Mark, false), (Signal::Drop, true)] {
         for law in [Window::Mgt, Window::Full] {
-            let lossy = Class { base_rtt: 0.05, size: 0.5, loss: 0.004, ..class(10.0, law) };
+            let lossy = Class { base_rtt: 0.05, size: 0.5, loss: 0.004, ecn, ..class(10.0, law) };
             let classes = vec![class(40.0, law), lossy];
-            let link = Link { unresponsive: 400.0, ..link(signal, classes) };
+            let link = Link { unresponsive: [250.0, 150.0], ..link(signal, classes) };
             let rest = link.at_backlog(150.0).unwrap();
             let slope = {
                 let backlog = |p: f64| link.on_curve(&|_| p).unwrap().backlog;
@@ -103,7 +103,7 @@ fn where_nothing_rests_the_limit_is_told() {
         "2647.058824 packets/s come even at p = 0, since wires lose packets too; legal: more than the link's \
          3750.000000 packets/s"
     );
-    let flooded = Link { unresponsive: 4000.0, ..link(Signal::Mark, vec![class(1.0, Window::Mgt)]) };
+    let flooded = Link { unresponsive: [4000.0, 0.0], ..link(Signal::Mark, vec![class(1.0, Window::Mgt)]) };
     assert_eq!(
         told(&flooded),
         "4000.000000 packets/s answer no mark; legal: below the link's 3750.000000 packets/s"

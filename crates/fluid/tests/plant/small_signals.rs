@@ -23,12 +23,19 @@ fn both(classes: &[(f64, Class)], signal: Signal) -> Both {
     let of = |(flows, class): &(f64, Class)| {
         let Sender::Tcp(law, _) = class.sender else { panic!("flows that answer") };
         let size = class.packet / PACKET;
-        equilibrium::Class { flows: *flows, base_rtt: class.base_rtt, size, law, loss: class.loss }
+        equilibrium::Class {
+            flows: *flows,
+            base_rtt: class.base_rtt,
+            size,
+            ecn: class.ecn,
+            law,
+            loss: class.loss,
+        }
     };
     let link = equilibrium::Link {
         capacity: CAPACITY,
         signal,
-        unresponsive: 0.0,
+        unresponsive: [0.0; 2],
         classes: classes.iter().map(of).collect(),
     };
     let classes = classes.iter().map(|(_, class)| class.clone()).collect();
@@ -75,10 +82,13 @@ fn small_swings_are_answered_as_the_linearised_plant_does() {
         let of = |flows: f64| Class { sender: Sender::Tcp(law, f64::INFINITY), ..class(flows, &[0]) };
         for (signal, ecn) in [(Signal::Mark, true), (Signal::Drop, false)] {
             let class = |flows: f64| Class { ecn, ..of(flows) };
-            for classes in [
-                vec![(60.0, class(60.0))],
-                vec![(60.0, lossy(class(60.0)))],
-                vec![(40.0, lossy(class(40.0))), (20.0, short(class(20.0)))],
+            let unlike = |flows: f64| Class { ecn: !ecn, ..short(of(flows)) };
+            for (signal, classes) in [
+                (signal, vec![(60.0, class(60.0))]),
+                (signal, vec![(60.0, lossy(class(60.0)))]),
+                (signal, vec![(40.0, lossy(class(40.0))), (20.0, short(class(20.0)))]),
+                // The plant marks what can be marked.
+                (Signal::Mark, vec![(40.0, class(40.0)), (20.0, unlike(20.0))]),
             ] {
                 for steps in [600, 150] {
                     let linear = both(&classes, signal).linearised(0.005, steps);
