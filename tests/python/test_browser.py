@@ -10,6 +10,8 @@ import polars as pl
 import pytest
 from browser import Browser, find
 
+import sojourn as sj
+
 OVER_TIME = ("queue", "delay", "drops", "marks", "utilization", "window")
 CHARTS = (*OVER_TIME, "cdf")
 #: Samples of a long series, and how long a picture of them may take, ms: less than a blink.
@@ -320,3 +322,20 @@ def test_one_of_several_links_is_shown_and_its_charts_have_their_size(browser, c
     browser.send("Emulation.setEmulatedMedia", media="print")
     assert browser.ask(shown) == [True, True], "paper has both"
     assert browser.complaints == []
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_page_of_a_certificate_shows_its_map(browser, tmp_path, dark):
+    certificate = sj.prove(sj.load("dumbbell"), "pi")
+    region = certificate.region((10, 2000), (0.02, 3.0), points=40)
+    browser.open(certificate.report(tmp_path / "page.html", region), 900, dark=dark)
+    assert browser.complaints == []
+    assert browser.ask("[...document.images].every((one) => one.naturalWidth > 0)")
+    assert browser.ask("document.querySelectorAll('image').length") == 0
+    # What lies under a point of each verdict's area has that area's colour.
+    shown = browser.ask(
+        "[...document.querySelectorAll('#c0-map svg [id*=patch] > path')].filter((one) => "
+        "one.getBBox().width > 30 && getComputedStyle(one).fillOpacity < 1 && "
+        "getComputedStyle(one).fill !== 'none').map((one) => getComputedStyle(one).fill)"
+    )
+    assert len(set(shown)) == len(shown) == len(region.shares()) > 2

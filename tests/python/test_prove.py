@@ -271,7 +271,18 @@ def test_pictures():
     found = sj.prove(sj.load("dumbbell"))
     for draw in (found.plot.bode, found.plot.nyquist, found.plot.roots, found.plot.step):
         assert draw().lines
-    assert found.plot.map(found.region(points=8)).get_xlabel() == "flows"
+
+
+def test_the_areas_of_a_map_hold_the_points_of_their_verdicts():
+    found = sj.prove(sj.load("dumbbell"))
+    region = found.region((10, 2000), (0.02, 3.0), points=12)
+    areas = found.plot.map(region).patches
+    codes = sorted(set(region.cells.flat))
+    assert len(areas) == len(codes) > 2
+    inner = [(n, rtt) for rtt in region.rtt_s[1:-1] for n in region.flows[1:-1]]
+    for code, area in zip(codes, areas, strict=True):
+        held = area.get_path().contains_points(inner)
+        assert (held == (region.cells[1:-1, 1:-1] == code).ravel()).all()
 
 
 class Line(sj.Controller):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
 
 from sojourn.errors import InputError
 from sojourn.plot import style
@@ -120,25 +123,18 @@ class Plots:
         ax, own = self._axes(ax, (SIZE[0], 1.2 * SIZE[1]))
         shades = [to_rgba(style.colour(place), alpha) for place, alpha in AREAS]
         shades += [to_rgba(style.RULE, BARREN + 0.15 * (place % 4)) for place in range(len(region.reasons))]
-        picture = np.array(shades)[region.cells]
         names = ["stable", "unstable", "not proven", *region.reasons]
-        # An image is a fraction of the size of as many little squares.
-        logs = [np.log10(axis) for axis in (region.flows, region.rtt_s)]
-        inner = ax.inset_axes((0, 0, 1, 1), zorder=0)
-        inner.imshow(picture, origin="lower", aspect="auto", interpolation="nearest")
-        inner.axis("off")
-        ax.patch.set_alpha(0)
         for place, name in enumerate(names):
             if (region.cells == place).any():
-                ax.fill([], [], color=shades[place], label=name)
+                ax.add_patch(_area(region, place, color=shades[place], label=name))
         for curve in region.boundary:
             ax.plot(curve[0], curve[1], color=style.INK, linewidth=1.2)
         ax.plot(*region.here, marker="o", color=style.INK, linestyle="none", label="the scenario")
         style.quieten(ax)
         ax.set_xscale("log")
         ax.set_yscale("log")
-        ax.set_xlim(10 ** logs[0][0], 10 ** logs[0][-1])
-        ax.set_ylim(10 ** logs[1][0], 10 ** logs[1][-1])
+        ax.set_xlim(region.flows[0], region.flows[-1])
+        ax.set_ylim(region.rtt_s[0], region.rtt_s[-1])
         style.label(ax, "flows", "round trip without queueing, s")
         style.legend(ax, above=own)
         return ax
@@ -174,3 +170,45 @@ class Plots:
         frequencies = np.geomspace(BELOW * about, most, POINTS)
         real, imaginary = self._of._proof.response(self._of._index(one), frequencies)
         return frequencies, real + 1j * imaginary
+
+
+def _area(region: Region, code: int, **look: Any) -> PathPatch:
+    """Where the cells of a map have this code: one path, which stays sharp and is small."""
+    across, up = _edges(region.flows), _edges(region.rtt_s)
+    corners = [
+        corner
+        for low, high, row in _alike(region.cells == code)
+        for start, end in row
+        for corner in (
+            (across[start], up[low]),
+            (across[end], up[low]),
+            (across[end], up[high]),
+            (across[start], up[high]),
+            (across[start], up[low]),
+        )
+    ]
+    codes = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY] * (len(corners) // 5)
+    # Without smooth edges no seams show between the oblongs.
+    return PathPatch(Path(corners, codes), linewidth=0, antialiased=False, **look)
+
+
+def _edges(points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Where the cells about points end that grow by factors."""
+    between = np.sqrt(points[1:] * points[:-1])
+    return np.array([points[0], *between, points[-1]])
+
+
+def _alike(inside: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int, list[tuple[int, int]]]]:
+    """The runs of cells that rows have in common, and from which row to which."""
+    rows = [_runs(row) for row in inside]
+    low = 0
+    for high in range(1, len(rows) + 1):
+        if high == len(rows) or rows[high] != rows[low]:
+            yield low, high, rows[low]
+            low = high
+
+
+def _runs(row: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Where a row's runs of cells begin and end."""
+    turns = np.flatnonzero(np.diff(np.concatenate(([False], row, [False])).astype(np.int8)))
+    return list(zip(turns[::2].tolist(), turns[1::2].tolist(), strict=True))
