@@ -1,6 +1,7 @@
 """Certificates: the references' numbers, the verdicts against the nonlinear plant, the words."""
 
 import json
+import signal
 from html.parser import HTMLParser
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.cli import main
+from sojourn.prove import page as prove_page
 
 #: Hollot et al. (2002): 3750 packets/s, 0.2 s without queueing; a target of 46 ms makes 0.246 s.
 HOLLOT = {
@@ -265,6 +267,104 @@ def test_json_is_one_document(tmp_path, capsys):
         assert {"phase_margin_deg", "gain_margin", "delay_margin_s", "crossover_rad_s", "roots"} <= set(one)
         assert one["verdict"] == "stable"
         assert len(one["map"]["cells"]) == 200
+
+
+#: Of this disc nothing can be proven on the dumbbell: it has no rest.
+NO_REST = "pi:target=1packets,rate=2Hz,a=0.001,b=0.0009"
+TEN = ("--set", "flows[0].count=10")
+
+
+def test_a_refused_disc_takes_no_other_with_it(tmp_path, capsys):
+    out = tmp_path / "out"
+    arguments = ["prove", "dumbbell", *TEN, "--disc", NO_REST, "--disc", "codel:nothing=1", "--disc", "pi"]
+    assert main([*arguments, "--json", "--out", str(out)]) == 2
+    said = capsys.readouterr()
+    (only,) = json.loads(said.out)["certificates"]
+    assert only["law"] == "pi"
+    assert json.loads((out / "certificate.json").read_text()) == json.loads(said.out)
+    assert "<svg" in (out / "certificate.html").read_text()
+    of_spec, of_rest = said.err.splitlines()
+    assert of_spec.startswith("sojourn prove: --disc: ")
+    assert "nothing" in of_spec
+    assert of_rest.startswith("pi:target=1 packets,")
+    assert ": the round trip of " in of_rest
+    assert main(arguments) == 2
+    assert capsys.readouterr().out.startswith("Stable: pi at bottleneck")
+
+
+def test_the_only_disc_is_named_where_it_is_refused(refused, tmp_path):
+    (line,) = refused("prove", "dumbbell", *TEN, "--disc", NO_REST, "--out", tmp_path / "out")
+    assert line.startswith("pi:target=1 packets,")
+    assert not (tmp_path / "out").exists()
+    (line,) = refused("prove", "dumbbell", "--set", "flows[0].cc=cubic")
+    assert line.startswith('pi:target=100 packets: flows[0].cc: "cubic" has no linear model; legal: ')
+
+
+@pytest.mark.parametrize("command", ["prove", "run"])
+def test_each_disc_is_named_once(refused, command):
+    (line,) = refused(command, "dumbbell", "--disc", "pi", "--disc", "codel", "--disc", "pi")
+    assert line == f"sojourn {command}: --disc: pi is given twice; legal: each disc once"
+
+
+def test_a_link_that_is_none_names_the_flag(refused):
+    (line,) = refused("prove", "dumbbell", "--link", "nolink", "--disc", "pi", "--disc", "codel")
+    assert line == 'sojourn prove: --link: "nolink" is no link with a disc (legal: bottleneck)'
+    with pytest.raises(sj.InputError, match='^link: "nolink" is no link'):
+        sj.prove(sj.load("dumbbell"), link="nolink")
+
+
+MAPPED = ["prove", "dumbbell", "--disc", "pi", "--disc", "codel", "--disc", "arm_pfc", "--map", "N,R"]
+
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_in_a_map_keeps_the_certificates(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sj.Certificate, "region", interrupt)
+    out = tmp_path / "out"
+    assert main([*MAPPED, "--out", str(out), "-o", str(tmp_path / "page.html"), "--json"]) == 130
+    said = capsys.readouterr()
+    assert said.err == "sojourn prove: interrupted; kept 3 of 3 certificates and 0 of 3 maps\n"
+    kept = json.loads((out / "certificate.json").read_text())
+    assert kept == json.loads(said.out)
+    assert [one["law"] for one in kept["certificates"]] == ["pi", "codel", "arm_pfc"]
+    assert (out / "certificate.html").read_text() == (tmp_path / "page.html").read_text()
+
+
+def test_ctrl_c_before_the_first_certificate_keeps_nothing(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("sojourn.prove.several.certify", interrupt)
+    assert main([*MAPPED, "--out", str(tmp_path / "out")]) == 130
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == (
+        "sojourn prove: interrupted; none of 3 certificates had finished; nothing is kept\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_while_the_page_is_drawn_does_not_tear_it(tmp_path, capsys, monkeypatch):
+    draw = prove_page.page
+
+    def interrupted(*given):
+        signal.raise_signal(signal.SIGINT)
+        return draw(*given)
+
+    monkeypatch.setattr(prove_page, "page", interrupted)
+    out = tmp_path / "out"
+    assert main(["prove", "dumbbell", "--disc", "pi", "--out", str(out)]) == 0
+    assert {one.name for one in out.iterdir()} == {"certificate.json", "certificate.html"}
+    assert capsys.readouterr().err == ""
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_is_no_fault_of_a_law_in_python():
+    class Patient(Line):
+        def linear(self, rest):  # noqa: ARG002
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        network(Patient())
 
 
 def test_pictures():

@@ -11,6 +11,7 @@ import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from sojourn.cli.options import Asked
     from sojourn.prove import Certificate, Region
+    from sojourn.prove.several import Proven
     from sojourn.result import Result
     from sojourn.simulate import Watch
 
@@ -245,8 +247,25 @@ def _beside(names: list[str], columns: list[list[str]], width: int) -> Iterator[
     yield part
 
 
+def deliver_proven(found: Proven, folder: Path | None, output: Path | None, *, as_json: bool) -> None:
+    """Write the folder and the page, then print the certificates."""
+    from sojourn.cli.options import make_room
+    from sojourn.prove.page import page
+    from sojourn.report import put
+
+    told = found.to_json()
+    pages = [] if output is None else [output]
+    pages += [] if folder is None else [folder / "certificate.html"]
+    drawn = page(found.certificates, found.regions) if pages else ""
+    files = {} if folder is None else {folder / "certificate.json": told + "\n"}
+    for place, text in (files | dict.fromkeys(pages, drawn)).items():
+        make_room(place)
+        put(place, partial(str, text))
+    say(told if as_json else certificates(found.certificates, found.regions, pages))
+
+
 def certificates(
-    found: Sequence[Certificate], maps: Sequence[Region | None] | None, pages: Sequence[Path]
+    found: Sequence[Certificate], maps: Sequence[Region | None], pages: Sequence[Path]
 ) -> str:
     """Each verdict in a sentence, then its margins; last, where the pages are."""
     from sojourn.prove import words
@@ -257,7 +276,7 @@ def certificates(
         if one.loops:
             header = ["loop", *(f"{title} {unit}".strip() for title, unit, *_ in words.COLUMNS)]
             told.append(_table(header, [[loop, *cells] for loop, cells in words.rows(one)], _width()))
-        region = maps[place] if maps is not None else None
+        region = maps[place]
         if region is not None:
             shares = ", ".join(f"{100 * share:.0f} % {what}" for what, share in region.shares().items())
             told.append(_wrapped(f"Of the map: {shares}.", ""))

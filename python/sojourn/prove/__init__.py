@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from sojourn.laws_in_python.lines import failure_of
 from sojourn.laws_in_python.parameters import label_of
 from sojourn.laws_in_python.template import fresh, template_of
 from sojourn.prove.region import Region
-from sojourn.scenario import DiscSpec, Scenario, ScenarioError, with_disc
+from sojourn.scenario import DiscSpec, Scenario, ScenarioError, place_of, with_disc
 
 if TYPE_CHECKING:
     from sojourn.prove.plots import Plots
@@ -247,9 +248,7 @@ class Certificate:
         return f"<Certificate {self.law} at {self.link}: {self.verdict}>"
 
 
-def prove(
-    scenario: Scenario, disc: Disc | None = None, *, link: str | None = None, option: str = "disc"
-) -> Certificate:
+def prove(scenario: Scenario, disc: Disc | None = None, *, link: str | None = None) -> Certificate:
     """Whether the scenario's link is stable under a disc's law, and with what margin; the delay is exact.
 
     `disc` is a text such as ``"pi:target=100packets"`` or ``"mylaw.py:MyLaw"``, one of `sojourn.laws`, or a
@@ -269,52 +268,53 @@ def prove(
     """
     if not isinstance(scenario, Scenario):
         raise InputError(f"scenario: {scenario!r} is not a scenario; legal: what sj.load(FILE) gives")
+    return certify(placed(scenario, disc, "disc"), link, "disc")
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A scenario under a disc; `law` stands for the scenario's law where it is not None."""
+
+    label: str
+    scenario: Scenario
+    law: LawInPython | None = None
+
+
+def placed(scenario: Scenario, disc: Disc | None, option: str) -> Placed:
+    """The scenario under what names a disc; None names its own. Raises `InputError`."""
     own = law_of(disc, option) if isinstance(disc, str) and names_a_file(disc) else disc
     if isinstance(own, LawInPython) or (isinstance(own, type) and issubclass(own, LawInPython)):
-        return _of_own(scenario, template_of(own, scenario.sites, option), link, option)
-    if own is not None:
-        scenario = with_disc(scenario, own, option)
-    try:
-        return Certificate(_core.prove(scenario, link))
-    except ScenarioError as fault:
-        raise InputError(*fault.faults) from None
+        template = template_of(own, scenario.sites, option)
+        return Placed(label_of(template, option), scenario, template)
+    if own is None:
+        return Placed(scenario.disc, scenario)
+    variant = with_disc(scenario, own, option)
+    link = place_of(own)[0] if isinstance(own, str) else None
+    return Placed(variant.disc if link is None else f"{link}={variant.disc}", variant)
 
 
-def _of_own(scenario: Scenario, template: LawInPython, link: str | None, option: str) -> Certificate:
-    """The certificate of a law written in Python."""
-    label = label_of(template, option)
+def certify(of: Placed, link: str | None, option: str) -> Certificate:
+    """The certificate of a link under a disc. Raises `InputError`."""
     try:
-        laws = [fresh(template, site) for site in scenario.sites]
-        return Certificate(_core.prove(scenario, link, laws, label), template)
+        if of.law is None:
+            return Certificate(_core.prove(of.scenario, link))
+        laws = [fresh(of.law, site) for site in of.scenario.sites]
+        return Certificate(_core.prove(of.scenario, link, laws, of.label), of.law)
     except ScenarioError as fault:
-        raise InputError(*fault.faults) from None
+        # A line without a place is about the link that was named.
+        flag = "--link" if option.startswith("--") else "link"
+        lines = (f"{flag}{line}" if line.startswith(": ") else line for line in fault.faults)
+        raise InputError(*lines) from None
     except LawError as fault:
-        raise _failed(option, label, template, fault) from fault
+        raise _failed(option, of.label, of.law, fault) from fault
 
 
 def _failed(where: str, label: str, law: LawInPython | None, fault: LawError) -> InputError:
-    """A law written in Python failed."""
+    """A law written in Python failed; Ctrl-C while it was asked is no fault of its own."""
+    if isinstance(fault.__cause__, KeyboardInterrupt):
+        raise KeyboardInterrupt
     told = str(fault) if law is None else failure_of(law, fault, in_a_run=False)
     return InputError(f"{where}: {label}: {told}")
-
-
-def to_json(certificates: Sequence[Certificate], regions: Sequence[Region | None] | None = None) -> str:
-    """One certificate as its own document, several in a list of one; each with its map, if there are any."""
-    told = [json.loads(one.to_json()) for one in certificates]
-    if regions is not None:
-        maps = [{} if region is None else {"map": region.to_dict()} for region in regions]
-        told = [one | shown for one, shown in zip(told, maps, strict=True)]
-    document = told[0] if len(told) == 1 else {"schema": 1, "certificates": told}
-    return json.dumps(document, indent=1, ensure_ascii=False)
-
-
-def write(
-    certificates: Sequence[Certificate], path: Path, regions: Sequence[Region | None] | None = None
-) -> Path:
-    """Write the page of several certificates side by side."""
-    from sojourn.prove import page
-
-    return page.write(certificates, path, regions)
 
 
 def _pair(name: str, ends: tuple[float, float] | None) -> tuple[float, float] | None:
