@@ -288,8 +288,13 @@ def prove(
 ) -> None:
     """Certify whether a link is stable under its law, with what margin: the delay is exact.
 
+    The verdict is that of the law as it runs, in samples where it has such a form, on the linearised plant.
+    The margins in the document and in Certificate.margins are those of the loop that the table marks with *:
+    continuous, the textbook's where the traffic is one class.
+
     Exit code 0 where every verdict is stable, 1 where one is not, 2 where nothing can be proven of a disc:
-    the others are printed and written all the same.
+    the others are printed and written all the same. With --json one disc's certificate is the document, those
+    of several are in its list "certificates".
     """
     from sojourn.prove.several import prove_each
 
@@ -297,7 +302,7 @@ def prove(
     folder = None if out is None else options.folder(out)
     scenario = _load(file, options.overrides(assign), disc)
     with _untorn() as settled:
-        found = prove_each(scenario, disc, link, ends, settled)
+        found = prove_each(scenario, disc, link, ends, settled=settled)
         if found.certificates:
             printing.deliver_proven(found, folder, None if output is None else Path(output), as_json=as_json)
     if found.interrupted:

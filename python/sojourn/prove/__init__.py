@@ -99,8 +99,9 @@ class Certificate:
     def margins(self) -> dict[str, float | None]:
         """The margins of the continuous loop with the exact delay, and ``sampled_`` those of the sampled one.
 
-        Degrees, s, rad/s or plain ratios, as the names say; None where nothing limits. The plant is the
-        textbook's where the traffic is one class, else the linearised one; of a cascade it is the outer loop.
+        Degrees, s, rad/s or plain ratios, as the names say; None where nothing limits. Those without
+        ``sampled_`` are of the `headline`, so that they differ from what the sentence says of the loop of the
+        verdict.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "pi").margins["gain_margin"] > 2
@@ -108,6 +109,19 @@ class Certificate:
         """
         names = [f"{before}{name}" for before in ("", "sampled_") for name in MARGINS]
         return {name: self._told[name] for name in names}
+
+    @property
+    def headline(self) -> tuple[str, str]:
+        """The model and the part of the continuous loop whose `margins` come first; pages mark it with ``*``.
+
+        The model is the textbook's where the traffic is one class, else the linearised one; of a cascade it
+        is the outer loop.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").headline
+        ('textbook', 'whole')
+        """
+        return str(self._told["model"]), str(self._told["part"])
 
     @property
     def loops(self) -> list[dict[str, Any]]:

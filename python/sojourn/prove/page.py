@@ -65,9 +65,8 @@ def _section(one: Certificate, region: Region | None, ids: str) -> str:
     if one.loops:
         parts += [_margins(one), _rest(one), *_pictures(one, ids)]
     if region is not None:
-        shares = ", ".join(f"{100 * share:.0f} % {what}" for what, share in region.shares().items())
-        meaning = f"{shares}. {region.filled_in()}"
-        parts.append(_picture(one.plot.map(region), f"{ids}map", "Where it holds", meaning))
+        about = f"{words.of_map(region)} {region.filled_in()}"
+        parts.append(_picture(one.plot.map(region), f"{ids}map", "Where it holds", about))
     assumptions = "".join(f"<li>{told(sentence)}</li>\n" for sentence in one.assumptions)
     parts.append(f"<h3>What it takes for granted</h3>\n<ul>\n{assumptions}</ul>\n</section>")
     return "\n".join(parts)
@@ -84,7 +83,8 @@ def _margins(one: Certificate) -> str:
     )
     return (
         '<div class="scroll"><table>\n'
-        f'<thead><tr><th scope="col">loop</th>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
+        f'<thead><tr><th scope="col">loop</th>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody>\n'
+        "</table></div>\n" + "\n".join(f'<p class="note">{told(note)}</p>' for note in words.notes(one))
     )
 
 

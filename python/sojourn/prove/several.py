@@ -32,9 +32,7 @@ class Proven:
     def to_json(self) -> str:
         """The certificate as its own document, those of several discs in a list of one; with their maps."""
         maps = [{} if region is None else {"map": region.to_dict()} for region in self.regions]
-        told = [
-            json.loads(one.to_json()) | shown for one, shown in zip(self.certificates, maps, strict=True)
-        ]
+        told = [json.loads(one.to_json()) | shown for one, shown in zip(self.certificates, maps, strict=True)]
         document = told[0] if self.asked == 1 else {"schema": 1, "certificates": told}
         return json.dumps(document, indent=1, ensure_ascii=False)
 
@@ -53,6 +51,7 @@ def prove_each(
     discs: Sequence[str],
     link: str | None,
     ends: Ends | None,
+    *,
     settled: Callable[[], None],
 ) -> Proven:
     """Certify a link under each disc, or under its own where none is named; all first, then their maps.
@@ -79,7 +78,8 @@ def prove_each(
 def _named(scenario: Scenario, discs: Sequence[str], into: Proven) -> list[Placed]:
     """The scenario under each disc that can be read."""
     named = []
-    for disc in discs or [None]:
+    asked: list[str | None] = [*discs] or [None]
+    for disc in asked:
         try:
             named.append(placed(scenario, disc, "--disc"))
         except InputError as fault:
