@@ -141,6 +141,33 @@ def test_what_is_said_of_sqm_s_theorem_is_of_the_link(link, said):
     assert max(found["phase_margin_printed_limit_deg"]) < 0 < min(found["phase_margin_theorem_3_deg"])
 
 
+@pytest.mark.parametrize(
+    ("call", "line"),
+    [
+        ("sqm(1000, [1], [.1], utility=[1, 2])", "utility: 2 are given for 1 weights; legal: one a flow"),
+        ("sqm(1000, [1, 1], [.1])", "rtts: 1 are given for 2 weights; legal: one a flow"),
+        ("sqm(1000, 1, .1)", "rtts: 0.1 is no list of numbers; legal: "),
+        ("sqm(1000, 1, [.1])", "weights: 1 is no list of numbers; legal: "),
+        ("sqm(1000, [], [])", "rtts: there are none; legal: one number or more"),
+        ("sqm(1000, [0], [.1])", "weights[0]: 0 is not legal; legal: more than 0"),
+        ("sqm(1000, [1], [.1], utility=[0])", "utility[0]: 0 is not legal; legal: more than 0"),
+        ("sqm(1000, [1], [1e-9])", "rtts[0]: 1e-09 s is not legal; legal: 1e-06 to 1e+06 s"),
+        ("sqm(1000, [1], ['50ms'])", "rtts[0]: '50ms' is no number; legal: such as 0.1"),
+        ("sqm('fast', [1], [.1])", "capacity: 'fast' is no number; legal: "),
+        ("ocq(60, 50, 1, 0)", "r: 0 is not legal; legal: more than 0"),
+        ("ocq(60, 50, 1, .2, control=[-1])", "control[0]: -1 packets/s is not legal; legal: 0 to w = 60"),
+        ("ocq(60, 50, 1, .2, control=[])", "control: there are none; legal: one number or more"),
+        ("ocq(60, 50, 1, .2, control=3)", "control: 3 is no list of numbers; legal: "),
+        ("ocq(None, 50, 1, .2)", "w: None is no number; legal: "),
+    ],
+)
+def test_what_is_wrong_with_a_theorem_s_arguments_has_their_names(call, line):
+    with pytest.raises(sj.InputError) as fault:
+        eval(f"sj.theorems.{call}")
+    (said,) = fault.value.lines
+    assert said.startswith(line)
+
+
 def test_fb_ocq_rests_where_its_optimum_does(maths):
     found = sj.prove(sj.load("scenarios/fb_ocq/forty.toml"))
     best = found.optimality
