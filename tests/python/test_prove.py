@@ -224,6 +224,38 @@ def test_pi_pd_is_not_proven():
     assert found.margins["phase_margin_deg"] is not None
 
 
+def test_a_map_s_round_trips_may_have_units():
+    found = sj.prove(sj.load("dumbbell"), "pi")
+    texts = found.region((40, 60), ("50ms", "1 s"), 3)
+    assert (texts.rtt_s == found.region((40, 60), (0.05, 1.0), 3).rtt_s).all()
+
+
+@pytest.mark.parametrize(
+    ("asked", "line"),
+    [
+        ({"flows": (1, 2, 3)}, "flows: (1, 2, 3) is no range; legal: two ends, from above 0 to more"),
+        ({"flows": (1, float("inf"))}, "flows: (1, inf) is no range; legal: "),
+        ({"flows": ("1", "2")}, "flows: ('1', '2') is no range; legal: "),
+        ({"flows": 4}, "flows: 4 is no range; legal: "),
+        ({"rtt_s": (1,)}, "rtt_s: (1,) is no range; legal: "),
+        ({"rtt_s": ("1s", "50ms")}, "rtt_s: ('1s', '50ms') is no range; legal: "),
+        ({"rtt_s": ("50", "100")}, "rtt_s: ('50', '100') is no range; legal: "),
+        ({"points": 2.5}, "points: 2.5 is not legal; legal: whole numbers from 2 to 2000"),
+        ({"points": "9"}, "points: '9' is not legal; legal: "),
+    ],
+)
+def test_what_is_no_map_is_one_line(asked, line):
+    with pytest.raises(sj.InputError) as fault:
+        sj.prove(sj.load("dumbbell"), "pi").region(**asked)
+    (said,) = fault.value.lines
+    assert said.startswith(line)
+
+
+def test_what_is_no_map_stands_on_no_page(tmp_path):
+    with pytest.raises(sj.InputError, match=r"^region: 'foo' is no map; legal: what Certificate.region"):
+        sj.prove(sj.load("dumbbell"), "pi").report(tmp_path / "page.html", "foo")
+
+
 def test_where_nothing_rests_a_map_says_why():
     region = sj.prove(sj.load("dumbbell")).region((10, 5000), (0.02, 0.4), points=12)
     assert any("p = 1" in reason or "window" in reason for reason in region.reasons)

@@ -10,9 +10,10 @@ import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import index
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from sojourn import _core
 from sojourn._core import LawError
@@ -22,7 +23,7 @@ from sojourn.laws_in_python.files import law_of, names_a_file
 from sojourn.laws_in_python.lines import failure_of
 from sojourn.laws_in_python.parameters import label_of
 from sojourn.laws_in_python.template import fresh, template_of
-from sojourn.prove.region import Region
+from sojourn.prove.region import Region, ends, number, seconds
 from sojourn.scenario import DiscSpec, Scenario, ScenarioError, place_of, with_disc
 
 if TYPE_CHECKING:
@@ -203,33 +204,37 @@ class Certificate:
     def region(
         self,
         flows: tuple[float, float] | None = None,
-        rtt_s: tuple[float, float] | None = None,
+        rtt_s: tuple[float | str, float | str] | None = None,
         points: int = 200,
     ) -> Region:
         """For which loads and round trips without queueing the same law is stable.
 
-        From a quarter of the scenario's own to four times as much where no ends are given; `points` along
-        each axis. The law stays as it was designed for the scenario.
+        From a quarter of the scenario's own to four times as much where no ends are given; round trips in s,
+        or as texts such as ``"50 ms"``; `points` along each axis. The law stays as it was designed for the
+        scenario. Raises `InputError`.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "pi").region((40, 60), (0.1, 0.2), points=5).cells.shape
         (5, 5)
         """
-        over, along = _pair("flows", flows), _pair("rtt_s", rtt_s)
-        if not 2 <= points <= MOST_POINTS:
-            raise InputError(f"points: {points} is not legal; legal: 2 to {MOST_POINTS}")
+        over = ends("flows", flows, number, "(10, 200)")
+        along = ends("rtt_s", rtt_s, seconds, '(0.05, 0.4) or ("50 ms", "400 ms")')
+        if not isinstance(points, SupportsIndex) or not 2 <= index(points) <= MOST_POINTS:
+            raise InputError(f"points: {points!r} is not legal; legal: whole numbers from 2 to {MOST_POINTS}")
         rest = self.equilibrium
         if rest is None:
             raise InputError(f"map: {self.reason}")
         base_rtt = sum(one["flows"] * one["base_rtt_s"] for one in rest["classes"]) / rest["flows"]
         try:
-            found = self._proof.region(over, along, points)
+            found = self._proof.region(over, along, index(points))
         except LawError as fault:
             raise _failed("map", self.law, self._own, fault) from fault
         return Region.of(found, (rest["flows"], base_rtt))
 
     def report(self, path: str | Path, region: Region | None = None) -> Path:
         """Write the page: one file that needs no other; with a map where one is given.
+
+        Raises `InputError` where it cannot be written.
 
         >>> import sojourn as sj
         >>> import tempfile
@@ -239,6 +244,8 @@ class Certificate:
         """
         from sojourn.prove.page import write
 
+        if region is not None and not isinstance(region, Region):
+            raise InputError(f"region: {region!r} is no map; legal: what Certificate.region() gives")
         return write([self], Path(path), None if region is None else [region])
 
     def to_json(self) -> str:
@@ -329,15 +336,6 @@ def _failed(where: str, label: str, law: LawInPython | None, fault: LawError) ->
         raise KeyboardInterrupt
     told = str(fault) if law is None else failure_of(law, fault, in_a_run=False)
     return InputError(f"{where}: {label}: {told}")
-
-
-def _pair(name: str, ends: tuple[float, float] | None) -> tuple[float, float] | None:
-    """Both ends of a range, checked."""
-    if ends is None:
-        return None
-    if not 0 < ends[0] < ends[1]:
-        raise InputError(f"{name}: {ends[0]} to {ends[1]} is no range; legal: from above 0 to more")
-    return float(ends[0]), float(ends[1])
 
 
 class _Verb(ModuleType):
