@@ -339,3 +339,21 @@ def test_the_page_of_a_certificate_shows_its_map(browser, tmp_path, dark):
         "getComputedStyle(one).fill !== 'none').map((one) => getComputedStyle(one).fill)"
     )
     assert len(set(shown)) == len(shown) == len(region.shares()) > 2
+
+
+@pytest.mark.parametrize("width", [400, 900, 1200])
+def test_the_page_of_a_certificate_has_one_size_of_letters_and_says_its_verdict_once(
+    browser, tmp_path, width
+):
+    certificate = sj.prove(sj.load("dumbbell"), "cpc")
+    page = certificate.report(tmp_path / "page.html", certificate.region(points=20))
+    browser.open(page, width)
+    assert browser.complaints == []
+    assert browser.ask("document.documentElement.scrollWidth") == width, "nothing hangs over the side"
+    heights = browser.ask(
+        "[...document.querySelectorAll('.pictures svg')].map((one) => "
+        "one.getBoundingClientRect().width / one.viewBox.baseVal.width)"
+    )
+    assert len(heights) == 5
+    assert max(heights) == pytest.approx(min(heights), rel=0.02)
+    assert browser.ask("document.body.innerText").count("Stable: cpc") == 1

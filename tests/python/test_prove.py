@@ -10,6 +10,7 @@ import pytest
 
 import sojourn as sj
 from sojourn.cli import main
+from sojourn.plot import style
 from sojourn.prove import page as prove_page
 from sojourn.prove import words
 
@@ -494,6 +495,38 @@ def test_pictures():
     found = sj.prove(sj.load("dumbbell"))
     for draw in (found.plot.bode, found.plot.nyquist, found.plot.roots, found.plot.step):
         assert draw().lines
+
+
+def test_the_slowest_roots_fill_their_picture():
+    found = network("pi:target=46ms")
+    ax = found.plot.roots()
+    slowest = found.loop("textbook")["roots"][0][0]
+    left, right = ax.get_xlim()
+    assert 11 * slowest < left < right < 1
+    drawn = np.concatenate([line.get_xdata() for line in ax.lines[:-1]])
+    assert np.isclose(drawn, slowest).any()
+
+
+def test_axes_have_plain_numbers():
+    found = sj.prove(sj.load("dumbbell"))
+    wide = found.plot.map(found.region((10, 200), (0.05, 0.8), 4))
+    narrow = found.plot.map(found.region((40, 60), (0.1, 0.12), 4))
+    labels = [
+        [[text.get_text() for text in axis.get_ticklabels(which="both")] for axis in (ax.xaxis, ax.yaxis)]
+        for ax in (wide, narrow, found.plot.bode())
+    ]
+    assert {"10", "20", "50", "100", "200"} <= {*labels[0][0]}
+    assert {"0.1", "0.2", "0.5"} <= {*labels[0][1]}
+    assert {"40", "45", "50", "55", "60"} <= {*labels[1][0]}
+    assert all(float(text) > 0 for ax in labels for axis in ax for text in axis if text)
+
+
+def test_nothing_is_to_be_added_to_an_axis_s_numbers():
+    drawn, (ax,) = style.figure((3, 2))
+    ax.plot([0, 1], [99.991, 99.992])
+    style.quieten(ax)
+    drawn.canvas.draw()
+    assert ax.yaxis.get_offset_text().get_text() == ""
 
 
 def test_the_areas_of_a_map_hold_the_points_of_their_verdicts():
