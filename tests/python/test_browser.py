@@ -357,3 +357,27 @@ def test_the_page_of_a_certificate_has_one_size_of_letters_and_says_its_verdict_
     assert len(heights) == 5
     assert max(heights) == pytest.approx(min(heights), rel=0.02)
     assert browser.ask("document.body.innerText").count("Stable: cpc") == 1
+
+
+#: Classes that fill every column of their table.
+CLASSES = """
+[[flows]]
+name  = "voice"
+app   = "voip"
+count = 2
+
+[[flows]]
+name  = "web"
+app   = "web"
+count = 3
+"""
+
+
+@pytest.mark.parametrize("width", [1100, 1240, 1600])
+def test_tables_of_classes_are_not_cut_off(browser, folder, width):
+    path = folder / "small.toml"
+    path.write_text(path.read_text() + CLASSES)
+    discs = ["pi:target=20packets", "red:min=5packets,max=15packets"]
+    browser.open(sj.run(sj.load(path), discs=discs, seeds=[1, 2]).report(folder / "page.html"), width)
+    cut = "[...document.querySelectorAll('.scroll')].map((one) => one.scrollWidth - one.clientWidth)"
+    assert browser.ask(cut) == [0, 0, 0]
