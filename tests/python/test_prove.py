@@ -223,6 +223,8 @@ def test_pi_pd_is_not_proven():
     assert found.verdict == "not proven"
     assert "no slope" in found.reason
     assert found.margins["phase_margin_deg"] is not None
+    assert not any("verdict" in note for note in words.notes(found))
+    assert words.notes(sj.prove(sj.load("dumbbell"), "pi"))[0].endswith("that of the last row.")
 
 
 def test_a_map_s_round_trips_may_have_units():
@@ -486,7 +488,8 @@ def test_a_map_in_words():
     said = words.of_map(replace(region, cells=cells, reasons=["p = 1 lets in too much"]))
     assert whole == 100
     assert said == (
-        "Of the map: 95 % stable, 4 % unstable; at 1 % of the points nothing rests: p = 1 lets in too much."
+        "Of the map: 95 % stable, 4 % unstable; at 1 % of the points there is no verdict: "
+        "p = 1 lets in too much."
     )
     assert words.of_map(replace(region, cells=cells.clip(0, 1))) == "Of the map: 95 % stable, 5 % unstable."
 

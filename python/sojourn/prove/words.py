@@ -26,10 +26,8 @@ COLUMNS = (
 
 #: What stands beside the name of the headline's loop, and what that means.
 MARK = "*"
-MARKED = (
-    "the headline: the loop of the margins on top of the JSON document and in Certificate.margins. The "
-    "verdict is that of the last row."
-)
+MARKED = "the headline: the loop of the margins on top of the JSON document and in Certificate.margins."
+JUDGED = "The verdict is that of the last row."
 
 
 def sentence(certificate: Certificate) -> str:
@@ -89,7 +87,9 @@ def notes(certificate: Certificate) -> list[str]:
         for one in certificate.loops
         if one["verdict"] == "not proven"
     )
-    return [f"{MARK} {MARKED}", *unproven]
+    # What is not all that a law does proves nothing of it, however its loops stand.
+    judged = f" {JUDGED}" * (certificate.verdict == certificate.loops[-1]["verdict"])
+    return [f"{MARK} {MARKED}{judged}", *unproven]
 
 
 def of_map(region: Region) -> str:
@@ -97,7 +97,7 @@ def of_map(region: Region) -> str:
     shares = region.shares()
     found = ", ".join(f"{_percent(shares[name])} {name}" for name in VERDICTS if name in shares)
     barren = "; ".join(
-        f"at {_percent(shares[why])} of the points nothing rests: {why}"
+        f"at {_percent(shares[why])} of the points there is no verdict: {why}"
         for why in region.reasons
         if why in shares
     )
