@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from operator import index
 from pathlib import Path
@@ -130,6 +130,17 @@ def at_link(scenario: Scenario, link: str, option: str = "--disc") -> Scenario:
         return scenario.at_link(link)
     except ScenarioError as fault:
         raise InputError(*(f"{option}: {line}" for line in fault.faults)) from None
+
+
+def each_once(labels: Sequence[str], option: str, in_python: Collection[str] = ()) -> None:
+    """Raise `InputError` where two discs have one label; `in_python` are those of laws written in Python.
+
+    >>> each_once(["pi", "codel"], "--disc")
+    """
+    for place, label in enumerate(labels):
+        if label in labels[:place]:
+            more = ", or a label of its own for a law in Python" if label in in_python else ""
+            raise InputError(f"{option}: {label} is given twice; legal: each disc once{more}")
 
 
 def _settings(overrides: Mapping[str, Setting]) -> list[tuple[str, str]]:

@@ -6,14 +6,18 @@ The equations stand in docs/theory/ocq.md and docs/theory/sqm.md; the mathematic
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, SupportsFloat, cast
 
 from sojourn import _core
 from sojourn._core import ScenarioError
 from sojourn.errors import InputError
 
 __all__ = ["ocq", "sqm"]
+
+#: Below it the gain 1 / D^2 leaves what the equations take, 1e12 at most; s.
+_LEAST_RTT_S = 1e-6
 
 #: What is not so in the printed paper, whatever the link.
 _PRINTED = (
@@ -43,12 +47,13 @@ def ocq(
     >>> round(found["J"], 6), round(found["given"]["gap"], 3)
     (6.661394, 12.366)
     """
+    given = {"w": w, "mu": mu, "a": a, "r": r, "x0": x0, "t_f": t_f}
+    instance = [_number(name, value) for name, value in given.items()]
+    inputs = None if control is None else _numbers("control", control)
     try:
-        instance = [float(number) for number in (w, mu, a, r, x0, t_f)]
-        inputs = None if control is None else [float(u) for u in control]
         found: dict[str, Any] = json.loads(_core.ocq_json(instance, inputs))
     except ScenarioError as fault:
-        raise InputError(*fault.faults) from None
+        raise _named(fault, {r"R\b": "r", r"u\b": "control"}) from None
     return found
 
 
@@ -78,21 +83,54 @@ def sqm(
     >>> found["remark"].partition("stable. ")[2].partition(";")[0]
     'Here its limit is at a sigma 35 times smaller than the exact one, sigma_limit'
     """
-    if len(weights) != len(rtts) or (utility is not None and len(utility) != len(rtts)):
-        raise InputError(f"rtts: {len(rtts)} are given for {len(weights)} weights; legal: one a flow")
-    ones = [1.0] * len(rtts) if utility is None else utility
-    for index, rtt in enumerate(rtts):
-        if not rtt > 0:
-            raise InputError(f"rtts[{index}]: {rtt} is not legal; legal: more than 0")
-    flows = [
-        [1 / float(d) ** 2, float(w), float(d), float(q)] for q, d, w in zip(weights, rtts, ones, strict=True)
-    ]
+    delays, shares = _numbers("rtts", rtts), _numbers("weights", weights)
+    ones = [1.0] * len(shares) if utility is None else _numbers("utility", utility)
+    for name, given in (("rtts", delays), ("utility", ones)):
+        if len(given) != len(shares):
+            raise InputError(f"{name}: {len(given)} are given for {len(shares)} weights; legal: one a flow")
+    for index, delay in enumerate(delays):
+        if not _LEAST_RTT_S <= delay <= 1 / _LEAST_RTT_S:
+            legal = f"legal: {_LEAST_RTT_S:g} to {1 / _LEAST_RTT_S:g} s"
+            raise InputError(f"rtts[{index}]: {delay:g} s is not legal; {legal}")
+    flows = [[1 / d**2, w, d, q] for q, d, w in zip(shares, delays, ones, strict=True)]
+    link = _number("capacity", capacity), _number("alpha", alpha)
+    asked = [_number("phase_margin_deg", phase_margin_deg), _number("rho", rho)]
     try:
-        told = _core.sqm_json(float(capacity), float(alpha), flows, [float(phase_margin_deg), float(rho)])
+        told = _core.sqm_json(*link, flows, asked)
     except ScenarioError as fault:
-        raise InputError(*fault.faults) from None
+        names = {r"flows(\[\d+\])\.quantum": r"weights\1", r"flows(\[\d+\])\.weight": r"utility\1"}
+        raise _named(fault, names) from None
     found: dict[str, Any] = json.loads(told)
     return found | {"remark": f"{_PRINTED} {_on_this_link(found)}"}
+
+
+def _number(name: str, value: object) -> float:
+    """The number of an argument. Raises `InputError`."""
+    try:
+        if isinstance(value, str | bool):
+            raise TypeError
+        return float(cast("SupportsFloat", value))
+    except (TypeError, ValueError):
+        raise InputError(f"{name}: {value!r} is no number; legal: such as 0.1") from None
+
+
+def _numbers(name: str, values: object) -> list[float]:
+    """The numbers of an argument that has some. Raises `InputError`."""
+    legal = "legal: one number or more in a list, such as [0.1, 0.15]"
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InputError(f"{name}: {values!r} is no list of numbers; {legal}")
+    found = [_number(f"{name}[{index}]", value) for index, value in enumerate(values)]
+    if not found:
+        raise InputError(f"{name}: there are none; {legal}")
+    return found
+
+
+def _named(fault: ScenarioError, names: dict[str, str]) -> InputError:
+    """The same fault, with what the equations call `names` as the arguments are called."""
+    lines = fault.faults
+    for theirs, ours in names.items():
+        lines = [re.sub(f"^{theirs}", ours, line) for line in lines]
+    return InputError(*lines)
 
 
 def _on_this_link(found: dict[str, Any]) -> str:

@@ -10,6 +10,8 @@ import polars as pl
 import pytest
 from browser import Browser, find
 
+import sojourn as sj
+
 OVER_TIME = ("queue", "delay", "drops", "marks", "utilization", "window")
 CHARTS = (*OVER_TIME, "cdf")
 #: Samples of a long series, and how long a picture of them may take, ms: less than a blink.
@@ -320,3 +322,62 @@ def test_one_of_several_links_is_shown_and_its_charts_have_their_size(browser, c
     browser.send("Emulation.setEmulatedMedia", media="print")
     assert browser.ask(shown) == [True, True], "paper has both"
     assert browser.complaints == []
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_page_of_a_certificate_shows_its_map(browser, tmp_path, dark):
+    certificate = sj.prove(sj.load("dumbbell"), "pi")
+    region = certificate.region((10, 2000), (0.02, 3.0), points=40)
+    browser.open(certificate.report(tmp_path / "page.html", region), 900, dark=dark)
+    assert browser.complaints == []
+    assert browser.ask("[...document.images].every((one) => one.naturalWidth > 0)")
+    assert browser.ask("document.querySelectorAll('image').length") == 0
+    # What lies under a point of each verdict's area has that area's colour.
+    shown = browser.ask(
+        "[...document.querySelectorAll('#c0-map svg [id*=patch] > path')].filter((one) => "
+        "one.getBBox().width > 30 && getComputedStyle(one).fillOpacity < 1 && "
+        "getComputedStyle(one).fill !== 'none').map((one) => getComputedStyle(one).fill)"
+    )
+    assert len(set(shown)) == len(shown) == len(region.shares()) > 2
+
+
+@pytest.mark.parametrize("width", [400, 900, 1200])
+def test_the_page_of_a_certificate_has_one_size_of_letters_and_says_its_verdict_once(
+    browser, tmp_path, width
+):
+    certificate = sj.prove(sj.load("dumbbell"), "cpc")
+    page = certificate.report(tmp_path / "page.html", certificate.region(points=20))
+    browser.open(page, width)
+    assert browser.complaints == []
+    assert browser.ask("document.documentElement.scrollWidth") == width, "nothing hangs over the side"
+    heights = browser.ask(
+        "[...document.querySelectorAll('.pictures svg')].map((one) => "
+        "one.getBoundingClientRect().width / one.viewBox.baseVal.width)"
+    )
+    assert len(heights) == 5
+    assert max(heights) == pytest.approx(min(heights), rel=0.02)
+    assert browser.ask("document.body.innerText").count("Stable: cpc") == 1
+
+
+#: Classes that fill every column of their table.
+CLASSES = """
+[[flows]]
+name  = "voice"
+app   = "voip"
+count = 2
+
+[[flows]]
+name  = "web"
+app   = "web"
+count = 3
+"""
+
+
+@pytest.mark.parametrize("width", [1100, 1240, 1600])
+def test_tables_of_classes_are_not_cut_off(browser, folder, width):
+    path = folder / "small.toml"
+    path.write_text(path.read_text() + CLASSES)
+    discs = ["pi:target=20packets", "red:min=5packets,max=15packets"]
+    browser.open(sj.run(sj.load(path), discs=discs, seeds=[1, 2]).report(folder / "page.html"), width)
+    cut = "[...document.querySelectorAll('.scroll')].map((one) => one.scrollWidth - one.clientWidth)"
+    assert browser.ask(cut) == [0, 0, 0]

@@ -1,13 +1,18 @@
 """Certificates: the references' numbers, the verdicts against the nonlinear plant, the words."""
 
 import json
+import signal
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
 import sojourn as sj
-from sojourn.cli import main
+from sojourn.cli import main, printing
+from sojourn.plot import style
+from sojourn.prove import page as prove_page
+from sojourn.prove import words
 
 #: Hollot et al. (2002): 3750 packets/s, 0.2 s without queueing; a target of 46 ms makes 0.246 s.
 HOLLOT = {
@@ -137,6 +142,33 @@ def test_what_is_said_of_sqm_s_theorem_is_of_the_link(link, said):
     assert max(found["phase_margin_printed_limit_deg"]) < 0 < min(found["phase_margin_theorem_3_deg"])
 
 
+@pytest.mark.parametrize(
+    ("call", "line"),
+    [
+        ("sqm(1000, [1], [.1], utility=[1, 2])", "utility: 2 are given for 1 weights; legal: one a flow"),
+        ("sqm(1000, [1, 1], [.1])", "rtts: 1 are given for 2 weights; legal: one a flow"),
+        ("sqm(1000, 1, .1)", "rtts: 0.1 is no list of numbers; legal: "),
+        ("sqm(1000, 1, [.1])", "weights: 1 is no list of numbers; legal: "),
+        ("sqm(1000, [], [])", "rtts: there are none; legal: one number or more"),
+        ("sqm(1000, [0], [.1])", "weights[0]: 0 is not legal; legal: more than 0"),
+        ("sqm(1000, [1], [.1], utility=[0])", "utility[0]: 0 is not legal; legal: more than 0"),
+        ("sqm(1000, [1], [1e-9])", "rtts[0]: 1e-09 s is not legal; legal: 1e-06 to 1e+06 s"),
+        ("sqm(1000, [1], ['50ms'])", "rtts[0]: '50ms' is no number; legal: such as 0.1"),
+        ("sqm('fast', [1], [.1])", "capacity: 'fast' is no number; legal: "),
+        ("ocq(60, 50, 1, 0)", "r: 0 is not legal; legal: more than 0"),
+        ("ocq(60, 50, 1, .2, control=[-1])", "control[0]: -1 packets/s is not legal; legal: 0 to w = 60"),
+        ("ocq(60, 50, 1, .2, control=[])", "control: there are none; legal: one number or more"),
+        ("ocq(60, 50, 1, .2, control=3)", "control: 3 is no list of numbers; legal: "),
+        ("ocq(None, 50, 1, .2)", "w: None is no number; legal: "),
+    ],
+)
+def test_what_is_wrong_with_a_theorem_s_arguments_has_their_names(call, line):
+    with pytest.raises(sj.InputError) as fault:
+        eval(f"sj.theorems.{call}")
+    (said,) = fault.value.lines
+    assert said.startswith(line)
+
+
 def test_fb_ocq_rests_where_its_optimum_does(maths):
     found = sj.prove(sj.load("scenarios/fb_ocq/forty.toml"))
     best = found.optimality
@@ -191,6 +223,40 @@ def test_pi_pd_is_not_proven():
     assert found.verdict == "not proven"
     assert "no slope" in found.reason
     assert found.margins["phase_margin_deg"] is not None
+    assert not any("verdict" in note for note in words.notes(found))
+    assert words.notes(sj.prove(sj.load("dumbbell"), "pi"))[0].endswith("that of the last row.")
+
+
+def test_a_map_s_round_trips_may_have_units():
+    found = sj.prove(sj.load("dumbbell"), "pi")
+    texts = found.region((40, 60), ("50ms", "1 s"), 3)
+    assert (texts.rtt_s == found.region((40, 60), (0.05, 1.0), 3).rtt_s).all()
+
+
+@pytest.mark.parametrize(
+    ("asked", "line"),
+    [
+        ({"flows": (1, 2, 3)}, "flows: (1, 2, 3) is no range; legal: two ends, from above 0 to more"),
+        ({"flows": (1, float("inf"))}, "flows: (1, inf) is no range; legal: "),
+        ({"flows": ("1", "2")}, "flows: ('1', '2') is no range; legal: "),
+        ({"flows": 4}, "flows: 4 is no range; legal: "),
+        ({"rtt_s": (1,)}, "rtt_s: (1,) is no range; legal: "),
+        ({"rtt_s": ("1s", "50ms")}, "rtt_s: ('1s', '50ms') is no range; legal: "),
+        ({"rtt_s": ("50", "100")}, "rtt_s: ('50', '100') is no range; legal: "),
+        ({"points": 2.5}, "points: 2.5 is not legal; legal: whole numbers from 2 to 2000"),
+        ({"points": "9"}, "points: '9' is not legal; legal: "),
+    ],
+)
+def test_what_is_no_map_is_one_line(asked, line):
+    with pytest.raises(sj.InputError) as fault:
+        sj.prove(sj.load("dumbbell"), "pi").region(**asked)
+    (said,) = fault.value.lines
+    assert said.startswith(line)
+
+
+def test_what_is_no_map_stands_on_no_page(tmp_path):
+    with pytest.raises(sj.InputError, match=r"^region: 'foo' is no map; legal: what Certificate.region"):
+        sj.prove(sj.load("dumbbell"), "pi").report(tmp_path / "page.html", "foo")
 
 
 def test_where_nothing_rests_a_map_says_why():
@@ -267,11 +333,202 @@ def test_json_is_one_document(tmp_path, capsys):
         assert len(one["map"]["cells"]) == 200
 
 
+#: Of this disc nothing can be proven on the dumbbell: it has no rest.
+NO_REST = "pi:target=1packets,rate=2Hz,a=0.001,b=0.0009"
+TEN = ("--set", "flows[0].count=10")
+
+
+def test_a_refused_disc_takes_no_other_with_it(tmp_path, capsys):
+    out = tmp_path / "out"
+    arguments = ["prove", "dumbbell", *TEN, "--disc", NO_REST, "--disc", "codel:nothing=1", "--disc", "pi"]
+    assert main([*arguments, "--json", "--out", str(out)]) == 2
+    said = capsys.readouterr()
+    (only,) = json.loads(said.out)["certificates"]
+    assert only["law"] == "pi"
+    assert json.loads((out / "certificate.json").read_text()) == json.loads(said.out)
+    assert "<svg" in (out / "certificate.html").read_text()
+    of_spec, of_rest = said.err.splitlines()
+    assert of_spec.startswith("sojourn prove: --disc: ")
+    assert "nothing" in of_spec
+    assert of_rest.startswith("pi:target=1 packets,")
+    assert ": the round trip of " in of_rest
+    assert main(arguments) == 2
+    assert capsys.readouterr().out.startswith("Stable: pi at bottleneck")
+
+
+def test_the_only_disc_is_named_where_it_is_refused(refused, tmp_path):
+    (line,) = refused("prove", "dumbbell", *TEN, "--disc", NO_REST, "--out", tmp_path / "out")
+    assert line.startswith("pi:target=1 packets,")
+    assert not (tmp_path / "out").exists()
+    (line,) = refused("prove", "dumbbell", "--set", "flows[0].cc=cubic")
+    assert line.startswith('pi:target=100 packets: flows[0].cc: "cubic" has no linear model; legal: ')
+
+
+@pytest.mark.parametrize("command", ["prove", "run"])
+def test_each_disc_is_named_once(refused, command):
+    (line,) = refused(command, "dumbbell", "--disc", "pi", "--disc", "codel", "--disc", "pi")
+    assert line == f"sojourn {command}: --disc: pi is given twice; legal: each disc once"
+
+
+def test_a_link_that_is_none_names_the_flag(refused):
+    (line,) = refused("prove", "dumbbell", "--link", "nolink", "--disc", "pi", "--disc", "codel")
+    assert line == 'sojourn prove: --link: "nolink" is no link with a disc (legal: bottleneck)'
+    with pytest.raises(sj.InputError, match=r'^link: "nolink" is no link'):
+        sj.prove(sj.load("dumbbell"), link="nolink")
+
+
+MAPPED = ["prove", "dumbbell", "--disc", "pi", "--disc", "codel", "--disc", "arm_pfc", "--map", "N,R"]
+
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_in_a_map_keeps_the_certificates(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sj.Certificate, "region", interrupt)
+    out = tmp_path / "out"
+    assert main([*MAPPED, "--out", str(out), "-o", str(tmp_path / "page.html"), "--json"]) == 130
+    said = capsys.readouterr()
+    assert said.err == "sojourn prove: interrupted; kept 3 of 3 certificates and 0 of 3 maps\n"
+    kept = json.loads((out / "certificate.json").read_text())
+    assert kept == json.loads(said.out)
+    assert [one["law"] for one in kept["certificates"]] == ["pi", "codel", "arm_pfc"]
+    assert (out / "certificate.html").read_text() == (tmp_path / "page.html").read_text()
+
+
+def test_ctrl_c_before_the_first_certificate_keeps_nothing(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("sojourn.prove.several.certify", interrupt)
+    assert main([*MAPPED, "--out", str(tmp_path / "out")]) == 130
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == ("sojourn prove: interrupted; none of 3 certificates had finished; nothing is kept\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_while_the_page_is_drawn_does_not_tear_it(tmp_path, capsys, monkeypatch):
+    draw = prove_page.page
+
+    def interrupted(*given):
+        signal.raise_signal(signal.SIGINT)
+        return draw(*given)
+
+    monkeypatch.setattr(prove_page, "page", interrupted)
+    out = tmp_path / "out"
+    assert main(["prove", "dumbbell", "--disc", "pi", "--out", str(out)]) == 0
+    assert {one.name for one in out.iterdir()} == {"certificate.json", "certificate.html"}
+    assert capsys.readouterr().err == ""
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_is_no_fault_of_a_law_in_python():
+    class Patient(Line):
+        def linear(self, rest):  # noqa: ARG002
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        network(Patient())
+
+
+@pytest.mark.parametrize(("spec", "named"), [("pi", "textbook"), ("cpc", "textbook, outer")])
+def test_the_sentence_and_the_table_say_which_loop_is_which(spec, named):
+    found = network(spec)
+    judged, told = found.loops[-1]["phase_margin_deg"], found.margins["phase_margin_deg"]
+    assert f"the loop of the verdict (linearised, in samples) has a phase margin of {judged:.1f}" in str(
+        found
+    )
+    assert f"The headline's margins are of another loop ({named}): it has {told:.1f} degrees." in str(found)
+    (marked,) = (row for row in words.rows(found) if row[0].endswith("*"))
+    assert marked == (f"{named} *", marked[1])
+    assert marked[1][0] == words.short(told)
+    assert found.headline == ("textbook", "outer" if spec == "cpc" else "whole")
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100])
+def test_no_word_and_no_number_of_the_table_is_broken(capsys, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert main(["prove", "dumbbell", "--disc", "cpc", "--disc", "pi"]) == 0
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= columns
+    for disc in ("cpc", "pi"):
+        for name, numbers in words.rows(sj.prove(sj.load("dumbbell"), disc)):
+            assert name in text
+            assert {*numbers} <= {*text.split()}
+    heads = {word for title, unit, *_ in words.COLUMNS for word in f"{title} {unit}".split()}
+    assert heads <= {*text.split()}
+    parts = sum(line.startswith("─") for line in text.splitlines())
+    assert parts == (4 if columns == 60 else 2)
+
+
+def test_why_a_loop_has_no_numbers_stands_under_the_table(tmp_path):
+    found = sj.prove(sj.load("dumbbell"), "cpc")
+    found._told["loops"][4] |= {"verdict": "not proven", "reason": "its roots cannot be had", "roots": []}
+    note = "textbook, no delay, outer: not proven, its roots cannot be had."
+    assert note in printing.certificates([found], [None], [])
+    assert note in found.report(tmp_path / "page.html").read_text()
+
+
+def test_a_map_in_words():
+    region = sj.prove(sj.load("dumbbell"), "pi").region((10, 2000), (0.02, 3.0), points=10)
+    whole = region.cells.size
+    cells = np.zeros_like(region.cells)
+    cells[0, :4], cells[1, :1] = 1, 3
+    said = words.of_map(replace(region, cells=cells, reasons=["p = 1 lets in too much"]))
+    assert whole == 100
+    assert said == (
+        "Of the map: 95 % stable, 4 % unstable; at 1 % of the points there is no verdict: "
+        "p = 1 lets in too much."
+    )
+    assert words.of_map(replace(region, cells=cells.clip(0, 1))) == "Of the map: 95 % stable, 5 % unstable."
+
+
 def test_pictures():
     found = sj.prove(sj.load("dumbbell"))
     for draw in (found.plot.bode, found.plot.nyquist, found.plot.roots, found.plot.step):
         assert draw().lines
-    assert found.plot.map(found.region(points=8)).get_xlabel() == "flows"
+
+
+def test_the_slowest_roots_fill_their_picture():
+    found = network("pi:target=46ms")
+    ax = found.plot.roots()
+    slowest = found.loop("textbook")["roots"][0][0]
+    left, right = ax.get_xlim()
+    assert 11 * slowest < left < right < 1
+    drawn = np.concatenate([line.get_xdata() for line in ax.lines[:-1]])
+    assert np.isclose(drawn, slowest).any()
+
+
+def test_axes_have_plain_numbers():
+    found = sj.prove(sj.load("dumbbell"))
+    wide = found.plot.map(found.region((10, 200), (0.05, 0.8), 4))
+    narrow = found.plot.map(found.region((40, 60), (0.1, 0.12), 4))
+    labels = [
+        [[text.get_text() for text in axis.get_ticklabels(which="both")] for axis in (ax.xaxis, ax.yaxis)]
+        for ax in (wide, narrow, found.plot.bode())
+    ]
+    assert {"10", "20", "50", "100", "200"} <= {*labels[0][0]}
+    assert {"0.1", "0.2", "0.5"} <= {*labels[0][1]}
+    assert {"40", "45", "50", "55", "60"} <= {*labels[1][0]}
+    assert all(float(text) > 0 for ax in labels for axis in ax for text in axis if text)
+
+
+def test_nothing_is_to_be_added_to_an_axis_s_numbers():
+    drawn, (ax,) = style.figure((3, 2))
+    ax.plot([0, 1], [99.991, 99.992])
+    style.quieten(ax)
+    drawn.canvas.draw()
+    assert ax.yaxis.get_offset_text().get_text() == ""
+
+
+def test_the_areas_of_a_map_hold_the_points_of_their_verdicts():
+    found = sj.prove(sj.load("dumbbell"))
+    region = found.region((10, 2000), (0.02, 3.0), points=12)
+    areas = found.plot.map(region).patches
+    codes = sorted(set(region.cells.flat))
+    assert len(areas) == len(codes) > 2
+    inner = [(n, rtt) for rtt in region.rtt_s[1:-1] for n in region.flows[1:-1]]
+    for code, area in zip(codes, areas, strict=True):
+        held = area.get_path().contains_points(inner)
+        assert (held == (region.cells[1:-1, 1:-1] == code).ravel()).all()
 
 
 class Line(sj.Controller):

@@ -288,30 +288,31 @@ def prove(
 ) -> None:
     """Certify whether a link is stable under its law, with what margin: the delay is exact.
 
-    Exit code 0 where every verdict is stable, else 1.
+    The verdict is that of the law as it runs, in samples where it has such a form, on the linearised plant.
+    The margins in the document and in Certificate.margins are those of the loop that the table marks with *:
+    continuous, the textbook's where the traffic is one class.
+
+    Exit code 0 where every verdict is stable, 1 where one is not, 2 where nothing can be proven of a disc:
+    the others are printed and written all the same. With --json one disc's certificate is the document, those
+    of several are in its list "certificates".
     """
-    from sojourn.prove import prove as certify
-    from sojourn.prove import to_json, write
+    from sojourn.prove.several import prove_each
 
     ends = options.extent(over, flows, rtt)
+    folder = None if out is None else options.folder(out)
     scenario = _load(file, options.overrides(assign), disc)
-    asked: list[str | None] = [*disc] or [None]
-    found = [certify(scenario, one, link=link, option="--disc") for one in asked]
-    maps = None if ends is None else [one.region(*ends) if one.loops else None for one in found]
-    told = to_json(found, maps)
-    pages = [] if output is None else [Path(output)]
-    if out is not None:
-        folder = options.folder(out)
-        pages.append(folder / "certificate.html")
-        options.make_room(folder / "certificate.json")
-        (folder / "certificate.json").write_text(told + "\n", encoding="utf-8")
-    for page in pages:
-        options.make_room(page)
-        write(found, page, maps)
-    printing.say(told if as_json else printing.certificates(found, maps, pages))
-    unproven = sum(one.verdict != "stable" for one in found)
+    with _untorn() as settled:
+        found = prove_each(scenario, disc, link, ends, settled=settled)
+        if found.certificates:
+            printing.deliver_proven(found, folder, None if output is None else Path(output), as_json=as_json)
+    if found.interrupted:
+        printing.complain(found.refused, "sojourn prove")
+        raise errors.Interrupted(f"interrupted; {found.kept}", None)
+    if found.refused:
+        raise errors.InputError(*found.refused)
+    unproven = sum(one.verdict != "stable" for one in found.certificates)
     if unproven:
-        raise errors.SojournError(f"{unproven} of {len(found)} not stable")
+        raise errors.SojournError(f"{unproven} of {len(found.certificates)} not stable")
 
 
 @app.command("list", epilog="\b\nExample:\n  sojourn list laws --json")

@@ -121,7 +121,9 @@ def extent(
         return None
     if over.replace(" ", "").upper() != "N,R":
         raise InputError(f'--map: "{over}" is not a map; legal: N,R')
-    return _ends("--flows", flows, _flows), _ends("--rtt", rtt, _seconds)
+    from sojourn.prove.region import seconds
+
+    return _ends("--flows", flows, _flows), _ends("--rtt", rtt, seconds)
 
 
 def listed(kind: str) -> list[dict[str, Any]]:
@@ -182,14 +184,6 @@ def _ends(flag: str, text: str | None, read: Callable[[str], float | None]) -> t
 
 def _flows(text: str) -> float | None:
     return float(text) if re.fullmatch(r"[0-9]{1,9}", text) else None
-
-
-def _seconds(text: str) -> float | None:
-    found = re.fullmatch(r"([0-9.]+) ?(us|ms|s)", text)
-    try:
-        return float(found[1]) * {"us": 1e-6, "ms": 1e-3, "s": 1.0}[found[2]] if found else None
-    except ValueError:
-        return None
 
 
 def _seed(text: str) -> int:

@@ -11,6 +11,7 @@ import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from sojourn.cli.options import Asked
     from sojourn.prove import Certificate, Region
+    from sojourn.prove.several import Proven
     from sojourn.result import Result
     from sojourn.simulate import Watch
 
@@ -155,6 +157,8 @@ def summary(result: Result) -> str:
 
 #: What a table has between two columns.
 GAP = 3
+#: The same where many columns stand in little room.
+NARROW = 2
 #: So many links are printed, and of each so many classes.
 MOST_LINKS, MOST_CLASSES = 10, 20
 
@@ -222,17 +226,19 @@ def _by_class(result: Result, head: str, width: int) -> str:
     return "\n".join([*tables, *_more(len(result.classes) - MOST_CLASSES, "classes")])
 
 
-def _by_rows(columns: list[list[str]], width: int) -> str:
+def _by_rows(columns: list[list[str]], width: int, gap: int = GAP) -> str:
     head, *rows = zip(*columns, strict=True)
-    return _table(head, rows, width)
+    return _table(head, rows, width, gap)
 
 
-def _beside(names: list[str], columns: list[list[str]], width: int) -> Iterator[list[list[str]]]:
+def _beside(
+    names: list[str], columns: list[list[str]], width: int, gap: int = GAP
+) -> Iterator[list[list[str]]]:
     """The columns in as many tables as it takes for none to be too wide, each with the names before it."""
 
     def room(column: list[str]) -> int:
         # A head goes into several lines.
-        return max(map(len, [*column[0].split(), *column[1:]])) + GAP
+        return max(map(len, [*column[0].split(), *column[1:]])) + gap
 
     free = width - max(map(len, names))
     part, left = [names], free
@@ -245,9 +251,24 @@ def _beside(names: list[str], columns: list[list[str]], width: int) -> Iterator[
     yield part
 
 
-def certificates(
-    found: Sequence[Certificate], maps: Sequence[Region | None] | None, pages: Sequence[Path]
-) -> str:
+def deliver_proven(found: Proven, folder: Path | None, output: Path | None, *, as_json: bool) -> None:
+    """Write the folder and the page, then print the certificates."""
+    from sojourn.cli.options import make_room
+    from sojourn.prove.page import page
+    from sojourn.report import put
+
+    told = found.to_json()
+    pages = [] if output is None else [output]
+    pages += [] if folder is None else [folder / "certificate.html"]
+    drawn = page(found.certificates, found.regions) if pages else ""
+    files = {} if folder is None else {folder / "certificate.json": told + "\n"}
+    for place, text in (files | dict.fromkeys(pages, drawn)).items():
+        make_room(place)
+        put(place, partial(str, text))
+    say(told if as_json else certificates(found.certificates, found.regions, pages))
+
+
+def certificates(found: Sequence[Certificate], maps: Sequence[Region | None], pages: Sequence[Path]) -> str:
     """Each verdict in a sentence, then its margins; last, where the pages are."""
     from sojourn.prove import words
 
@@ -255,13 +276,25 @@ def certificates(
     for place, one in enumerate(found):
         told.append(_wrapped(str(one), ""))
         if one.loops:
-            header = ["loop", *(f"{title} {unit}".strip() for title, unit, *_ in words.COLUMNS)]
-            told.append(_table(header, [[loop, *cells] for loop, cells in words.rows(one)], _width()))
-        region = maps[place] if maps is not None else None
+            told += _margins(one)
+        region = maps[place]
         if region is not None:
-            shares = ", ".join(f"{100 * share:.0f} % {what}" for what, share in region.shares().items())
-            told.append(_wrapped(f"Of the map: {shares}.", ""))
+            told.append(_wrapped(words.of_map(region), ""))
     return "\n\n".join([*told, *map(str, pages)])
+
+
+def _margins(one: Certificate) -> list[str]:
+    """The table of a certificate's loops, in as many parts as it takes, and the notes under it."""
+    from sojourn.prove import words
+
+    names, cells = zip(*words.rows(one), strict=True)
+    columns = [
+        ["\n".join(f"{title} {unit}".split()), *column]
+        for (title, unit, *_), column in zip(words.COLUMNS, zip(*cells, strict=True), strict=True)
+    ]
+    parts = _beside(["loop", *names], columns, _width(), NARROW)
+    notes = [_wrapped(note, "") for note in words.notes(one)]
+    return [*(_by_rows(part, _width(), NARROW) for part in parts), "\n".join(notes)]
 
 
 def listing(entries: Sequence[dict[str, Any]]) -> str:
@@ -340,12 +373,12 @@ def _width() -> int:
     return min(100, max(60, shutil.get_terminal_size((88, 24)).columns))
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int, gap: int = GAP) -> str:
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=gap < GAP)
     for place, name in enumerate(header):
         table.add_column(name, justify="left" if place == 0 else "right", overflow="fold", no_wrap=place == 0)
     for row in rows:

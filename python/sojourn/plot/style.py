@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator, ScalarFormatter
 
 from sojourn.result import Arm, Result
 
@@ -119,6 +121,22 @@ def quieten(ax: Axes, grid: str = "y") -> None:
     ax.set_axisbelow(True)
     ax.tick_params(colors=RULE, labelcolor=MUTED, labelsize=FONT_PT, length=0)
     ax.margins(x=0)
+    for axis in (ax.xaxis, ax.yaxis):
+        formatter = axis.get_major_formatter()
+        if isinstance(formatter, ScalarFormatter):
+            formatter.set_useOffset(False)  # nobody adds 99.99 to each number
+
+
+def plain_numbers(axis: Axis) -> None:
+    """Numbers as one writes them beside a logarithmic axis, some four to a picture; once its ends are set."""
+    low, high = sorted(axis.get_view_interval())
+    decades = math.log10(high / low)
+    if decades < 1:
+        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    else:
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 2.5 else (1,), numticks=8))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_locator(NullLocator())
 
 
 def plain(name: str) -> str:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
+from operator import index
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from sojourn import _core
 from sojourn._core import LawError
@@ -21,8 +23,8 @@ from sojourn.laws_in_python.files import law_of, names_a_file
 from sojourn.laws_in_python.lines import failure_of
 from sojourn.laws_in_python.parameters import label_of
 from sojourn.laws_in_python.template import fresh, template_of
-from sojourn.prove.region import Region
-from sojourn.scenario import DiscSpec, Scenario, ScenarioError, with_disc
+from sojourn.prove.region import Region, ends, number, seconds
+from sojourn.scenario import DiscSpec, Scenario, ScenarioError, place_of, with_disc
 
 if TYPE_CHECKING:
     from sojourn.prove.plots import Plots
@@ -98,8 +100,9 @@ class Certificate:
     def margins(self) -> dict[str, float | None]:
         """The margins of the continuous loop with the exact delay, and ``sampled_`` those of the sampled one.
 
-        Degrees, s, rad/s or plain ratios, as the names say; None where nothing limits. The plant is the
-        textbook's where the traffic is one class, else the linearised one; of a cascade it is the outer loop.
+        Degrees, s, rad/s or plain ratios, as the names say; None where nothing limits. Those without
+        ``sampled_`` are of the `headline`, so that they differ from what the sentence says of the loop of the
+        verdict.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "pi").margins["gain_margin"] > 2
@@ -107,6 +110,19 @@ class Certificate:
         """
         names = [f"{before}{name}" for before in ("", "sampled_") for name in MARGINS]
         return {name: self._told[name] for name in names}
+
+    @property
+    def headline(self) -> tuple[str, str]:
+        """The model and the part of the continuous loop whose `margins` come first; pages mark it with ``*``.
+
+        The model is the textbook's where the traffic is one class, else the linearised one; of a cascade it
+        is the outer loop.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").headline
+        ('textbook', 'whole')
+        """
+        return str(self._told["model"]), str(self._told["part"])
 
     @property
     def loops(self) -> list[dict[str, Any]]:
@@ -188,33 +204,37 @@ class Certificate:
     def region(
         self,
         flows: tuple[float, float] | None = None,
-        rtt_s: tuple[float, float] | None = None,
+        rtt_s: tuple[float | str, float | str] | None = None,
         points: int = 200,
     ) -> Region:
         """For which loads and round trips without queueing the same law is stable.
 
-        From a quarter of the scenario's own to four times as much where no ends are given; `points` along
-        each axis. The law stays as it was designed for the scenario.
+        From a quarter of the scenario's own to four times as much where no ends are given; round trips in s,
+        or as texts such as ``"50 ms"``; `points` along each axis. The law stays as it was designed for the
+        scenario. Raises `InputError`.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "pi").region((40, 60), (0.1, 0.2), points=5).cells.shape
         (5, 5)
         """
-        over, along = _pair("flows", flows), _pair("rtt_s", rtt_s)
-        if not 2 <= points <= MOST_POINTS:
-            raise InputError(f"points: {points} is not legal; legal: 2 to {MOST_POINTS}")
+        over = ends("flows", flows, number, "(10, 200)")
+        along = ends("rtt_s", rtt_s, seconds, '(0.05, 0.4) or ("50 ms", "400 ms")')
+        if not isinstance(points, SupportsIndex) or not 2 <= index(points) <= MOST_POINTS:
+            raise InputError(f"points: {points!r} is not legal; legal: whole numbers from 2 to {MOST_POINTS}")
         rest = self.equilibrium
         if rest is None:
             raise InputError(f"map: {self.reason}")
         base_rtt = sum(one["flows"] * one["base_rtt_s"] for one in rest["classes"]) / rest["flows"]
         try:
-            found = self._proof.region(over, along, points)
+            found = self._proof.region(over, along, index(points))
         except LawError as fault:
             raise _failed("map", self.law, self._own, fault) from fault
         return Region.of(found, (rest["flows"], base_rtt))
 
     def report(self, path: str | Path, region: Region | None = None) -> Path:
         """Write the page: one file that needs no other; with a map where one is given.
+
+        Raises `InputError` where it cannot be written.
 
         >>> import sojourn as sj
         >>> import tempfile
@@ -224,6 +244,8 @@ class Certificate:
         """
         from sojourn.prove.page import write
 
+        if region is not None and not isinstance(region, Region):
+            raise InputError(f"region: {region!r} is no map; legal: what Certificate.region() gives")
         return write([self], Path(path), None if region is None else [region])
 
     def to_json(self) -> str:
@@ -247,9 +269,7 @@ class Certificate:
         return f"<Certificate {self.law} at {self.link}: {self.verdict}>"
 
 
-def prove(
-    scenario: Scenario, disc: Disc | None = None, *, link: str | None = None, option: str = "disc"
-) -> Certificate:
+def prove(scenario: Scenario, disc: Disc | None = None, *, link: str | None = None) -> Certificate:
     """Whether the scenario's link is stable under a disc's law, and with what margin; the delay is exact.
 
     `disc` is a text such as ``"pi:target=100packets"`` or ``"mylaw.py:MyLaw"``, one of `sojourn.laws`, or a
@@ -269,61 +289,53 @@ def prove(
     """
     if not isinstance(scenario, Scenario):
         raise InputError(f"scenario: {scenario!r} is not a scenario; legal: what sj.load(FILE) gives")
+    return certify(placed(scenario, disc, "disc"), link, "disc")
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A scenario under a disc; `law` stands for the scenario's law where it is not None."""
+
+    label: str
+    scenario: Scenario
+    law: LawInPython | None = None
+
+
+def placed(scenario: Scenario, disc: Disc | None, option: str) -> Placed:
+    """The scenario under what names a disc; None names its own. Raises `InputError`."""
     own = law_of(disc, option) if isinstance(disc, str) and names_a_file(disc) else disc
     if isinstance(own, LawInPython) or (isinstance(own, type) and issubclass(own, LawInPython)):
-        return _of_own(scenario, template_of(own, scenario.sites, option), link, option)
-    if own is not None:
-        scenario = with_disc(scenario, own, option)
-    try:
-        return Certificate(_core.prove(scenario, link))
-    except ScenarioError as fault:
-        raise InputError(*fault.faults) from None
+        template = template_of(own, scenario.sites, option)
+        return Placed(label_of(template, option), scenario, template)
+    if own is None:
+        return Placed(scenario.disc, scenario)
+    variant = with_disc(scenario, own, option)
+    link = place_of(own)[0] if isinstance(own, str) else None
+    return Placed(variant.disc if link is None else f"{link}={variant.disc}", variant)
 
 
-def _of_own(scenario: Scenario, template: LawInPython, link: str | None, option: str) -> Certificate:
-    """The certificate of a law written in Python."""
-    label = label_of(template, option)
+def certify(of: Placed, link: str | None, option: str) -> Certificate:
+    """The certificate of a link under a disc. Raises `InputError`."""
     try:
-        laws = [fresh(template, site) for site in scenario.sites]
-        return Certificate(_core.prove(scenario, link, laws, label), template)
+        if of.law is None:
+            return Certificate(_core.prove(of.scenario, link))
+        laws = [fresh(of.law, site) for site in of.scenario.sites]
+        return Certificate(_core.prove(of.scenario, link, laws, of.label), of.law)
     except ScenarioError as fault:
-        raise InputError(*fault.faults) from None
+        # A line without a place is about the link that was named.
+        flag = "--link" if option.startswith("--") else "link"
+        lines = (f"{flag}{line}" if line.startswith(": ") else line for line in fault.faults)
+        raise InputError(*lines) from None
     except LawError as fault:
-        raise _failed(option, label, template, fault) from fault
+        raise _failed(option, of.label, of.law, fault) from fault
 
 
 def _failed(where: str, label: str, law: LawInPython | None, fault: LawError) -> InputError:
-    """A law written in Python failed."""
+    """A law written in Python failed; Ctrl-C while it was asked is no fault of its own."""
+    if isinstance(fault.__cause__, KeyboardInterrupt):
+        raise KeyboardInterrupt
     told = str(fault) if law is None else failure_of(law, fault, in_a_run=False)
     return InputError(f"{where}: {label}: {told}")
-
-
-def to_json(certificates: Sequence[Certificate], regions: Sequence[Region | None] | None = None) -> str:
-    """One certificate as its own document, several in a list of one; each with its map, if there are any."""
-    told = [json.loads(one.to_json()) for one in certificates]
-    if regions is not None:
-        maps = [{} if region is None else {"map": region.to_dict()} for region in regions]
-        told = [one | shown for one, shown in zip(told, maps, strict=True)]
-    document = told[0] if len(told) == 1 else {"schema": 1, "certificates": told}
-    return json.dumps(document, indent=1, ensure_ascii=False)
-
-
-def write(
-    certificates: Sequence[Certificate], path: Path, regions: Sequence[Region | None] | None = None
-) -> Path:
-    """Write the page of several certificates side by side."""
-    from sojourn.prove import page
-
-    return page.write(certificates, path, regions)
-
-
-def _pair(name: str, ends: tuple[float, float] | None) -> tuple[float, float] | None:
-    """Both ends of a range, checked."""
-    if ends is None:
-        return None
-    if not 0 < ends[0] < ends[1]:
-        raise InputError(f"{name}: {ends[0]} to {ends[1]} is no range; legal: from above 0 to more")
-    return float(ends[0]), float(ends[1])
 
 
 class _Verb(ModuleType):

@@ -28,7 +28,11 @@ PICTURES = (
         "Nyquist",
         "L(jw) about -1; the circle is as large as the distance that the judged loop keeps.",
     ),
-    ("roots", "Rightmost roots", "The closed loop's roots, 1/s; those right of 0 grow."),
+    (
+        "roots",
+        "Rightmost roots",
+        "The closed loop's slowest roots, 1/s; those right of 0 grow. Ten times as fast ones are left out.",
+    ),
     ("step", "Step response", "The backlog when from time 0 on the law sees a packet less than there is."),
 )
 
@@ -43,9 +47,10 @@ def write(
 def page(certificates: Sequence[Certificate], regions: Sequence[Region | None] | None = None) -> str:
     """The whole page as text. It needs no other file and no network."""
     title = f"Certificate: {certificates[0].link} under {', '.join(one.law for one in certificates)}"
+    maps = regions or [None] * len(certificates)
     sections = [
-        _section(one, None if regions is None else regions[place], f"c{place}-")
-        for place, one in enumerate(certificates)
+        _section(one, region, f"c{place}-", alone=len(certificates) == 1)
+        for place, (one, region) in enumerate(zip(certificates, maps, strict=True))
     ]
     headlines = "".join(f'<p class="headline">{told(str(one))}</p>\n' for one in certificates)
     return (
@@ -60,16 +65,18 @@ def page(certificates: Sequence[Certificate], regions: Sequence[Region | None] |
     )
 
 
-def _section(one: Certificate, region: Region | None, ids: str) -> str:
-    parts = [f'<section id="{ids}law">\n<h2>{name(one.law)}</h2>\n<p class="verdict">{told(str(one))}</p>']
+def _section(one: Certificate, region: Region | None, ids: str, *, alone: bool) -> str:
+    """All of one certificate; the verdict of the only one stands at the head of the page."""
+    parts = [f'<section id="{ids}law">\n<h2>{name(one.law)}</h2>']
+    parts += [] if alone else [f'<p class="verdict">{told(str(one))}</p>']
     if one.loops:
-        parts += [_margins(one), _rest(one), *_pictures(one, ids)]
-    if region is not None:
-        shares = ", ".join(f"{100 * share:.0f} % {what}" for what, share in region.shares().items())
-        meaning = f"{shares}. {region.filled_in()}"
-        parts.append(_picture(one.plot.map(region), f"{ids}map", "Where it holds", meaning))
+        drawn = _pictures(one, ids)
+        if region is not None:
+            about = f"{words.of_map(region)} {region.filled_in()}"
+            drawn.append(_picture(one.plot.map(region), f"{ids}map", "Where it holds", about))
+        parts += [_rest(one), _margins(one), '<div class="pictures">', *drawn, "</div>"]
     assumptions = "".join(f"<li>{told(sentence)}</li>\n" for sentence in one.assumptions)
-    parts.append(f"<h3>What it takes for granted</h3>\n<ul>\n{assumptions}</ul>\n</section>")
+    parts.append(f'<h3 class="over">What it takes for granted</h3>\n<ul>\n{assumptions}</ul>\n</section>')
     return "\n".join(parts)
 
 
@@ -84,7 +91,8 @@ def _margins(one: Certificate) -> str:
     )
     return (
         '<div class="scroll"><table>\n'
-        f'<thead><tr><th scope="col">loop</th>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
+        f'<thead><tr><th scope="col">loop</th>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody>\n'
+        "</table></div>\n" + "\n".join(f'<p class="note">{told(note)}</p>' for note in words.notes(one))
     )
 
 
@@ -118,8 +126,8 @@ def _pictures(one: Certificate, ids: str) -> list[str]:
 
 def _picture(ax: Axes, ids: str, title: str, meaning: str) -> str:
     drawn = svg(figure_of(ax), ids, f"{title}. {meaning}")
-    head = f'<h3>{title}</h3>\n<p class="note">{told(meaning)}</p>'
-    return f'{head}\n<figure class="still" id="{ids}">{drawn}</figure>'
+    caption = f'<figcaption class="note">{told(meaning)}</figcaption>'
+    return f'<figure id="{ids}">\n<h3>{title}</h3>\n<div class="still">{drawn}</div>\n{caption}\n</figure>'
 
 
 def _meanings() -> str:

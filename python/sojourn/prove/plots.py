@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
 
 from sojourn.errors import InputError
 from sojourn.plot import style
@@ -17,10 +20,13 @@ from sojourn.prove import words
 if TYPE_CHECKING:
     from sojourn.prove import Certificate, Region
 
-#: The size of a picture, inches.
+#: The size of a picture, inches, and of one that is higher: as wide, so that letters have one size on a page.
 SIZE = (7.2, 3.6)
+HIGH = (7.2, 5.0)
 #: Frequencies of a response, by the crossover: from, to, and how many.
 BELOW, ABOVE, POINTS = 1e-2, 1e2, 800
+#: Roots are drawn that die out at most so many times as fast as the rightmost one, and so many anyhow.
+FASTER, ANYHOW = 10, 2
 #: How far a Nyquist plot looks.
 NEAR = 2.2
 #: The colour of each verdict's area, by its place in the palette, and how much of it shows.
@@ -37,7 +43,7 @@ class Plots:
     def bode(self, ax: Axes | None = None) -> Axes:
         """|L| over frequency, and below it the phase in degrees; the axes of |L| come back."""
         if ax is None:
-            _, (ax, below) = style.figure((SIZE[0], 1.4 * SIZE[1]), 2, 1)
+            _, (ax, below) = style.figure(HIGH, 2, 1)
             below.sharex(ax)
         else:
             below = None
@@ -50,6 +56,8 @@ class Plots:
         ax.axhline(1, color=style.MUTED, linewidth=style.THIN)
         ax.set_ylim(1e-3, None)
         style.quieten(ax)
+        style.plain_numbers(ax.xaxis)
+        style.plain_numbers(ax.yaxis)
         style.label(ax, "" if below is not None else "frequency, rad/s", "|L|")
         style.legend(ax, above=below is not None)
         if below is not None:
@@ -62,7 +70,7 @@ class Plots:
 
     def nyquist(self, ax: Axes | None = None) -> Axes:
         """L(jw) in the complex plane, near -1; the circle has the modulus margin as its radius."""
-        ax, own = self._axes(ax, (5.2, 4.8))
+        ax, own = self._axes(ax, HIGH)
         for place, one in enumerate(self._shown()):
             _, response = self._response(one)
             ax.plot(response.real, response.imag, color=style.colour(place), label=words.name_of(one))
@@ -73,16 +81,16 @@ class Plots:
         style.quieten(ax)
         ax.set_xlim(-NEAR, NEAR / 2)
         ax.set_ylim(-NEAR * 0.8, NEAR * 0.8)
-        ax.set_aspect("equal")
+        ax.set_aspect("equal", adjustable="datalim" if own else "box")
         style.label(ax, "real part of L", "imaginary part")
         style.legend(ax, above=own)
         return ax
 
     def roots(self, ax: Axes | None = None) -> Axes:
-        """The rightmost roots of the closed loops, 1/s."""
+        """The slowest roots of the closed loops, 1/s; those that die out ten times as fast are left out."""
         ax, own = self._axes(ax, SIZE)
         for place, one in enumerate(self._shown()):
-            found = [complex(re, im) for re, im in one["roots"]]
+            found = _slow([complex(re, im) for re, im in one["roots"]])
             both = found + [root.conjugate() for root in found if root.imag > 0]
             ax.plot(
                 [root.real for root in both],
@@ -117,28 +125,23 @@ class Plots:
     def map(self, region: Region | None = None, ax: Axes | None = None) -> Axes:
         """Where over flows and round trips the link is stable; computed where no `region` is given."""
         region = self._of.region() if region is None else region
-        ax, own = self._axes(ax, (SIZE[0], 1.2 * SIZE[1]))
+        ax, own = self._axes(ax, HIGH)
         shades = [to_rgba(style.colour(place), alpha) for place, alpha in AREAS]
         shades += [to_rgba(style.RULE, BARREN + 0.15 * (place % 4)) for place in range(len(region.reasons))]
-        picture = np.array(shades)[region.cells]
         names = ["stable", "unstable", "not proven", *region.reasons]
-        # An image is a fraction of the size of as many little squares.
-        logs = [np.log10(axis) for axis in (region.flows, region.rtt_s)]
-        inner = ax.inset_axes((0, 0, 1, 1), zorder=0)
-        inner.imshow(picture, origin="lower", aspect="auto", interpolation="nearest")
-        inner.axis("off")
-        ax.patch.set_alpha(0)
         for place, name in enumerate(names):
             if (region.cells == place).any():
-                ax.fill([], [], color=shades[place], label=name)
+                ax.add_patch(_area(region, place, color=shades[place], label=name))
         for curve in region.boundary:
             ax.plot(curve[0], curve[1], color=style.INK, linewidth=1.2)
         ax.plot(*region.here, marker="o", color=style.INK, linestyle="none", label="the scenario")
         style.quieten(ax)
         ax.set_xscale("log")
         ax.set_yscale("log")
-        ax.set_xlim(10 ** logs[0][0], 10 ** logs[0][-1])
-        ax.set_ylim(10 ** logs[1][0], 10 ** logs[1][-1])
+        ax.set_xlim(region.flows[0], region.flows[-1])
+        ax.set_ylim(region.rtt_s[0], region.rtt_s[-1])
+        style.plain_numbers(ax.xaxis)
+        style.plain_numbers(ax.yaxis)
         style.label(ax, "flows", "round trip without queueing, s")
         style.legend(ax, above=own)
         return ax
@@ -174,3 +177,54 @@ class Plots:
         frequencies = np.geomspace(BELOW * about, most, POINTS)
         real, imaginary = self._of._proof.response(self._of._index(one), frequencies)
         return frequencies, real + 1j * imaginary
+
+
+def _slow(roots: list[complex]) -> list[complex]:
+    """Those of the roots, rightmost first, that say how deviations die out."""
+    return [
+        root
+        for place, root in enumerate(roots)
+        if place < ANYHOW or -root.real <= FASTER * abs(roots[0].real)
+    ]
+
+
+def _area(region: Region, code: int, **look: Any) -> PathPatch:
+    """Where the cells of a map have this code: one path, which stays sharp and is small."""
+    across, up = _edges(region.flows), _edges(region.rtt_s)
+    corners = [
+        corner
+        for low, high, row in _alike(region.cells == code)
+        for start, end in row
+        for corner in (
+            (across[start], up[low]),
+            (across[end], up[low]),
+            (across[end], up[high]),
+            (across[start], up[high]),
+            (across[start], up[low]),
+        )
+    ]
+    codes = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY] * (len(corners) // 5)
+    # Without smooth edges no seams show between the oblongs.
+    return PathPatch(Path(corners, codes), linewidth=0, antialiased=False, **look)
+
+
+def _edges(points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Where the cells about points end that grow by factors."""
+    between = np.sqrt(points[1:] * points[:-1])
+    return np.array([points[0], *between, points[-1]])
+
+
+def _alike(inside: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int, list[tuple[int, int]]]]:
+    """The runs of cells that rows have in common, and from which row to which."""
+    rows = [_runs(row) for row in inside]
+    low = 0
+    for high in range(1, len(rows) + 1):
+        if high == len(rows) or rows[high] != rows[low]:
+            yield low, high, rows[low]
+            low = high
+
+
+def _runs(row: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Where a row's runs of cells begin and end."""
+    turns = np.flatnonzero(np.diff(np.concatenate(([False], row, [False])).astype(np.int8)))
+    return list(zip(turns[::2].tolist(), turns[1::2].tolist(), strict=True))

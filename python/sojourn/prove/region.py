@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import SupportsFloat
 
 import numpy as np
 import numpy.typing as npt
 
 from sojourn import _core
+from sojourn.errors import InputError
 
 #: What the cells of a map mean below the reasons.
 VERDICTS = ("stable", "unstable", "not proven")
@@ -92,3 +97,36 @@ class Region:
                 for n, rtt, w in self.boundary
             ],
         }
+
+
+def ends(
+    name: str, given: object, read: Callable[[object], float | None], example: str
+) -> tuple[float, float] | None:
+    """Both ends of a range, where one is given; `read` makes a number of an end. Raises `InputError`."""
+    if given is None:
+        return None
+    found = [read(end) for end in given] if isinstance(given, Iterable) else []
+    if len(found) != 2 or found[0] is None or found[1] is None or not 0 < found[0] < found[1] < math.inf:
+        legal = f"legal: two ends, from above 0 to more, such as {example}"
+        raise InputError(f"{name}: {given!r} is no range; {legal}")
+    return found[0], found[1]
+
+
+def number(given: object) -> float | None:
+    """A number as it is; None of anything else."""
+    return float(given) if isinstance(given, SupportsFloat) and not isinstance(given, bool) else None
+
+
+def seconds(given: object) -> float | None:
+    """Seconds: a number as it is, a text such as ``50ms`` by its unit; None of anything else.
+
+    >>> seconds("50 ms"), seconds(0.05), seconds("50")
+    (0.05, 0.05, None)
+    """
+    if not isinstance(given, str):
+        return number(given)
+    found = re.fullmatch(r"([0-9]+\.?[0-9]*|\.[0-9]+) ?(us|µs|ms|s)", given.strip())
+    return float(found[1]) / _IN_A_SECOND[found[2]] if found else None
+
+
+_IN_A_SECOND = {"us": 1e6, "µs": 1e6, "ms": 1e3, "s": 1.0}

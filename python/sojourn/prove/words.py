@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sojourn.prove.region import VERDICTS, Region
+
 if TYPE_CHECKING:
     from sojourn.prove import Certificate
 
@@ -14,8 +16,18 @@ COLUMNS = (
     ("delay margin", "s", "delay_margin_s", "how much longer the delay may become"),
     ("modulus margin", "", "modulus_margin", "the least distance of L from -1"),
     ("crossover", "rad/s", "crossover_rad_s", "the frequency at which |L| = 1"),
-    ("rightmost root", "1/s", "rightmost", "how fast the slowest deviation dies out (below 0) or grows"),
+    (
+        "root",
+        "1/s",
+        "rightmost",
+        "the rightmost one: how fast deviations die out (below 0) or grow",
+    ),
 )
+
+#: What stands beside the name of the headline's loop, and what that means.
+MARK = "*"
+MARKED = "the headline: the loop of the margins on top of the JSON document and in Certificate.margins."
+JUDGED = "The verdict is that of the last row."
 
 
 def sentence(certificate: Certificate) -> str:
@@ -35,22 +47,73 @@ def sentence(certificate: Certificate) -> str:
     told += [] if delay is None else [f"room for {short(delay)} s more delay"]
     gain = margins["gain_margin"]
     told += [] if gain is None else [f"{short(gain)} times the gain"]
-    return (
-        f"Stable: {law} at {link} stays about {about}, with {_listed(told)}."
-        if told
-        else f"Stable: {law} at {link}."
-    )
+    stays = f"Stable: {law} at {link} stays about {about}"
+    if not told:
+        return f"{stays}."
+    return f"{stays}; the loop of the verdict ({name_of(margins)}) has {_listed(told)}.{_beside(certificate)}"
+
+
+def headline(certificate: Certificate) -> dict[str, Any]:
+    """The loop of `Certificate.margins`: the first in s of its model and part."""
+    alike = [one for one in certificate.loops if (one["model"], one["part"]) == certificate.headline]
+    return min(alike, key=lambda one: bool(one["sampled"]))
+
+
+def _beside(certificate: Certificate) -> str:
+    """What the loop of the headline has, where the verdict is of another one."""
+    other = headline(certificate)
+    phase = other["phase_margin_deg"]
+    if other == certificate.loops[-1] or phase is None:
+        return ""
+    return f" The headline's margins are of another loop ({name_of(other)}): it has {phase:.1f} degrees."
 
 
 def rows(certificate: Certificate) -> list[tuple[str, list[str]]]:
-    """The name of each loop and its numbers, in the order of `COLUMNS`."""
-    return [(name_of(one), [short(value(one, key)) for _, _, key, _ in COLUMNS]) for one in certificate.loops]
+    """The name of each loop and its numbers, in the order of `COLUMNS`; the headline's has its mark."""
+    marked = headline(certificate)
+    return [
+        (
+            name_of(one) + f" {MARK}" * (one == marked),
+            [short(value(one, key)) for _, _, key, _ in COLUMNS],
+        )
+        for one in certificate.loops
+    ]
+
+
+def notes(certificate: Certificate) -> list[str]:
+    """What stands under the table: what its mark means, and which loops are not proven, and why."""
+    unproven = (
+        f"{name_of(one)}: not proven, {one['reason']}."
+        for one in certificate.loops
+        if one["verdict"] == "not proven"
+    )
+    # What is not all that a law does proves nothing of it, however its loops stand.
+    judged = f" {JUDGED}" * (certificate.verdict == certificate.loops[-1]["verdict"])
+    return [f"{MARK} {MARKED}{judged}", *unproven]
+
+
+def of_map(region: Region) -> str:
+    """Which part of a map is what."""
+    shares = region.shares()
+    found = ", ".join(f"{_percent(shares[name])} {name}" for name in VERDICTS if name in shares)
+    barren = "; ".join(
+        f"at {_percent(shares[why])} of the points there is no verdict: {why}"
+        for why in region.reasons
+        if why in shares
+    )
+    return f"Of the map: {'; '.join(part for part in (found, barren) if part)}."
+
+
+def _percent(share: float) -> str:
+    """Such as ``4 %``; what there is, is never 0 %."""
+    return "under 1 %" if share < 0.005 else f"{100 * share:.0f} %"
 
 
 def name_of(loop: dict[str, Any]) -> str:
-    """Such as ``linearised, in samples``."""
-    part = "" if loop["part"] == "whole" else f", {loop['part']} loop"
-    return f"{loop['model']}{part}{', in samples' * loop['sampled']}"
+    """Such as ``linearised, in samples``, short enough for a table."""
+    model = "textbook, no delay" if loop["model"] == "textbook without delay" else loop["model"]
+    part = "" if loop["part"] == "whole" else f", {loop['part']}"
+    return f"{model}{part}{', in samples' * loop['sampled']}"
 
 
 def value(loop: dict[str, Any], key: str) -> float | None:

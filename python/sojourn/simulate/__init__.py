@@ -24,7 +24,7 @@ from sojourn.laws_in_python.lines import failure_of, source_of
 from sojourn.laws_in_python.parameters import label_of
 from sojourn.laws_in_python.template import template_of, try_changes
 from sojourn.result import SEEDLESS, Arm, Result
-from sojourn.scenario import DiscSpec, Scenario, ScenarioError, at_link, place_of, with_disc
+from sojourn.scenario import DiscSpec, Scenario, ScenarioError, at_link, each_once, place_of, with_disc
 from sojourn.simulate.controls import Control, sources, with_controls
 from sojourn.simulate.gather import Finished, Origin, gather
 from sojourn.simulate.pool import Job, Outcome, Watch, drive
@@ -256,12 +256,7 @@ def _own_scenario(request: Request) -> Scenario:
 def _placed_discs(scenario: Scenario, given: Sequence[Disc] | Disc, option: str) -> list[_Placed]:
     discs = [given] if isinstance(given, _ONE) else list(given)
     placed = [_placed(scenario, disc, option) for disc in discs] or [_Placed(scenario.disc, scenario)]
-    labels = [disc.label for disc in placed]
-    for place, label in enumerate(labels):
-        if label in labels[:place]:
-            python = any(disc.law and disc.label == label for disc in placed)
-            more = ", or a label of its own for a law in Python" if python else ""
-            raise InputError(f"{option}: {label} is given twice; legal: each disc once{more}")
+    each_once([disc.label for disc in placed], option, {disc.label for disc in placed if disc.law})
     return placed
 
 
