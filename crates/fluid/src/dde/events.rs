@@ -1,7 +1,7 @@
 //! Steps that end where something happens.
 
 use super::history::hermite;
-use super::{END, Integrator, LOOK, Scratch, System};
+use super::{Integrator, Scratch, Stage, System};
 
 impl<S: System> Integrator<S> {
     /// Goes on to `target`, by all events on the way.
@@ -61,7 +61,7 @@ impl<S: System> Integrator<S> {
     /// The first event in the step that was tried; `but` is known.
     fn first_event(&mut self, h: f64, but: Option<usize>) -> Option<Crossing> {
         let mut first: Option<Crossing> = None;
-        self.system.at_stage(END);
+        self.system.at_stage(Stage::End);
         for event in 0..self.system.guards() {
             if but == Some(event) {
                 continue;
@@ -69,7 +69,7 @@ impl<S: System> Integrator<S> {
             let end = self.guard_at_end(event, h);
             if end < 0.0 {
                 let found = self.zero_of(event, h, end);
-                self.system.at_stage(END);
+                self.system.at_stage(Stage::End);
                 first = first.filter(|first| first.share <= found.share).or(Some(found));
             }
         }
@@ -146,7 +146,7 @@ impl<S: System> Integrator<S> {
             let parts = [self.y[place], k[0][place], end[place], end_slope[place]];
             stage[place] = weights.iter().zip(parts).map(|(weight, part)| weight * part).sum();
         }
-        self.system.at_stage(LOOK);
+        self.system.at_stage(Stage::Look);
         self.system.guard(event, self.t + share * h, stage, &self.past)
     }
 }

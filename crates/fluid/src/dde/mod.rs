@@ -20,14 +20,14 @@ mod events;
 mod history;
 
 pub use history::{Cubic, History, Moment, Piece, Step};
+use std::ops::{Index, IndexMut};
 
 /// A system of delay differential equations.
 pub trait System {
     /// How many values it has.
     fn width(&self) -> usize;
-    /// What follows is about this stage of a step: 0 is its beginning, 1 to 3 lead to its end, 4 is its end; 5 is a
-    /// look between. In the integral over the step they weigh 1, 2, 2, 1, 0 and 0 sixths.
-    fn at_stage(&mut self, _stage: usize) {}
+    /// What follows is about this stage of a step.
+    fn at_stage(&mut self, _stage: Stage) {}
     /// f: writes the slopes of `y` at `t`.
     fn slope(&mut self, t: f64, y: &[f64], past: &History, out: &mut [f64]);
     /// Something has happened, an event or a change from outside; the next step begins here.
@@ -36,7 +36,7 @@ pub trait System {
     fn guards(&self) -> usize {
         0
     }
-    /// What is above 0 as long as this event has not happened. At stage 4 the slope there has been asked for.
+    /// What is above 0 as long as this event has not happened. At a step's end the slope there has been asked for.
     fn guard(&mut self, _event: usize, _t: f64, _y: &[f64], _past: &History) -> f64 {
         1.0
     }
@@ -49,6 +49,27 @@ pub trait System {
     /// A step has been taken; it is the last one in `past`.
     fn stepped(&mut self, _past: &History) {}
 }
+
+/// Where in a step something is asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stage {
+    /// Its beginning.
+    Begin,
+    /// In its middle, from the slope at the beginning.
+    Second,
+    /// In its middle, from the slope at the second stage.
+    Third,
+    /// At its end, from the slope at the third.
+    Fourth,
+    /// Its end.
+    End,
+    /// Anywhere within it.
+    Look,
+}
+
+/// What is kept for each stage of a step.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Staged<T>([T; Stage::Look as usize + 1]);
 
 /// A system on its way through time.
 #[derive(Clone, Debug)]
@@ -128,7 +149,7 @@ impl<S: System> Integrator<S> {
         if self.is_known {
             std::mem::swap(first, end_slope);
         } else {
-            self.system.at_stage(0);
+            self.system.at_stage(Stage::Begin);
             self.system.jumped(self.t, &self.y, &self.past);
             self.system.slope(self.t, &self.y, &self.past, first);
         }
@@ -141,13 +162,13 @@ impl<S: System> Integrator<S> {
         let [k1, k2, k3, k4] = k;
         let half = h / 2.0;
         weigh(stage, y, k1, half);
-        system.at_stage(1);
+        system.at_stage(Stage::Second);
         system.slope(*t + half, stage, past, k2);
         weigh(stage, y, k2, half);
-        system.at_stage(2);
+        system.at_stage(Stage::Third);
         system.slope(*t + half, stage, past, k3);
         weigh(stage, y, k3, h);
-        system.at_stage(3);
+        system.at_stage(Stage::Fourth);
         system.slope(*t + h, stage, past, k4);
         let width = y.len();
         let (k1, k2, k3, k4) = (&k1[..width], &k2[..width], &k3[..width], &k4[..width]);
@@ -155,7 +176,7 @@ impl<S: System> Integrator<S> {
             let sum = k1[place] + 2.0 * (k2[place] + k3[place]) + k4[place];
             *end = y[place] + h / 6.0 * sum;
         }
-        system.at_stage(END);
+        system.at_stage(Stage::End);
         system.slope(*t + h, end, past, end_slope);
     }
 
@@ -179,11 +200,36 @@ impl<S: System> Integrator<S> {
     }
 }
 
-/// How many stages are told apart.
-pub const STAGES: usize = 6;
-/// The end of a step, and a look at something within it.
-pub const END: usize = 4;
-const LOOK: usize = 5;
+impl<T> Index<Stage> for Staged<T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, stage: Stage) -> &T {
+        &self.0[stage as usize]
+    }
+}
+
+impl<T> IndexMut<Stage> for Staged<T> {
+    #[inline]
+    fn index_mut(&mut self, stage: Stage) -> &mut T {
+        &mut self.0[stage as usize]
+    }
+}
+
+impl<T: Copy> Staged<T> {
+    /// The next step begins where this one ends.
+    #[inline]
+    pub fn turn_over(&mut self) {
+        self[Stage::Begin] = self[Stage::End];
+    }
+
+    /// The integral over a step of length `h`, with the weights of the method.
+    #[inline]
+    pub fn over(&self, h: f64, value: impl Fn(&T) -> f64) -> f64 {
+        let [begin, second, third, fourth, ..] = &self.0;
+        h / 6.0 * (value(begin) + 2.0 * (value(second) + value(third)) + value(fourth))
+    }
+}
 
 /// y + h k.
 fn weigh(out: &mut [f64], y: &[f64], k: &[f64], h: f64) {

@@ -1,10 +1,10 @@
 //! What a step has brought, counted with the weights of its method; what entered a queue as the integration has it, so
 //! that what is offered is delivered, lost or held to the last bit.
 
-use super::flow::{OfClass, Staged};
+use super::flow::OfClass;
 use super::link::{Brought, Mode};
 use super::{Hop, Link, Plant, Sender, Tally};
-use crate::dde::{END, History, Step, System};
+use crate::dde::{History, Stage, Step, System};
 
 impl Plant {
     /// Counts the last step.
@@ -22,7 +22,7 @@ impl Plant {
     fn count(&mut self, step: &Step<'_>) {
         let Plant { classes, links, received, .. } = self;
         for (of, received) in classes.iter_mut().zip(received) {
-            let flows = over(step, &of.at, |at| at.count);
+            let flows = of.at.over(step.length, |at| at.count);
             let mut leaving = match of.sender {
                 Sender::Tcp(_, each) | Sender::Constant(each) => flows * each,
             };
@@ -43,10 +43,10 @@ impl Plant {
         for (number, link) in self.links.iter().enumerate() {
             let backlog = step.middle(link.place);
             self.watch.backlogs[number].take(backlog, seconds);
-            self.watch.sojourns[number].take(link.wait(backlog), seconds * link.at[MIDDLE].admitted);
+            self.watch.sojourns[number].take(link.wait(backlog), seconds * link.at[Stage::Third].admitted);
         }
         for (class, of) in self.classes.iter().enumerate() {
-            let OfClass { rtt, count, .. } = of.at[MIDDLE];
+            let OfClass { rtt, count, .. } = of.at[Stage::Third];
             self.watch.rtts[class].take(rtt, seconds * count * step.middle(class) / rtt);
         }
     }
@@ -54,12 +54,12 @@ impl Plant {
     /// The next step begins where this one ends.
     fn turn_over(&mut self) {
         for of in &mut self.classes {
-            of.at[0] = of.at[END];
-            of.hops.iter_mut().for_each(|hop| hop.at[0] = hop.at[END]);
+            of.at.turn_over();
+            of.hops.iter_mut().for_each(|hop| hop.at.turn_over());
         }
         for link in &mut self.links {
-            link.at[0] = link.at[END];
-            link.parts.iter_mut().for_each(|part| part.enters[0] = part.enters[END]);
+            link.at.turn_over();
+            link.parts.iter_mut().for_each(|part| part.enters.turn_over());
         }
     }
 
@@ -77,12 +77,15 @@ impl Plant {
 impl Hop {
     /// Adds what a step brought of a class to a link; gives what left it.
     fn count(&mut self, link: &mut Link, step: &Step<'_>) -> f64 {
-        let offered = over(step, &self.at, |at| at.offered);
-        let admitted = if self.ecn && link.marks { offered } else { over(step, &self.at, |at| at.admitted) };
+        let offered = self.at.over(step.length, |at| at.offered);
+        let admitted =
+            if self.ecn && link.marks { offered } else { self.at.over(step.length, |at| at.admitted) };
         let could = step.length * link.capacity() * self.per_size;
         let (entered, leaving) = match (link.mode, self.part) {
             (Mode::Empty, _) => (admitted, admitted),
-            (_, Some(part)) => (step.grown(link.parts[part].place), over(step, &self.at, |at| at.leaving)),
+            (_, Some(part)) => {
+                (step.grown(link.parts[part].place), self.at.over(step.length, |at| at.leaving))
+            }
             (Mode::Busy, None) => (step.grown(link.place) * self.per_size + could, could),
             (Mode::Full, None) => (could, could),
         };
@@ -115,12 +118,12 @@ impl Link {
         let sojourn = match self.mode {
             Mode::Empty => 0.0,
             Mode::Full => left * self.wait(self.buffer),
-            Mode::Busy => self.inverse * over(step, &self.at, |at| at.admitted * at.backlog),
+            Mode::Busy => self.inverse * self.at.over(step.length, |at| at.admitted * at.backlog),
         };
         self.tally.add(&Tally {
             time: step.length,
-            backlog: over(step, &self.at, |at| at.backlog),
-            backlog_squared: over(step, &self.at, |at| at.backlog * at.backlog),
+            backlog: self.at.over(step.length, |at| at.backlog),
+            backlog_squared: self.at.over(step.length, |at| at.backlog * at.backlog),
             offered: entered + overflowed + dropped,
             dropped,
             marked,
@@ -131,20 +134,12 @@ impl Link {
             busy: if self.mode == Mode::Empty { 0.0 } else { step.length },
         });
         if self.mode == Mode::Full {
-            let lost = [0, END].map(|stage| (1.0 - self.capacity() / self.at[stage].admitted).max(0.0));
+            let lost = [Stage::Begin, Stage::End]
+                .map(|stage| (1.0 - self.capacity() / self.at[stage].admitted).max(0.0));
             self.signals.lose(step.t, step.t + step.length, lost);
         }
     }
 }
 
-/// The integral over a step of what flows at its stages.
-#[inline]
-fn over<T>(step: &Step<'_>, at: &Staged<T>, value: impl Fn(&T) -> f64) -> f64 {
-    let [begin, second, third, fourth, ..] = at;
-    step.length / 6.0 * (value(begin) + 2.0 * (value(second) + value(third)) + value(fourth))
-}
-
 /// Steps between two looks at what can be forgotten.
 const KEPT_STEPS: u64 = 64;
-/// The stage whose flow is that of the middle of a step.
-const MIDDLE: usize = 2;

@@ -2,15 +2,12 @@
 
 use super::link::Mode;
 use super::{LEAST_WINDOW, Link, Member, Plant, Sender};
-use crate::dde::{History, STAGES};
-
-/// What is kept for each stage of a step.
-pub(super) type Staged<T> = [T; STAGES];
+use crate::dde::{History, Stage};
 
 /// When and where it is asked what flows.
 #[derive(Clone, Copy)]
 pub(super) struct Look<'a> {
-    pub(super) stage: usize,
+    pub(super) stage: Stage,
     pub(super) t: f64,
     pub(super) y: &'a [f64],
     pub(super) past: &'a History,
@@ -47,12 +44,13 @@ pub(super) struct OfClass {
 }
 
 impl Plant {
-    /// Computes what flows at `t`, and how windows grow.
+    /// Computes what flows, and how windows grow.
+    #[inline]
     pub(super) fn flow_at(&mut self, t: f64, y: &[f64], past: &History) {
         let look = Look { stage: self.stage, t, y, past };
         let Plant { classes, links, mixes, .. } = self;
         for link in links.iter_mut() {
-            link.at[look.stage] = AtLink { admitted: 0.0, backlog: y[link.place] };
+            link.at[look.stage] = AtLink { admitted: 0.0, backlog: look.y[link.place] };
         }
         for (class, of) in classes.iter_mut().enumerate() {
             of.send(class, links, look);
@@ -102,7 +100,7 @@ impl Member {
 
     /// What of it comes to its links, one after the other.
     #[inline]
-    fn pass(&mut self, links: &mut [Link], stage: usize) {
+    fn pass(&mut self, links: &mut [Link], stage: Stage) {
         let mut rate = self.at[stage].sent;
         for hop in &mut self.hops {
             let link = &mut links[hop.link];

@@ -1,9 +1,10 @@
 //! A link with its queue, as the fluid meets it.
 
-use super::flow::{AtLink, Staged};
+use super::flow::AtLink;
 use super::shares::Part;
 use super::signals::Signals;
 use super::tally::Tally;
+use crate::dde::Staged;
 
 /// A link with its queue.
 #[derive(Clone, Debug)]

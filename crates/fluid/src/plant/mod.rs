@@ -31,8 +31,8 @@ mod signals;
 mod tally;
 mod windows;
 
-use crate::dde::{Cubic, END, History, Piece, System};
-use flow::{AtHop, OfClass, Staged};
+use crate::dde::{Cubic, History, Piece, Stage, Staged, System};
+use flow::{AtHop, OfClass};
 pub use link::Link;
 use link::Mode;
 use shares::Part;
@@ -93,7 +93,7 @@ pub struct Plant {
     /// The hops by class, and by number within that.
     hops: Vec<(usize, usize)>,
     /// The stage of the present step that is asked for.
-    stage: usize,
+    stage: Stage,
     received: Vec<Received>,
     watch: Watch,
     steps: u64,
@@ -260,7 +260,7 @@ impl Plant {
             rtts: samples(members.len()),
         };
         let mut plant = Plant {
-            stage: 0,
+            stage: Stage::Begin,
             received: vec![Received::default(); members.len()],
             classes: members,
             mixes: links.iter().any(|link| !link.parts.is_empty()),
@@ -328,7 +328,10 @@ impl Plant {
     /// What comes to a link now, packets/s: offered, and let in by its law.
     pub fn coming(&self, link: usize) -> [f64; 2] {
         let hops = self.classes.iter().flat_map(|of| &of.hops).filter(|hop| hop.link == link);
-        [hops.map(|hop| hop.size * hop.at[0].offered).sum(), self.links[link].at[0].admitted]
+        [
+            hops.map(|hop| hop.size * hop.at[Stage::Begin].offered).sum(),
+            self.links[link].at[Stage::Begin].admitted,
+        ]
     }
 
     /// p of a link is this from now on.
@@ -375,7 +378,7 @@ impl Plant {
 
     /// Computes what flows where guards look; at a step's end the integration has just done so.
     fn look(&mut self, t: f64, y: &[f64], past: &History) {
-        if self.stage != END {
+        if self.stage != Stage::End {
             self.flow_at(t, y, past);
         }
     }
@@ -408,23 +411,24 @@ impl System for Plant {
         self.width
     }
 
-    fn at_stage(&mut self, stage: usize) {
+    fn at_stage(&mut self, stage: Stage) {
         self.stage = stage;
     }
 
     fn slope(&mut self, t: f64, y: &[f64], past: &History, out: &mut [f64]) {
         self.flow_at(t, y, past);
-        let Plant { classes, links, stage, .. } = self;
+        let stage = self.stage;
+        let Plant { classes, links, .. } = self;
         for (out, of) in out.iter_mut().zip(classes) {
-            *out = if of.is_floored { 0.0 } else { of.at[*stage].growth };
+            *out = if of.is_floored { 0.0 } else { of.at[stage].growth };
         }
         for link in links {
-            let (admitted, capacity) = (link.at[*stage].admitted, link.capacity());
+            let (admitted, capacity) = (link.at[stage].admitted, link.capacity());
             out[link.place] = if link.mode == Mode::Busy { admitted - capacity } else { 0.0 };
             let enters = if link.mode == Mode::Full { capacity / admitted } else { 1.0 };
             for part in &mut link.parts {
-                part.enters[*stage] *= enters;
-                out[part.place] = part.enters[*stage];
+                part.enters[stage] *= enters;
+                out[part.place] = part.enters[stage];
             }
         }
     }
@@ -446,7 +450,7 @@ impl System for Plant {
         };
         self.flow_at(t, y, past);
         for (of, window) in self.classes.iter_mut().zip(y) {
-            of.is_floored = *window <= LEAST_WINDOW && of.at[0].growth < 0.0;
+            of.is_floored = *window <= LEAST_WINDOW && of.at[Stage::Begin].growth < 0.0;
         }
     }
 

@@ -11,9 +11,9 @@
 //! S_i are values of the integration, cubics in each step that was taken. Within the step that is being taken they
 //! are the parabolas that have value and slope of its beginning and the value at the stage.
 
-use super::flow::{Look, Staged};
+use super::flow::Look;
 use super::{Link, Member};
-use crate::dde::Step;
+use crate::dde::{Stage, Staged, Step};
 
 /// A class at a link that tells classes apart.
 #[derive(Clone, Debug)]
@@ -67,12 +67,12 @@ impl Link {
     fn leave_of_this_step(&mut self, left: f64, lasts: f64, look: Look<'_>) {
         let grown = |place: usize| look.y[place] - look.past.latest(place);
         let came = self.entered(grown);
-        let evenly: f64 = self.parts.iter().map(|part| part.size * part.enters[0] * lasts).sum();
+        let evenly: f64 = self.parts.iter().map(|part| part.size * part.enters[Stage::Begin] * lasts).sum();
         // The positive root of (came - evenly) s^2 + evenly s = left.
         let root = (evenly * evenly + 4.0 * (came - evenly) * left).max(0.0).sqrt();
         let share = (2.0 * left / (evenly + root)).clamp(0.0, 1.0);
         self.leave_as(|part| {
-            let evenly = part.enters[0] * lasts;
+            let evenly = part.enters[Stage::Begin] * lasts;
             evenly + 2.0 * (grown(part.place) - evenly) * share
         });
     }
