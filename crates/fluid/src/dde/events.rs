@@ -13,7 +13,7 @@ impl<S: System> Integrator<S> {
                 return;
             }
             // Events that call each other for ever: a little on without them.
-            let stuck = at_once > 2 * self.system.guards();
+            let stuck = at_once > 0 && at_once > 2 * self.system.guards();
             let length = if stuck { LITTLE * whole } else { whole };
             self.begin();
             self.try_step(length);
@@ -60,8 +60,11 @@ impl<S: System> Integrator<S> {
 
     /// The first event in the step that was tried; `but` is known.
     fn first_event(&mut self, h: f64, but: Option<usize>) -> Option<Crossing> {
-        let mut first: Option<Crossing> = None;
         self.system.at_stage(Stage::End);
+        if self.system.is_quiet(self.t + h, &self.scratch.end) {
+            return None;
+        }
+        let mut first: Option<Crossing> = None;
         for event in 0..self.system.guards() {
             if but == Some(event) {
                 continue;

@@ -23,8 +23,7 @@ pub(super) type Parts = [f64; 4];
 /// A time in the past, found.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'a> {
-    past: &'a History,
-    piece: Piece,
+    curves: Curves<'a>,
     share: f64,
 }
 
@@ -32,17 +31,18 @@ pub struct Moment<'a> {
 /// changes, so that who asks for times that move slowly may keep it.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece {
-    kind: Kind,
     holds: Range,
     origin: f64,
     inverse: f64,
 }
 
+/// What values are over a piece.
 #[derive(Clone, Copy, Debug)]
-enum Kind {
-    Before,
-    Step(usize),
-    Beyond,
+pub struct Curves<'a> {
+    length: f64,
+    parts: &'a [Parts],
+    /// Beyond the end they are straight on.
+    is_beyond: bool,
 }
 
 /// Times.
@@ -77,42 +77,29 @@ impl History {
     /// The values at `t`: those of the start before it, and beyond the last step on its tangent. `hint` is the number
     /// of the step that was found last; the next one is near.
     pub fn at(&self, t: f64, hint: &mut usize) -> Moment<'_> {
-        let piece = self.piece(t, hint);
-        Moment { past: self, piece, share: piece.share(t) }
+        let (piece, curves) = self.piece(t, hint);
+        Moment { curves, share: piece.share(t) }
     }
 
-    /// The piece of the past in which `t` lies; `hint` as above.
-    pub fn piece(&self, t: f64, hint: &mut usize) -> Piece {
+    /// The piece of the past in which `t` lies, and the values there; `hint` as above.
+    #[inline]
+    pub fn piece(&self, t: f64, hint: &mut usize) -> (Piece, Curves<'_>) {
         if t <= self.start || self.next == 0 {
             let still = Range { from: f64::NEG_INFINITY, until: self.start };
-            return Piece { kind: Kind::Before, holds: still, origin: self.start, inverse: 0.0 };
+            let curves = Curves { length: 0.0, parts: &self.before, is_beyond: false };
+            return (Piece { holds: still, origin: self.start, inverse: 0.0 }, curves);
         }
-        let number = self.find(t, *hint);
-        *hint = number;
-        let [begin, end] = self.times[number & (self.capacity - 1)];
-        if t > end {
+        *hint = self.find(t, *hint);
+        let place = *hint & (self.capacity - 1);
+        let ([begin, end], parts) = (self.times[place], &self.parts[place * self.width..]);
+        let (length, is_beyond) = (end - begin, t > end);
+        let piece = if is_beyond {
             // It ends wherever the next step will.
-            return Piece { kind: Kind::Beyond, holds: Range::NONE, origin: end, inverse: 1.0 };
-        }
-        let holds = Range { from: begin, until: end };
-        Piece { kind: Kind::Step(number), holds, origin: begin, inverse: 1.0 / (end - begin) }
-    }
-
-    /// A value over a piece.
-    pub fn cubic(&self, piece: &Piece, place: usize) -> Cubic {
-        match piece.kind {
-            Kind::Before => Cubic([self.before[place][0], 0.0, 0.0, 0.0]),
-            Kind::Beyond => {
-                let [.., y1, f1] = self.last().parts[place];
-                Cubic([y1, f1, 0.0, 0.0])
-            }
-            Kind::Step(number) => {
-                let Step { length, parts, .. } = self.step(number);
-                let [y0, f0, y1, f1] = parts[place];
-                let (grown, first, last) = (y1 - y0, length * f0, length * f1);
-                Cubic([y0, first, 3.0 * grown - 2.0 * first - last, first + last - 2.0 * grown])
-            }
-        }
+            Piece { holds: Range::NONE, origin: end, inverse: 1.0 }
+        } else {
+            Piece { holds: Range { from: begin, until: end }, origin: begin, inverse: 1.0 / length }
+        };
+        (piece, Curves { length, parts, is_beyond })
     }
 
     /// The number of the last step at whose beginning `is_past` does not hold yet; None where no step is kept or it
@@ -172,10 +159,10 @@ impl History {
         let times = |number: usize| self.times[number & (self.capacity - 1)];
         let last = self.next - 1;
         let mut number = hint.max(self.first).min(last);
-        while t > times(number)[1] && number < last {
+        while number < last && t > times(number)[1] {
             number += 1;
         }
-        while t < times(number)[0] && number > self.first {
+        while number > self.first && t < times(number)[0] {
             number -= 1;
         }
         number
@@ -189,7 +176,7 @@ impl History {
         let place = self.next & (self.capacity - 1);
         self.next += 1;
         self.times[place] = [begin, end];
-        &mut self.parts[place * self.width..(place + 1) * self.width]
+        &mut self.parts[place * self.width..][..self.width]
     }
 
     /// Whether the next step needs more room, unless old ones go.
@@ -212,16 +199,18 @@ impl History {
 
     /// Forgets the steps that end before `reach`.
     pub(super) fn forget(&mut self, reach: f64) {
-        while self.first + 1 < self.next && self.step(self.first + 1).t <= reach {
-            self.first += 1;
+        let mut first = self.first;
+        while first + 1 < self.next && self.times[(first + 1) & (self.capacity - 1)][0] <= reach {
+            first += 1;
         }
+        self.first = first;
     }
 }
 
 impl Moment<'_> {
     /// A value then.
     pub fn value(&self, place: usize) -> f64 {
-        self.past.cubic(&self.piece, place).at(self.share)
+        self.curves.cubic(place).at(self.share)
     }
 }
 
@@ -231,7 +220,7 @@ impl Range {
 
 impl Piece {
     /// None: no time lies in it.
-    pub const NONE: Piece = Piece { kind: Kind::Before, holds: Range::NONE, origin: 0.0, inverse: 0.0 };
+    pub const NONE: Piece = Piece { holds: Range::NONE, origin: 0.0, inverse: 0.0 };
 
     /// Whether a time lies in it.
     #[inline]
@@ -243,6 +232,19 @@ impl Piece {
     #[inline]
     pub fn share(&self, t: f64) -> f64 {
         (t - self.origin) * self.inverse
+    }
+}
+
+impl Curves<'_> {
+    /// A value over the piece.
+    #[inline]
+    pub fn cubic(&self, place: usize) -> Cubic {
+        let ([y0, f0, y1, f1], length) = (self.parts[place], self.length);
+        if self.is_beyond {
+            return Cubic([y1, f1, 0.0, 0.0]);
+        }
+        let (grown, first, last) = (y1 - y0, length * f0, length * f1);
+        Cubic([y0, first, 3.0 * grown - 2.0 * first - last, first + last - 2.0 * grown])
     }
 }
 

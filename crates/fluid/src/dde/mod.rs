@@ -19,7 +19,7 @@
 mod events;
 mod history;
 
-pub use history::{Cubic, History, Moment, Piece, Step};
+pub use history::{Cubic, Curves, History, Moment, Piece, Step};
 use std::ops::{Index, IndexMut};
 
 /// A system of delay differential equations.
@@ -39,6 +39,10 @@ pub trait System {
     /// What is above 0 as long as this event has not happened. At a step's end the slope there has been asked for.
     fn guard(&mut self, _event: usize, _t: f64, _y: &[f64], _past: &History) -> f64 {
         1.0
+    }
+    /// Whether no guard can be below 0 at a step's end, told at less cost than by asking each.
+    fn is_quiet(&self, _t: f64, _y: &[f64]) -> bool {
+        false
     }
     /// The event happens now; `y` may jump.
     fn strike(&mut self, _event: usize, _t: f64, _y: &mut [f64], _past: &History) {}
@@ -131,10 +135,12 @@ impl<S: System> Integrator<S> {
     /// Goes on to `until` in equal steps of at most `step`.
     pub fn advance(&mut self, until: f64, step: f64) {
         let from = self.t;
-        let steps = ((until - from) / step * (1.0 - 1e-12)).ceil().max(1.0) as u64;
-        for number in 1..=steps {
-            let share = number as f64 / steps as f64;
+        let steps = ((until - from) / step * (1.0 - 1e-12)).ceil().max(1.0);
+        let mut number = 1.0;
+        while number <= steps {
+            let share = number / steps;
             self.step_to(if number == steps { until } else { from + (until - from) * share });
+            number += 1.0;
         }
     }
 
@@ -158,8 +164,11 @@ impl<S: System> Integrator<S> {
     /// The classical method; the step's end is left in `scratch`.
     fn try_step(&mut self, h: f64) {
         let Integrator { system, t, y, past, scratch, .. } = self;
-        let Scratch { k, stage, end, end_slope } = scratch;
-        let [k1, k2, k3, k4] = k;
+        let Scratch { k: [k1, k2, k3, k4], stage, end, end_slope } = scratch;
+        // All of one length, so that the loops below look at it once.
+        let (y, width) = (&y[..], y.len());
+        let (k1, stage, end) = (&k1[..width], &mut stage[..width], &mut end[..width]);
+        let (k2, k3, k4) = (&mut k2[..width], &mut k3[..width], &mut k4[..width]);
         let half = h / 2.0;
         weigh(stage, y, k1, half);
         system.at_stage(Stage::Second);
@@ -170,11 +179,10 @@ impl<S: System> Integrator<S> {
         weigh(stage, y, k3, h);
         system.at_stage(Stage::Fourth);
         system.slope(*t + h, stage, past, k4);
-        let width = y.len();
-        let (k1, k2, k3, k4) = (&k1[..width], &k2[..width], &k3[..width], &k4[..width]);
-        for (place, end) in end[..width].iter_mut().enumerate() {
+        let sixth = h / 6.0;
+        for place in 0..width {
             let sum = k1[place] + 2.0 * (k2[place] + k3[place]) + k4[place];
-            *end = y[place] + h / 6.0 * sum;
+            end[place] = y[place] + sixth * sum;
         }
         system.at_stage(Stage::End);
         system.slope(*t + h, end, past, end_slope);
@@ -187,11 +195,10 @@ impl<S: System> Integrator<S> {
         }
         let Scratch { k: [first, ..], end: values, end_slope, .. } = &mut self.scratch;
         let parts = self.past.push(self.t, end);
-        let width = parts.len();
-        let begin = (&self.y[..width], &first[..width]);
-        let last = (&values[..width], &end_slope[..width]);
-        for (place, parts) in parts.iter_mut().enumerate() {
-            *parts = [begin.0[place], begin.1[place], last.0[place], last.1[place]];
+        let begin = self.y.iter().zip(&*first);
+        let last = values.iter().zip(&*end_slope);
+        for ((parts, (y0, f0)), (y1, f1)) in parts.iter_mut().zip(begin).zip(last) {
+            *parts = [*y0, *f0, *y1, *f1];
         }
         self.t = end;
         std::mem::swap(&mut self.y, values);
@@ -232,6 +239,7 @@ impl<T: Copy> Staged<T> {
 }
 
 /// y + h k.
+#[inline]
 fn weigh(out: &mut [f64], y: &[f64], k: &[f64], h: f64) {
     let width = out.len();
     let (y, k) = (&y[..width], &k[..width]);

@@ -1,7 +1,6 @@
 //! What a step has brought, counted with the weights of its method; what entered a queue as the integration has it, so
 //! that what is offered is delivered, lost or held to the last bit.
 
-use super::flow::OfClass;
 use super::link::{Brought, Mode};
 use super::{Hop, Link, Plant, Sender, Tally};
 use crate::dde::{History, Stage, Step, System};
@@ -14,7 +13,6 @@ impl Plant {
         if self.watch.on {
             self.sample(&step);
         }
-        self.turn_over();
         self.forget(&step);
     }
 
@@ -22,7 +20,8 @@ impl Plant {
     fn count(&mut self, step: &Step<'_>) {
         let Plant { classes, links, received, .. } = self;
         for (of, received) in classes.iter_mut().zip(received) {
-            let flows = of.at.over(step.length, |at| at.count);
+            // Their number grows evenly.
+            let flows = step.length * of.flows.at(step.t + step.length / 2.0);
             let mut leaving = match of.sender {
                 Sender::Tcp(_, each) | Sender::Constant(each) => flows * each,
             };
@@ -46,20 +45,8 @@ impl Plant {
             self.watch.sojourns[number].take(link.wait(backlog), seconds * link.at[Stage::Third].admitted);
         }
         for (class, of) in self.classes.iter().enumerate() {
-            let OfClass { rtt, count, .. } = of.at[Stage::Third];
+            let (rtt, count) = (of.at[Stage::Third].rtt, of.flows.at(step.t + step.length / 2.0));
             self.watch.rtts[class].take(rtt, seconds * count * step.middle(class) / rtt);
-        }
-    }
-
-    /// The next step begins where this one ends.
-    fn turn_over(&mut self) {
-        for of in &mut self.classes {
-            of.at.turn_over();
-            of.hops.iter_mut().for_each(|hop| hop.at.turn_over());
-        }
-        for link in &mut self.links {
-            link.at.turn_over();
-            link.parts.iter_mut().for_each(|part| part.enters.turn_over());
         }
     }
 
@@ -100,6 +87,7 @@ impl Hop {
         link.brought.admitted += self.size * admitted;
         link.brought.dropped += self.size * (offered - admitted);
         link.brought.marked += self.size * marked;
+        self.at.turn_over();
         leaving
     }
 }
@@ -138,6 +126,8 @@ impl Link {
                 .map(|stage| (1.0 - self.capacity() / self.at[stage].admitted).max(0.0));
             self.signals.lose(step.t, step.t + step.length, lost);
         }
+        self.at.turn_over();
+        self.parts.iter_mut().for_each(|part| part.enters.turn_over());
     }
 }
 

@@ -35,8 +35,6 @@ pub(super) struct AtHop {
 pub(super) struct OfClass {
     /// R, s.
     pub(super) rtt: f64,
-    /// How many flows.
-    pub(super) count: f64,
     /// What they send, packets/s.
     pub(super) sent: f64,
     /// W' where it is not at its floor.
@@ -44,34 +42,30 @@ pub(super) struct OfClass {
 }
 
 impl Plant {
-    /// Computes what flows, and how windows grow.
+    /// Computes what flows at `t`, and writes how windows and backlogs grow.
     #[inline]
-    pub(super) fn flow_at(&mut self, t: f64, y: &[f64], past: &History) {
-        let look = Look { stage: self.stage, t, y, past };
-        let Plant { classes, links, mixes, .. } = self;
-        for link in links.iter_mut() {
-            link.at[look.stage] = AtLink { admitted: 0.0, backlog: look.y[link.place] };
+    pub(super) fn flow(&mut self, t: f64, y: &[f64], past: &History, out: &mut [f64]) {
+        if self.mixes {
+            self.find_shares(t, y, past);
         }
+        let Plant { classes, links, stage, .. } = self;
+        let look = Look { stage: *stage, t, y, past };
         for (class, of) in classes.iter_mut().enumerate() {
-            of.send(class, links, look);
-            if !*mixes {
-                of.pass(links, look.stage);
-            }
+            out[class] = of.send(class, links, look);
+            of.pass(links, look.stage);
         }
-        if *mixes {
-            pass_together(classes, links, look);
+        for link in links {
+            link.fill(look, out);
         }
     }
-}
 
-/// What of each class comes to its links, where they leave some of them in shares.
-#[inline(never)]
-fn pass_together(classes: &mut [Member], links: &mut [Link], look: Look<'_>) {
-    for link in links.iter_mut().filter(|link| link.tells_apart()) {
-        link.find_shares(classes, look);
-    }
-    for of in classes {
-        of.pass(links, look.stage);
+    /// In which shares classes leave the links that tell them apart.
+    #[inline(never)]
+    fn find_shares(&mut self, t: f64, y: &[f64], past: &History) {
+        let look = Look { stage: self.stage, t, y, past };
+        for link in self.links.iter_mut().filter(|link| link.tells_apart()) {
+            link.find_shares(&self.classes, look);
+        }
     }
 }
 
@@ -82,20 +76,33 @@ pub(super) fn at_most(most: f64, value: f64) -> f64 {
 }
 
 impl Member {
-    /// What it sends.
+    /// What it sends, packets/s.
+    pub(super) fn sent(&self, class: usize, look: Look<'_>) -> f64 {
+        self.flows.at(look.t) * self.each(look.y[class], self.rtt(|wait| look.y[wait.place]))
+    }
+
+    /// What each of its flows sends, packets/s.
     #[inline]
-    fn send(&mut self, class: usize, links: &[Link], look: Look<'_>) {
+    fn each(&self, window: f64, rtt: f64) -> f64 {
+        match self.sender {
+            Sender::Tcp(..) if self.is_stalled => 0.0,
+            Sender::Tcp(_, most) => at_most(most, window.max(LEAST_WINDOW) / rtt),
+            Sender::Constant(each) => each,
+        }
+    }
+
+    /// Computes what it sends; gives the slope of its window.
+    #[inline]
+    fn send(&mut self, class: usize, links: &[Link], look: Look<'_>) -> f64 {
         let rtt = self.rtt(|wait| look.y[wait.place]);
-        let count = self.flows.at(look.t);
-        let (each, growth) = match self.sender {
-            Sender::Tcp(..) if self.is_stalled => (0.0, 0.0),
-            Sender::Tcp(law, most) => {
-                let window = look.y[class].max(LEAST_WINDOW);
-                (at_most(most, window / rtt), self.growth((class, law, most), links, look, [rtt, count]))
-            }
-            Sender::Constant(each) => (each, 0.0),
+        let each = self.each(look.y[class], rtt);
+        let growth = match self.sender {
+            Sender::Tcp(law, most) if !self.is_stalled => self.growth((class, law, most), links, look, rtt),
+            _ => 0.0,
         };
-        self.at[look.stage] = OfClass { rtt, count, sent: count * each, growth };
+        let sent = self.flows.at(look.t) * each;
+        self.at[look.stage] = OfClass { rtt, sent, growth };
+        if self.is_floored { 0.0 } else { growth }
     }
 
     /// What of it comes to its links, one after the other.
@@ -105,7 +112,7 @@ impl Member {
         for hop in &mut self.hops {
             let link = &mut links[hop.link];
             let admitted = if hop.ecn && link.marks { rate } else { rate - link.p * rate };
-            link.at[stage].admitted += hop.size * admitted;
+            link.coming += hop.size * admitted;
             let mut share = hop.per_size;
             if let Some(part) = hop.part {
                 let part = &mut link.parts[part];
@@ -114,6 +121,23 @@ impl Member {
             let leaving = if link.mode == Mode::Empty { admitted } else { link.capacity() * share };
             hop.at[stage] = AtHop { offered: rate, admitted, leaving };
             rate = leaving;
+        }
+    }
+}
+
+impl Link {
+    /// Writes the slopes of its backlog, and of what entered it.
+    #[inline]
+    fn fill(&mut self, look: Look<'_>, out: &mut [f64]) {
+        let (admitted, capacity) = (std::mem::take(&mut self.coming), self.capacity);
+        self.at[look.stage] = AtLink { admitted, backlog: look.y[self.place] };
+        out[self.place] = if self.mode == Mode::Busy { admitted - capacity } else { 0.0 };
+        for part in &mut self.parts {
+            let enters = &mut part.enters[look.stage];
+            if self.mode == Mode::Full {
+                *enters *= capacity / admitted;
+            }
+            out[part.place] = *enters;
         }
     }
 }

@@ -4,7 +4,7 @@ use super::flow::AtLink;
 use super::shares::Part;
 use super::signals::Signals;
 use super::tally::Tally;
-use crate::dde::Staged;
+use crate::dde::{Stage, Staged};
 
 /// A link with its queue.
 #[derive(Clone, Debug)]
@@ -16,21 +16,23 @@ pub struct Link {
     /// C from each of these times on, packets/s.
     rates: Vec<(f64, f64)>,
     /// C now, and 1 / C; both 0 while it stands still.
-    capacity: f64,
+    pub(super) capacity: f64,
     pub(super) inverse: f64,
     /// p in force.
     pub(super) p: f64,
     /// Whether the law marks what can be marked.
     pub(super) marks: bool,
     /// Whether no events are made of the changes of p: it moves in every step, or very many classes feel it.
-    pub smooth: bool,
-    /// Whether packets are signalled as they leave, not as they come.
-    pub at_departure: bool,
+    pub(super) smooth: bool,
+    /// Whether packets are signalled as they leave, not as they come; then it is smooth.
+    pub(super) at_departure: bool,
     pub(super) mode: Mode,
     /// When the queue last came to a limit by itself.
     pub(super) turned: f64,
     pub(super) signals: Signals,
     pub(super) tally: Tally,
+    /// What has come so far of the classes at the stage that is asked for, packets/s.
+    pub(super) coming: f64,
     /// What flows at each stage of the present step.
     pub(super) at: Staged<AtLink>,
     /// The classes that it tells apart, where several cross it.
@@ -77,6 +79,7 @@ impl Link {
             turned: f64::NEG_INFINITY,
             signals: Signals::new(),
             tally: Tally::default(),
+            coming: 0.0,
             at: Staged::default(),
             parts: Vec::new(),
             leaving: 0,
@@ -136,6 +139,16 @@ impl Link {
     /// Whether what comes may begin or end what the queue does.
     pub(super) fn may_turn(&self, backlog: f64) -> bool {
         self.mode != Mode::Busy || backlog <= 0.0 || backlog >= self.buffer
+    }
+
+    /// Whether the queue can have neither come to a limit nor left one by a step's end.
+    #[inline]
+    pub(super) fn is_quiet(&self, stage: Stage, backlog: f64) -> bool {
+        match self.mode {
+            Mode::Busy => backlog >= 0.0 && backlog <= self.buffer,
+            Mode::Empty => self.at[stage].admitted <= self.capacity,
+            Mode::Full => self.at[stage].admitted >= self.capacity,
+        }
     }
 
     /// How long a backlog waits, s. Before a link that stands still it is not counted: windows stand still then.

@@ -122,6 +122,8 @@ struct Member {
     /// Until the next event the share of its packets that no signal hits stays as it is, and no link had another rate.
     is_calm: bool,
     passed: f64,
+    /// When the next signal is given at any of its links that makes an event.
+    until: f64,
 }
 
 /// A queue that a class waits in.
@@ -197,6 +199,16 @@ impl Member {
     }
 }
 
+impl Member {
+    /// Whether no event of its window or of what it feels can have happened by a step's end.
+    #[inline]
+    fn is_quiet(&self, stage: Stage, window: f64, t: f64) -> bool {
+        let OfClass { rtt, growth, .. } = self.at[stage];
+        let stays = if self.is_floored { growth <= 0.0 } else { window >= LEAST_WINDOW };
+        stays && t - rtt <= self.until
+    }
+}
+
 impl Plant {
     /// Empty queues, windows of one packet.
     pub fn new(classes: Vec<Class>, mut links: Vec<Link>) -> Plant {
@@ -244,6 +256,7 @@ impl Plant {
                 is_floored: false,
                 is_calm: false,
                 passed: 1.0,
+                until: f64::INFINITY,
             });
         }
         // Each class feels each p at a time of its own. Of very many no event is made: p moves in small steps.
@@ -379,8 +392,14 @@ impl Plant {
     /// Computes what flows where guards look; at a step's end the integration has just done so.
     fn look(&mut self, t: f64, y: &[f64], past: &History) {
         if self.stage != Stage::End {
-            self.flow_at(t, y, past);
+            self.see(t, y, past);
         }
+    }
+
+    /// Computes what flows where no slope is asked for, which is rare.
+    fn see(&mut self, t: f64, y: &[f64], past: &History) {
+        let mut slopes = vec![0.0; self.width];
+        self.slope(t, y, past, &mut slopes);
     }
 
     /// Begins and ends what a queue does, where nothing but its state tells; whether any did.
@@ -416,21 +435,7 @@ impl System for Plant {
     }
 
     fn slope(&mut self, t: f64, y: &[f64], past: &History, out: &mut [f64]) {
-        self.flow_at(t, y, past);
-        let stage = self.stage;
-        let Plant { classes, links, .. } = self;
-        for (out, of) in out.iter_mut().zip(classes) {
-            *out = if of.is_floored { 0.0 } else { of.at[stage].growth };
-        }
-        for link in links {
-            let (admitted, capacity) = (link.at[stage].admitted, link.capacity());
-            out[link.place] = if link.mode == Mode::Busy { admitted - capacity } else { 0.0 };
-            let enters = if link.mode == Mode::Full { capacity / admitted } else { 1.0 };
-            for part in &mut link.parts {
-                part.enters[stage] *= enters;
-                out[part.place] = part.enters[stage];
-            }
-        }
+        self.flow(t, y, past, out);
     }
 
     fn jumped(&mut self, t: f64, y: &[f64], past: &History) {
@@ -439,7 +444,7 @@ impl System for Plant {
             if !self.links.iter().any(|link| link.may_turn(y[link.place])) {
                 break;
             }
-            self.flow_at(t, y, past);
+            self.see(t, y, past);
             if !self.set_modes(t, y) {
                 break;
             }
@@ -448,7 +453,7 @@ impl System for Plant {
         let Some(_) = y[..self.classes.len()].iter().find(|window| **window <= LEAST_WINDOW) else {
             return self.classes.iter_mut().for_each(|of| of.is_floored = false);
         };
-        self.flow_at(t, y, past);
+        self.see(t, y, past);
         for (of, window) in self.classes.iter_mut().zip(y) {
             of.is_floored = *window <= LEAST_WINDOW && of.at[Stage::Begin].growth < 0.0;
         }
@@ -489,6 +494,12 @@ impl System for Plant {
         let until = of.hops[hop].until;
         // Most of the time there is none to wait for.
         if until == f64::INFINITY { until } else { until - of.given_at(hop, &self.links, t, y) }
+    }
+
+    fn is_quiet(&self, t: f64, y: &[f64]) -> bool {
+        let Plant { classes, links, stage, .. } = self;
+        links.iter().all(|link| link.is_quiet(*stage, y[link.place]))
+            && classes.iter().zip(y).all(|(of, window)| of.is_quiet(*stage, *window, t))
     }
 
     fn strike(&mut self, event: usize, t: f64, y: &mut [f64], _past: &History) {

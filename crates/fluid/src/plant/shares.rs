@@ -53,7 +53,7 @@ impl Link {
         } else {
             // It came before anything is known: as they send now.
             self.came = f64::NEG_INFINITY;
-            self.leave_as(|part| classes[part.class].at[look.stage].sent);
+            self.leave_as(|part| classes[part.class].sent(part.class, look));
         }
     }
 

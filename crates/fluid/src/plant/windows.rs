@@ -14,6 +14,8 @@ impl Plant {
                 let hop = &mut of.hops[number];
                 hop.seat(&links[hop.link], given);
             }
+            // What signals as packets leave makes no events, so that all of these are given as packets come.
+            of.until = of.hops.iter().fold(f64::INFINITY, |until, hop| until.min(hop.until));
             of.is_calm = of.waits.iter().all(|wait| links[wait.link].has_one_rate())
                 && of.hops.iter().all(|hop| links[hop.link].signals_steps());
             of.passed = of.hops.iter().fold(1.0 - of.loss, |passed, hop| passed * (1.0 - hop.felt_p));
@@ -29,13 +31,13 @@ impl Member {
         (class, law, most): (usize, Window, f64),
         links: &[Link],
         look: Look<'_>,
-        [rtt, count]: [f64; 2],
+        rtt: f64,
     ) -> f64 {
-        let (w, then) = (look.y[class].max(LEAST_WINDOW), look.t - rtt);
+        let then = look.t - rtt;
         if !self.sent.holds(then) {
             self.find_sent(class, then, look.past);
         }
-        let share = self.sent.share(then);
+        let (w, share) = (look.y[class].max(LEAST_WINDOW), self.sent.share(then));
         let (rtt_then, passed) = if self.is_calm {
             (self.rtt(|wait| wait.then.at(share)), self.passed)
         } else {
@@ -46,22 +48,23 @@ impl Member {
             Window::Mgt => 1.0 / rtt - w * (1.0 - passed) * acks / 2.0,
             Window::Full => acks * (passed / w - (1.0 - passed) * w / 2.0),
         };
-        if self.flows.growth > 0.0 { grown - self.thinned(w, count) } else { grown }
+        if self.flows.growth > 0.0 { grown - self.thinned(w, look.t) } else { grown }
     }
 
     /// Finds the piece of the past in which what is felt now was sent.
     #[inline(never)]
     fn find_sent(&mut self, class: usize, then: f64, past: &History) {
-        self.sent = past.piece(then, &mut self.hint);
-        self.window = past.cubic(&self.sent, class);
+        let (sent, curves) = past.piece(then, &mut self.hint);
+        (self.sent, self.window) = (sent, curves.cubic(class));
         for wait in &mut self.waits {
-            wait.then = past.cubic(&self.sent, wait.place);
+            wait.then = curves.cubic(wait.place);
         }
     }
 
     /// By how much newcomers make the mean window smaller: who comes now comes with the least one.
     #[inline(never)]
-    fn thinned(&self, w: f64, count: f64) -> f64 {
+    fn thinned(&self, w: f64, t: f64) -> f64 {
+        let count = self.flows.at(t);
         if count > 0.0 { self.flows.growth / count * (w - LEAST_WINDOW) } else { 0.0 }
     }
 
