@@ -12,8 +12,10 @@ use std::time::Instant;
 /// A name, and the world at its start.
 type Case = (&'static str, fn() -> World);
 
-/// One class under PI, with either window law; three that share two links with it in front of both; and the twin of RED.
-const CASES: [Case; 4] = [
+/// One class under a p that nobody changes; under PI, with either window law; three that share two links with it in front
+/// of both; and the twin of RED.
+const CASES: [Case; 5] = [
+    ("constant", constant),
     ("mgt", || one(Window::Mgt, pi)),
     ("full", || one(Window::Full, pi)),
     ("three", three),
@@ -22,6 +24,8 @@ const CASES: [Case; 4] = [
 const CAPACITY: f64 = 3750.0;
 const BUFFER: f64 = 800.0;
 const FLOWS: f64 = 60.0;
+/// A p under which one class rests.
+const STEADY: f64 = 0.01;
 
 #[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
 fn main() {
@@ -41,6 +45,15 @@ fn main() {
             );
         }
     }
+}
+
+/// 100 000 steps of 1 ms and no event: from near its point of rest.
+fn constant() -> World {
+    let mut plant = Plant::new(vec![class(Window::Mgt, FLOWS, &[0])], vec![link()]);
+    plant.set_p(0, f64::NEG_INFINITY, STEADY);
+    let mut world = World::new(plant, Vec::new(), 1e-3);
+    world.change(|_, y| y.copy_from_slice(&[14.0, 100.0]));
+    world
 }
 
 /// The paper's example.
