@@ -169,6 +169,7 @@ impl History {
     }
 
     /// Takes in a step, and gives its values to be filled.
+    #[inline]
     pub(super) fn push(&mut self, begin: f64, end: f64) -> &mut [Parts] {
         if self.is_full() {
             self.grow();

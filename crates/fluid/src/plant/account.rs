@@ -70,9 +70,10 @@ impl Hop {
         let could = step.length * link.capacity() * self.per_size;
         let (entered, leaving) = match (link.mode, self.part) {
             (Mode::Empty, _) => (admitted, admitted),
-            (_, Some(part)) => {
-                (step.grown(link.parts[part].place), self.at.over(step.length, |at| at.leaving))
-            }
+            (_, Some(part)) => (
+                step.grown(link.parts[part].place),
+                link.parts[part].leaving.over(step.length, |leaving| *leaving),
+            ),
             (Mode::Busy, None) => (step.grown(link.place) * self.per_size + could, could),
             (Mode::Full, None) => (could, could),
         };
@@ -127,7 +128,10 @@ impl Link {
             self.signals.lose(step.t, step.t + step.length, lost);
         }
         self.at.turn_over();
-        self.parts.iter_mut().for_each(|part| part.enters.turn_over());
+        for part in &mut self.parts {
+            part.enters.turn_over();
+            part.leaving.turn_over();
+        }
     }
 }
 

@@ -27,7 +27,6 @@ pub(super) struct AtLink {
 pub(super) struct AtHop {
     pub(super) offered: f64,
     pub(super) admitted: f64,
-    pub(super) leaving: f64,
 }
 
 /// A class.
@@ -35,8 +34,6 @@ pub(super) struct AtHop {
 pub(super) struct OfClass {
     /// R, s.
     pub(super) rtt: f64,
-    /// What they send, packets/s.
-    pub(super) sent: f64,
     /// W' where it is not at its floor.
     pub(super) growth: f64,
 }
@@ -51,8 +48,9 @@ impl Plant {
         let Plant { classes, links, stage, .. } = self;
         let look = Look { stage: *stage, t, y, past };
         for (class, of) in classes.iter_mut().enumerate() {
-            out[class] = of.send(class, links, look);
-            of.pass(links, look.stage);
+            let (sent, slope) = of.send(class, links, look);
+            out[class] = slope;
+            of.pass(sent, links, look.stage);
         }
         for link in links {
             link.fill(look, out);
@@ -91,9 +89,9 @@ impl Member {
         }
     }
 
-    /// Computes what it sends; gives the slope of its window.
+    /// What it sends, packets/s, and the slope of its window.
     #[inline]
-    fn send(&mut self, class: usize, links: &[Link], look: Look<'_>) -> f64 {
+    fn send(&mut self, class: usize, links: &[Link], look: Look<'_>) -> (f64, f64) {
         let rtt = self.rtt(|wait| look.y[wait.place]);
         let each = self.each(look.y[class], rtt);
         let growth = match self.sender {
@@ -101,26 +99,27 @@ impl Member {
             _ => 0.0,
         };
         let sent = self.flows.at(look.t) * each;
-        self.at[look.stage] = OfClass { rtt, sent, growth };
-        if self.is_floored { 0.0 } else { growth }
+        self.at[look.stage] = OfClass { rtt, growth };
+        (sent, if self.is_floored { 0.0 } else { growth })
     }
 
     /// What of it comes to its links, one after the other.
     #[inline]
-    fn pass(&mut self, links: &mut [Link], stage: Stage) {
-        let mut rate = self.at[stage].sent;
+    fn pass(&mut self, sent: f64, links: &mut [Link], stage: Stage) {
+        let mut rate = sent;
         for hop in &mut self.hops {
             let link = &mut links[hop.link];
             let admitted = if hop.ecn && link.marks { rate } else { rate - link.p * rate };
             link.coming += hop.size * admitted;
-            let mut share = hop.per_size;
+            hop.at[stage] = AtHop { offered: rate, admitted };
+            rate = if link.mode == Mode::Empty { admitted } else { link.capacity * hop.per_size };
             if let Some(part) = hop.part {
-                let part = &mut link.parts[part];
-                (part.enters[stage], share) = (admitted, part.leaves);
+                rate = link.parts[part].pass(
+                    admitted,
+                    stage,
+                    (link.mode != Mode::Empty).then_some(link.capacity),
+                );
             }
-            let leaving = if link.mode == Mode::Empty { admitted } else { link.capacity() * share };
-            hop.at[stage] = AtHop { offered: rate, admitted, leaving };
-            rate = leaving;
         }
     }
 }

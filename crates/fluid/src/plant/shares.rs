@@ -26,13 +26,24 @@ pub(super) struct Part {
     pub(super) place: usize,
     /// What enters at each stage, packets of the class/s.
     pub(super) enters: Staged<f64>,
+    /// What leaves at each stage, packets of the class/s.
+    pub(super) leaving: Staged<f64>,
     /// Packets of the class in a packet that leaves.
     pub(super) leaves: f64,
 }
 
 impl Part {
     pub(super) fn new(class: usize, size: f64, place: usize) -> Part {
-        Part { size, class, place, enters: Staged::default(), leaves: 0.0 }
+        Part { size, class, place, enters: Staged::default(), leaving: Staged::default(), leaves: 0.0 }
+    }
+}
+
+impl Part {
+    /// What leaves when so much enters: that, or its share of what a queue sends, packets of the class/s.
+    pub(super) fn pass(&mut self, enters: f64, stage: Stage, queue_sends: Option<f64>) -> f64 {
+        let leaving = queue_sends.map_or(enters, |capacity| capacity * self.leaves);
+        (self.enters[stage], self.leaving[stage]) = (enters, leaving);
+        leaving
     }
 }
 
