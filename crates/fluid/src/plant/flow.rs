@@ -112,13 +112,10 @@ impl Member {
             let admitted = if hop.ecn && link.marks { rate } else { rate - link.p * rate };
             link.coming += hop.size * admitted;
             hop.at[stage] = AtHop { offered: rate, admitted };
-            rate = if link.mode == Mode::Empty { admitted } else { link.capacity * hop.per_size };
+            let queues = link.mode != Mode::Empty;
+            rate = if queues { link.capacity * hop.per_size } else { admitted };
             if let Some(part) = hop.part {
-                rate = link.parts[part].pass(
-                    admitted,
-                    stage,
-                    (link.mode != Mode::Empty).then_some(link.capacity),
-                );
+                rate = link.parts[part].pass(admitted, stage, queues.then_some(link.capacity));
             }
         }
     }

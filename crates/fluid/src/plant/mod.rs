@@ -197,9 +197,7 @@ impl Member {
         let link = &links[self.hops[hop].link];
         link.given_at(t - self.rtt(|wait| y[wait.place]), y[link.place])
     }
-}
 
-impl Member {
     /// Whether no event of its window or of what it feels can have happened by a step's end.
     #[inline]
     fn is_quiet(&self, stage: Stage, window: f64, t: f64) -> bool {
