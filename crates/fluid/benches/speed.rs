@@ -12,8 +12,8 @@ use std::time::Instant;
 /// A name, and the world at its start.
 type Case = (&'static str, fn() -> World);
 
-/// One class under a p that nobody changes; under PI, with either window law; three that share two links with it in front
-/// of both; and the twin of RED.
+/// One class under a p that nobody changes; under PI, with either window law; three that share two links with it in
+/// front of both; and the twin of RED.
 const CASES: [Case; 5] = [
     ("constant", constant),
     ("mgt", || one(Window::Mgt, pi)),
