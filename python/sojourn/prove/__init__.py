@@ -229,7 +229,7 @@ class Certificate:
             found = self._proof.region(over, along, index(points))
         except LawError as fault:
             raise _failed("map", self.law, self._own, fault) from fault
-        return Region.of(found, (rest["flows"], base_rtt))
+        return Region.of(found, (rest["flows"], base_rtt), own=self._own is not None)
 
     def report(self, path: str | Path, region: Region | None = None) -> Path:
         """Write the page: one file that needs no other; with a map where one is given.

@@ -38,9 +38,11 @@ class Region:
     boundary: list[tuple[npt.NDArray[np.float64], ...]]
     #: The scenario's own N and round trip.
     here: tuple[float, float]
+    #: Whether the law is the caller's own, which is held to what it declares at the scenario's point alone.
+    own: bool = False
 
     @staticmethod
-    def of(found: _core.RegionMap, here: tuple[float, float]) -> Region:
+    def of(found: _core.RegionMap, here: tuple[float, float], *, own: bool = False) -> Region:
         """The map that the compiled half has found."""
         curves = [tuple(curve) for curve in found.boundary]
         return Region(
@@ -52,6 +54,7 @@ class Region:
             found.BLOCK,
             curves,
             here,
+            own,
         )
 
     def shares(self) -> dict[str, float]:
@@ -69,19 +72,24 @@ class Region:
         }
 
     def filled_in(self) -> str:
-        """How much of it was counted, and what the rest stands on, in a sentence.
+        """How much of it was counted, and what the rest stands on, in words.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell")).region(points=2).filled_in()
         'Roots were counted at 4 of 4 points.'
         """
         told = f"Roots were counted at {self.counted} of {self.cells.size} points"
-        if self.counted == self.cells.size:
-            return f"{told}."
-        return (
-            f"{told}; the others lie in blocks of {self.block} by {self.block} meshes whose four corners "
-            "agree, and have what these have: an island inside such a block is not seen."
-        )
+        if self.counted < self.cells.size:
+            told += (
+                f"; the others lie in blocks of {self.block} by {self.block} meshes whose four corners "
+                "agree, and have what these have: an island inside such a block is not seen"
+            )
+        if self.own:
+            told += (
+                ". What the law declares was held to what it does at the scenario's own point alone; "
+                "elsewhere the map takes its word"
+            )
+        return f"{told}."
 
     def to_dict(self) -> dict[str, object]:
         """For JSON."""

@@ -2,8 +2,8 @@
 //!
 //! 1 + L goes round zero, along a contour round the right half plane, as often as it has more zeros
 //! than poles in it (H. Nyquist, "Regeneration theory", Bell System Technical Journal 11, 1932). The
-//! contour runs a hair right of the imaginary axis, so that integrators are left of it. It ends where
-//! |L| < 1, and with a sampled loop it is the strip |Im s| <= pi / T, whose upper and lower border are
+//! contour runs a hair right of the imaginary axis, so that integrators are left of it. Where roots alone are counted it is the
+//! axis itself, since no pole is in the way. It ends where |L| < 1, and with a sampled loop it is the strip |Im s| <= pi / T, whose upper and lower border are
 //! the same.
 
 use super::complex::Complex64;
@@ -32,10 +32,9 @@ pub fn count(of: &dyn Loop) -> Option<Count> {
 }
 
 /// The number of roots of the closed loop with Re s > `limit`, 1/s: the quick way, to six digits and without L's poles.
+/// None where one lies there as far as rounding tells.
 pub fn right_of(of: &dyn Loop, limit: f64) -> Option<i64> {
-    HAIRS
-        .iter()
-        .find_map(|hair| Contour::right_of(of, limit, *hair)?.rounds(&|s| of.roughly(s).characteristic()))
+    Contour::right_of(of, limit, 0.0)?.rounds(&|s| of.roughly(s).characteristic())
 }
 
 /// The upper half of a contour; the lower one is its mirror image.

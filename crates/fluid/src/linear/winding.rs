@@ -50,7 +50,7 @@ impl Way<'_> {
     }
 }
 
-/// How often the angle of `f` goes round along a closed way; none where `f` is zero on it.
+/// How often the angle goes round along a closed way on which it grows by so many radians.
 pub(super) fn rounds(turned: f64) -> i64 {
     (turned / (2.0 * PI)).round() as i64
 }

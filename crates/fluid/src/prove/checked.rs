@@ -1,8 +1,9 @@
 //! What a law of the caller's own declares, against the law at work.
 //!
 //! The law is brought to its rest: one that integrates under a backlog that falls as its p rises, another one under
-//! the backlog of rest. Two copies then see that backlog but for a pulse of a fraction of a packet, up for the one and
-//! down for the other; what their p differ by is the impulse response that the law declares.
+//! the backlog of rest. Three copies then see that backlog, but for a pulse of a fraction of a packet up in the one and
+//! down in the other. What these two differ by is the impulse response that the law declares; what each differs from the
+//! third by shows a law that is another one above its rest than below.
 
 use sojourn_aqm::linear::{InSamples, Rational, Rest, Signal};
 use sojourn_aqm::{Backlog, Departure, FlowId, Law, Observation, Site};
@@ -17,6 +18,12 @@ pub(super) struct Place<'a> {
 
 /// Refuses a law that does something else about its rest than it declares.
 pub(super) fn refuse_another(law: Box<dyn Law>, declared: &InSamples, place: Place<'_>) -> Result<(), Fault> {
+    let Rational { numerator, denominator } = &declared.transfer;
+    if share_a_factor(numerator, denominator) {
+        let what = "numerator and denominator have a factor in common, whose zero would be told as a root of the loop; \
+                    legal: the ratio without it";
+        return Err(Fault::new("linear", what));
+    }
     let response = impulse_response(&declared.transfer);
     let size = response.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
     let rest = place.rest;
@@ -28,9 +35,17 @@ pub(super) fn refuse_another(law: Box<dyn Law>, declared: &InSamples, place: Pla
         );
         Fault::new("linear", what)
     })?;
-    let (up, down) = (rested.copied().pulse(PULSE), rested.pulse(-PULSE));
+    let (up, still, down) = (rested.copied().pulse(PULSE), rested.copied().pulse(0.0), rested.pulse(-PULSE));
     for (period, declared) in response.iter().enumerate() {
-        let seen = (up[period] - down[period]) / (2.0 * PULSE);
+        let [above, below] = [up[period] - still[period], still[period] - down[period]].map(|by| by / PULSE);
+        if (above - below).abs() > BENT * (declared.abs() + SMALL * size) {
+            let what = format!(
+                "{period} periods after a pulse of the backlog p has moved by {above:.6e} a packet above its rest and by \
+                 {below:.6e} below; legal: a law with one slope at its rest"
+            );
+            return Err(Fault::new("linear", what));
+        }
+        let seen = f64::midpoint(above, below);
         if (seen - declared).abs() > ALIKE * (declared.abs() + SMALL * size) {
             let what = format!(
                 "{period} periods after a pulse of the backlog it has p move by {declared:.6e} a packet, and update \
@@ -47,6 +62,35 @@ pub(super) fn integrates(transfer: &Rational) -> bool {
     let below: f64 = transfer.denominator.iter().sum();
     let scale: f64 = transfer.denominator.iter().map(|x| x.abs()).sum();
     below.abs() <= INTEGRAL * scale
+}
+
+/// Whether two polynomials have a zero in common, to rounding: by Euclid's algorithm.
+fn share_a_factor(one: &[f64], other: &[f64]) -> bool {
+    let size = |of: &[f64]| of.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+    let trimmed = |of: &[f64], least: f64| {
+        let length = of.iter().rposition(|x| x.abs() > least).map_or(0, |last| last + 1);
+        of[..length].to_vec()
+    };
+    let scaled = |of: &[f64]| -> Vec<f64> { trimmed(of, 0.0).iter().map(|x| x / size(of)).collect() };
+    let (mut long, mut short) = (scaled(one), scaled(other));
+    if long.len() < short.len() {
+        std::mem::swap(&mut long, &mut short);
+    }
+    while short.len() > 1 {
+        while long.len() >= short.len() {
+            let (shift, factor) = (long.len() - short.len(), long[long.len() - 1] / short[short.len() - 1]);
+            for (place, x) in short.iter().enumerate() {
+                long[shift + place] -= factor * x;
+            }
+            long.pop();
+        }
+        let left = trimmed(&long, COMMON);
+        if left.is_empty() {
+            return true;
+        }
+        (long, short) = (short, scaled(&left));
+    }
+    false
 }
 
 /// What a ratio in z^-1 answers to a single 1.
@@ -164,6 +208,8 @@ const PERIODS: usize = 60;
 /// How far an answer may be off, by itself and by the largest one: what is left of a curve is of the pulse's third order.
 const ALIKE: f64 = 1e-3;
 const SMALL: f64 = 1e-2;
+/// How far those above and below may be apart: a curve that bends over a packet or more.
+const BENT: f64 = 2e-2;
 /// How far from its p of rest a law at rest may be, by that, and for how many periods.
 const AT_REST: f64 = 1e-6;
 const STILL: usize = 50;
@@ -171,5 +217,24 @@ const STILL: usize = 50;
 const LONGEST: usize = 200_000;
 /// The gain of the loop in which it does, by the law's largest answer.
 const TOWARDS: f64 = 0.5;
+/// What counts as nothing left of a division, by the dividend.
+const COMMON: f64 = 1e-9;
 /// What counts as no pole at z = 1.
 const INTEGRAL: f64 = 1e-9;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn factors_in_common_are_seen() {
+        // (1 - 1.05 x) (a - b x) and (1 - 1.05 x) (1 - x); the same without the first.
+        let (a, b) = (1.822e-5, 1.816e-5);
+        let times = |of: [f64; 2]| [of[0], of[1] - 1.05 * of[0], -1.05 * of[1]];
+        assert!(share_a_factor(&times([a, -b]), &times([1.0, -1.0])));
+        assert!(!share_a_factor(&[a, -b], &[1.0, -1.0]));
+        assert!(!share_a_factor(&times([a, -b]), &[1.0, -1.0]));
+        assert!(share_a_factor(&[a, -a], &[1.0, -1.0]));
+        assert!(!share_a_factor(&[1.0], &[1.0, -1.0]) && !share_a_factor(&[0.0, 1.0], &[2.0]));
+    }
+}

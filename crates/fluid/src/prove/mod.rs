@@ -1,8 +1,9 @@
 //! Certificates: whether a scenario's link is stable under its law, with what margin, and what that takes for granted.
 //!
-//! A [`Setting`] is the link with its traffic; there it rests where the law stands still, that is at its target or
-//! where what it counts besides is made up for, or where the law's curve meets what the windows answer ([`crate::linear::equilibrium`]). About that rest the loop is closed with what
-//! the law declares ([`sojourn_aqm::linear`]) three times:
+//! A [`Setting`] is the link with its traffic. There it rests where the law stands still, that is at its target or where
+//! what it counts besides is made up for, or where the law's curve meets what the windows answer
+//! ([`crate::linear::equilibrium`]). About that rest the loop is closed with what the law declares
+//! ([`sojourn_aqm::linear`]) three times:
 //!
 //! | model | time | what it is for |
 //! |---|---|---|

@@ -1,9 +1,9 @@
 //! For which loads and round trips a certificate holds: a map of N flows by the round trip without queueing.
 //!
 //! The law stays as it was designed for the scenario, its target in packets too; one that adapts has come to what it
-//! is at each point's rest, and is frozen there. Blocks whose corners agree are filled in ([`crate::linear::boundary`]).
-//! Every class of the traffic gets as many times more flows, and longer
-//! round trips. Axes are logarithmic; where nothing rests, the map has the inequality that fails.
+//! is at each point's rest, and is frozen there. Every class of the traffic gets as many times more flows, and longer
+//! round trips. Axes are logarithmic. Blocks whose corners agree are filled in ([`crate::linear::boundary`]); where
+//! nothing rests, the map has the inequality that fails.
 
 use super::Setting;
 use super::standing::Standing;
