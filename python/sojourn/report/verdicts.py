@@ -1,6 +1,6 @@
-"""What the numbers say, in one sentence each. A difference is claimed only where the seeds show it.
+"""The numbers in one sentence each. An order is claimed only where the seeds show it (`claims`).
 
-Laws are ranked within a plant: `by_plant` says a sentence of each.
+Laws are ranked within a plant: `by_plant` gives a sentence for each.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+from sojourn.report import claims
+from sojourn.report.claims import Ranking
 from sojourn.result import Arm, Result, words
 from sojourn.result.agreement import Gap
 from sojourn.result.statistics import Estimate
 from sojourn.result.words import Column
 
-#: A law that keeps the link this close to the busiest one, in percentage points, counts as equally busy.
+#: Utilisations closer than this, in percentage points, count as equal.
 BUSY_MARGIN = 1.0
 #: A sentence names so many laws; of more it names the ends.
 NAMED = 4
@@ -22,11 +24,9 @@ NAMED = 4
 #: How a sentence of one plant begins, where there are several.
 BEGINNINGS = {"fluid": "As a fluid", "packet": "Packet by packet"}
 
-Ranking = list[tuple[Arm, Estimate]]
-
 
 def by_plant(verdict: Callable[[Result], str], result: Result) -> str:
-    """What a verdict says; of several plants it speaks of each."""
+    """A verdict; of several plants one for each."""
     if len(result.plants) == 1:
         return verdict(result)
     bare = replace(result, series=result.series.clear(), distributions=result.distributions.clear())
@@ -36,34 +36,23 @@ def by_plant(verdict: Callable[[Result], str], result: Result) -> str:
 
 
 def headline(result: Result) -> str:
-    """Which law does best on this link, and what it pays."""
-    busy = _ranking(result, words.UTILIZATION)
-    delay = _ranking(result, words.SOJOURN)
+    """The law with the lowest delay, and its price: utilisation, the delay of the slowest packets, loss."""
+    busy = claims.ranking(result, words.UTILIZATION)
+    delay = claims.ranking(result, words.SOJOURN)
     if not busy or not delay:
         return "The runs delivered no packets after the warm-up."
-    called = words.arm_names(result)
     if len(delay) == 1:
-        arm, found = delay[0]
-        lost = words.scaled(result, arm, words.DROPS)
-        loss = f" and drops {_percent(lost)} of the packets" if lost else ""
-        used = _percent(busy[0][1])
-        return f"{called[arm]} keeps the link {used} busy at a mean delay of {_time(found)}{loss}."
-    most = busy[-1][1].mean
-    level = {arm for arm, found in busy if found.mean >= most - BUSY_MARGIN}
-    rivals = [(arm, found) for arm, found in delay if arm in level]
-    if len(rivals) == 1:
-        first = _busiest(result, busy, rivals[0])
-    else:
-        first = _winner(result, rivals, everyone=len(level) == len(delay))
-    parts = (first, _tail(result, rivals), _price(result, rivals))
+        return _alone(result, delay[0], busy[0][1])
+    lowest = _least(result, delay, words.SOJOURN, name="mean delay", say=_time)
+    parts = (lowest, _use(result, delay, busy), _tail(result, delay), _price(result, delay))
     return " ".join(part for part in parts if part)
 
 
 def queue(result: Result) -> str:
-    """Who holds the shortest queue, and who the steadiest."""
+    """The mean queues, and the steadiest of them."""
     called = words.arm_names(result)
-    length = _ranking(result, words.QUEUE)
-    swing = _ranking(result, words.QUEUE_STD)
+    length = claims.ranking(result, words.QUEUE)
+    swing = claims.ranking(result, words.QUEUE_STD)
     if not length or not swing:
         return "No queue was measured."
     if len(length) == 1:
@@ -72,45 +61,42 @@ def queue(result: Result) -> str:
             f"{called[arm]} holds {_plain(found)} packets on average, "
             f"with a standard deviation of {_plain(swing[0][1])}."
         )
-    listed = _listing(length, called, lambda found: f"{_plain(found)} packets")
-    if not _apart(result, swing[0][0], swing[1][0], words.QUEUE_STD):
-        return f"Mean queue: {listed}. How steady they are cannot be told apart."
-    arm, found = swing[0]
-    worst = swing[-1]
-    return (
-        f"Mean queue: {listed}. {called[arm]} is the steadiest, with a standard deviation of "
-        f"{_plain(found)} packets; {called[worst[0]]} swings most, with {_plain(worst[1])}."
-    )
+    listed = _listing(length, called, _packets)
+    steadiest = _least(result, swing, words.QUEUE_STD, name="standard deviation", say=_packets)
+    return f"Mean queue: {listed}. {steadiest}"
 
 
 def delay(result: Result) -> str:
-    """How long nearly all packets wait."""
+    """The delay that 95 of 100 packets do not exceed."""
     called = words.arm_names(result)
-    found, means = _ranking(result, words.SOJOURN_P95), _ranking(result, words.SOJOURN)
+    found = claims.ranking(result, words.SOJOURN_P95)
+    means = claims.ranking(result, words.SOJOURN)
     if found:
         return f"95 of 100 packets wait no longer than {_listing(found, called, _time)}."
     return f"The mean delay is {_listing(means, called, _time)}." if means else "No delay was measured."
 
 
 def marks(result: Result) -> str:
-    """How many packets each law drops and marks."""
+    """The shares of packets that each law drops and marks."""
+    drops = claims.ranking(result, words.DROPS)
+    if not drops:
+        return "No drops or marks were measured."
+    if len(drops) > NAMED:
+        marked = claims.ranking(result, words.MARKS)
+        some = f"; marks: {_ends(result, marked)}" if marked and marked[-1][1].mean > 0 else ""
+        return f"Drops: {_ends(result, drops)}{some}, of the packets offered."
     called = words.arm_names(result)
     parts = []
-    for arm, drops in _ranking(result, words.DROPS):
-        marked = words.scaled(result, arm, words.MARKS)
-        and_marks = f" and marks {_percent(marked)}" if marked is not None and marked.mean > 0 else ""
-        dropped = _percent(drops) if drops.mean > 0 else "none"
-        parts.append(f"{called[arm]} drops {dropped}{and_marks}")
-    if not parts:
-        return "No drops or marks were measured."
-    if len(parts) > NAMED:
-        parts = [parts[0], parts[-1]]
+    for arm, dropped in drops:
+        marked_by = words.scaled(result, arm, words.MARKS)
+        and_marks = f" and marks {_percent(marked_by)}" if marked_by and marked_by.mean > 0 else ""
+        parts.append(f"{called[arm]} drops {_share(dropped)}{and_marks}")
     return "; ".join(parts) + (" of the packets offered." if len(parts) == 1 else ", of the packets offered.")
 
 
 def utilization(result: Result) -> str:
-    """How busy the link is kept."""
-    found = _ranking(result, words.UTILIZATION)
+    """The share of the time that the link is busy."""
+    found = claims.ranking(result, words.UTILIZATION)
     if not found or found[-1][1].mean == 0:
         return "Nothing was sent after the warm-up." if found else "No utilisation was measured."
     called = words.arm_names(result)
@@ -127,19 +113,20 @@ def utilization(result: Result) -> str:
 
 
 def links(result: Result) -> str:
-    """Where packets wait longest, of several links."""
+    """The mean delays at several links, longest first."""
     seen = words.views(result)
-    waits = {link: _ranking(view, words.SOJOURN) for link, view in seen if link is not None}
+    waits = {link: claims.ranking(view, words.SOJOURN) for link, view in seen if link is not None}
     found = sorted((pair for pair in waits.items() if pair[1]), key=lambda pair: -pair[1][-1][1].mean)
     if not found:
         return "The runs delivered no packets after the warm-up."
-    parts = [f"{_from_to(ranking)} at {link}" for link, ranking in found[:NAMED]]
-    more = f"; at {len(found) - NAMED} other links less" if len(found) > NAMED else ""
-    return f"Packets queue at {len(result.links)} links. On average they wait {_and(parts)}{more}."
+    parts = [f"{_from_to(ranked)} at {link}" for link, ranked in found[:NAMED]]
+    rest = found[NAMED:]
+    more = f"; at {len(rest)} other links at most {_time(rest[0][1][-1][1])}" if rest else ""
+    return f"Mean delays at {len(result.links)} links: {_and(parts)}{more}."
 
 
 def classes(result: Result) -> str:
-    """What each class of traffic got, and how long its transfers took."""
+    """The goodput of each class of traffic, and the time of its transfers."""
     parts = []
     for name in result.classes[:NAMED]:
         said = [f"{name} gets {_of_class(result, name, words.GOODPUT)}"]
@@ -152,7 +139,7 @@ def classes(result: Result) -> str:
 
 
 def agreement(gaps: list[Gap], called: dict[str, str]) -> str:
-    """How long the queues are in the fluid plant, against those of packets."""
+    """The mean queues of the fluid plant, against those of packets."""
     found = [gap for gap in gaps if gap.column.metric == words.QUEUE.metric]
     pairs = [
         f"{_plain(gap.fluid)} against {_plain(gap.packet)} packets under {called[gap.disc]}" for gap in found
@@ -180,96 +167,119 @@ def _from_to(ranking: Ranking) -> str:
     return least if least == most else f"{least} to {most}"
 
 
-def _busiest(result: Result, busy: Ranking, delay: tuple[Arm, Estimate]) -> str:
-    """The law that keeps the link busier than every other, at which delay."""
-    called = words.arm_names(result)
+def _alone(result: Result, delay: tuple[Arm, Estimate], busy: Estimate) -> str:
+    """The measured figures of a single law."""
     arm, found = delay
-    said = (
-        f"{called[arm]} keeps the link busier than every other law, by more than one percentage point, "
-        f"at a mean delay of {_time(found)}"
-    )
-    second = busy[-2][0]
-    if _apart(result, arm, second, words.UTILIZATION):
-        return f"{said}."
-    return f"{said}; but {_undecided(result, arm, second)} tell it and {called[second]} apart."
-
-
-def _winner(result: Result, rivals: Ranking, *, everyone: bool) -> str:
-    """The law with the lowest delay among `rivals`, which are about equally busy."""
     called = words.arm_names(result)
-    arm, found = rivals[0]
-    among = (
-        "All laws keep the link about equally busy; "
-        if everyone
-        else "Among the laws that keep the link busiest, "
+    lost = words.scaled(result, arm, words.DROPS)
+    loss = f" and drops {_percent(lost)} of the packets" if lost and lost.mean > 0 else ""
+    return f"{called[arm]} keeps the link {_percent(busy)} busy at a mean delay of {_time(found)}{loss}."
+
+
+def _least(
+    result: Result, ranked: Ranking, column: Column, *, name: str, say: Callable[[Estimate], str]
+) -> str:
+    """The law with the least of a metric; where others may have as little, the evidence that is missing."""
+    called = words.arm_names(result)
+    (arm, found), *others = ranked
+    doubted = claims.rivals(result, ranked, column)
+    if not doubted:
+        return f"{called[arm]} has the lowest {name}: {say(found)}, against {_listing(others, called, say)}."
+    rest = [pair for pair in others if pair not in doubted]
+    evidence = _too_few(result, arm, doubted, column)
+    behind = f"; the others have {_listing(rest, called, say)}" if rest else ""
+    return (
+        f"{called[arm]} has the lowest {name} measured, {say(found)}; {evidence} tell it apart from "
+        f"{_listing(doubted, called, say)}{behind}."
     )
-    close = [rival for rival in rivals[1:] if not _apart(result, arm, rival[0], words.SOJOURN)]
-    if close:
-        second, next_found = close[0]
-        both, delays = f"{called[arm]} and {called[second]}", f"{_time(found)} and {_time(next_found)}"
-        return f"{among}{_undecided(result, arm, second)} tell {both} apart on delay ({delays} on average)."
-    others = _listing(rivals[1:], called, _time)
-    return f"{among}{called[arm]} has the lowest delay: {_time(found)} on average, against {others}."
 
 
-def _undecided(result: Result, arm: Arm, other: Arm) -> str:
-    """How many seeds, which both laws have run under, do not show who is ahead."""
+def _too_few(result: Result, arm: Arm, others: Ranking, column: Column) -> str:
+    """The subject of a sentence on the seeds that do not show an order."""
     if not arm.seeded:
         return "one run does not"
-    common = words.difference_to(result, arm, other.disc, words.SOJOURN)
-    if common is None:
+    common = claims.common_seeds(result, arm, others, column)
+    if common == 0:
         return "no seed has run under both, so that none can"
-    return f"{common.n} seeds do not" if common.n > 1 else "one seed does not"
+    return f"{common} seeds do not" if common > 1 else "one seed does not"
 
 
-def _tail(result: Result, rivals: Ranking) -> str:
-    """Under whom nearly all packets wait less, where that is not the law with the lowest mean."""
-    arm = rivals[0][0]
-    level = {rival for rival, _ in rivals}
-    found = [pair for pair in _ranking(result, words.SOJOURN_P95) if pair[0] in level]
-    if len(found) < 2 or found[0][0] == arm or not _apart(result, arm, found[0][0], words.SOJOURN_P95):
+def _use(result: Result, delay: Ranking, busy: Ranking) -> str:
+    """What the law with the lowest delay leaves of the link, and where a busier one stands."""
+    called = words.arm_names(result)
+    first, column = delay[0][0], words.UTILIZATION
+    own, delays = dict(busy).get(first), dict(delay)
+    if own is None:
         return ""
-    (best, least), own = found[0], dict(found).get(arm)
-    called = words.arm_names(result)
-    against = f", against {_time(own)} under {called[arm]}" if own is not None else ""
-    most = f"95 of 100 no longer than {_time(least)}{against}"
-    return f"Nearly all packets wait least under {called[best]}: {most}."
+    others = [pair for pair in busy if pair[0] != first]
+    top, most = others[-1]
+    if all(claims.at_most(result, other, first, column, margin=BUSY_MARGIN) for other, _ in others):
+        law = "the other" if len(others) == 1 else "any other"
+        return f"It keeps the link as busy as {law}, within one percentage point: {_percent(own)}."
+    if not claims.less(result, first, top, column):
+        evidence = _too_few(result, first, [(top, most)], column)
+        return (
+            f"It keeps the link {_percent(own)} busy; {evidence} tell that apart from "
+            f"{_percent(most)} under {called[top]}."
+        )
+    said = (
+        f"It leaves more of the link unused: {_percent(own)} busy, "
+        f"against {_percent(most)} under {called[top]} at a mean delay of {_time(delays[top])}."
+    )
+    near = (arm for arm, _ in delay if claims.at_most(result, top, arm, column, margin=BUSY_MARGIN))
+    middle = next(near, top)
+    if middle == top or not claims.less(result, middle, top, words.SOJOURN):
+        return said
+    return (
+        f"{said[:-1]}; {called[middle]} comes within one percentage point of that at {_time(delays[middle])}."
+    )
 
 
-def _price(result: Result, rivals: Ranking) -> str:
-    """What the law with the lowest delay pays, or saves, in lost packets."""
-    called = words.arm_names(result)
-    arm = rivals[0][0]
-    losses = _ranking(result, words.DROPS)
+def _tail(result: Result, delay: Ranking) -> str:
+    """The law under which nearly all packets wait less than under that with the lowest mean."""
+    arm = delay[0][0]
+    found = claims.ranking(result, words.SOJOURN_P95)
+    own = dict(found).get(arm)
+    if own is None or not claims.less(result, found[0][0], arm, words.SOJOURN_P95):
+        return ""
+    (best, least), called = found[0], words.arm_names(result)
+    alone = len(found) > 2 and not claims.rivals(result, found, words.SOJOURN_P95)
+    return (
+        f"95 of 100 packets wait {'least' if alone else 'less'} under {called[best]}: "
+        f"no longer than {_time(least)}, against {_time(own)} under {called[arm]}."
+    )
+
+
+def _price(result: Result, delay: Ranking) -> str:
+    """The loss that the law with the lowest delay pays, or saves."""
+    called, column = words.arm_names(result), words.DROPS
+    arm = delay[0][0]
+    losses = claims.ranking(result, column)
     own = dict(losses).get(arm)
-    if own is None or len(losses) < 2 or not _apart(result, arm, rivals[-1][0], words.SOJOURN):
+    if own is None or len(losses) < 2 or not claims.less(result, arm, delay[-1][0], words.SOJOURN):
         return ""
-    least, lowest = losses[0]
-    lost = _percent(own)
-    most, highest = losses[-1]
-    if own.mean == 0 and highest.mean > 0:
-        return f"It drops no packets, where {called[most]} drops {_percent(highest)}."
+    (least, lowest), (most, highest) = losses[0], losses[-1]
+    if own.mean == 0:
+        more = claims.less(result, arm, most, column)
+        return f"It drops no packets, where {called[most]} drops {_percent(highest)}." if more else ""
     if least == arm:
-        second, loss = losses[1]
-        if not _apart(result, arm, second, words.DROPS):
+        if claims.rivals(result, losses, column):
             return ""
-        return f"It also drops the fewest packets: {lost}, against {_percent(loss)} under {called[second]}."
-    if not _apart(result, arm, least, words.DROPS):
+        second, loss = losses[1]
+        against = f"{_percent(loss)} under {called[second]}"
+        return f"It also drops the fewest packets: {_percent(own)}, against {against}."
+    if not claims.less(result, least, arm, column):
         return ""
-    other = _percent(lowest) if lowest.mean > 0 else "none"
-    return f"The price is loss: it drops {lost} of the packets, where {called[least]} drops {other}."
+    return (
+        f"The price is loss: it drops {_percent(own)} of the packets, "
+        f"where {called[least]} drops {_share(lowest)}."
+    )
 
 
-def _ranking(result: Result, column: Column) -> Ranking:
-    """The laws to which the metric applies, lowest first."""
-    found = [(arm, words.scaled(result, arm, column)) for arm in result.arms]
-    applies = [(arm, estimate) for arm, estimate in found if estimate is not None]
-    return sorted(applies, key=lambda pair: pair[1].mean)
-
-
-def _apart(result: Result, left: Arm, right: Arm, column: Column) -> bool:
-    """Whether two laws differ by more than chance."""
-    return words.differs(result, left, right.disc, column)
+def _ends(result: Result, ranked: Ranking) -> str:
+    """Such as ``none (pi) to 6.1 % (tail_drop)``."""
+    called = words.arm_names(result)
+    return " to ".join(f"{_share(found)} ({called[arm]})" for arm, found in (ranked[0], ranked[-1]))
 
 
 def _listing(ranking: Ranking, called: dict[Arm, str], say: Callable[[Estimate], str]) -> str:
@@ -285,7 +295,16 @@ def _and(parts: list[str]) -> str:
 
 def _plain(found: Estimate) -> str:
     """The mean to three digits."""
-    return f"{found.mean:.0f}" if abs(found.mean) >= 100 else f"{found.mean:.3g}"
+    return _digits(found.mean)
+
+
+def _packets(found: Estimate) -> str:
+    return f"{_plain(found)} packets"
+
+
+def _share(found: Estimate) -> str:
+    """A percentage; ``none`` for nothing."""
+    return _percent(found) if found.mean > 0 else "none"
 
 
 def _percent(found: Estimate) -> str:
@@ -298,5 +317,9 @@ def _percent(found: Estimate) -> str:
 def _time(found: Estimate) -> str:
     """A mean in ms in the unit that fits it."""
     unit, scale = words.unit_for(abs(found.mean) / 1e3, words.TIMES[1:]) if found.mean else ("ms", 1.0)
-    value = found.mean / 1e3 * scale
-    return f"{value:.{0 if value >= 10 else 1}f} {unit}"
+    return f"{_digits(found.mean / 1e3 * scale)} {unit}"
+
+
+def _digits(value: float) -> str:
+    """Three digits."""
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
