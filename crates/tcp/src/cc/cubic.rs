@@ -195,14 +195,14 @@ impl Cubic {
     }
 
     /// Sections 4.6 and 4.7, to a share of the flight, a whole one where segments count; the window is at least `least`
-    /// segments.
+    /// segments, or the one that there was.
     fn reduce(&mut self, flight: u64, share: f64, least: f64) {
         let short = self.fast_convergence && self.window < self.plateau;
         self.plateau = if short { self.window * f64::midpoint(1.0, BETA) } else { self.window };
         let reduced = self.segments(flight) * share;
         let reduced = if self.counts_segments { reduced.floor() } else { reduced };
         self.prior = self.window;
-        self.window = reduced.max(least);
+        self.window = reduced.max(least).min(self.window);
         self.ssthresh = reduced.max(LEAST_SSTHRESH);
         self.stage = None;
         self.slow_start.leave(false);

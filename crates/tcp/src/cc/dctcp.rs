@@ -168,19 +168,23 @@ mod tests {
         assert_eq!((dctcp.window(), dctcp.ssthresh()), (Bytes::new(19_000), Bytes::new(19_000)));
     }
 
+    /// The least that a loss leaves is ssthresh (RFC 5681, equation 4), but no loss raises a window.
     #[test]
     fn marks_take_the_window_to_one_segment_and_losses_to_two() {
         let mut dctcp = dctcp();
+        dctcp.on_signal(&Signal::Loss { flight: 1000 });
+        assert_eq!((dctcp.window(), dctcp.ssthresh()), (Bytes::new(2000), Bytes::new(2000)));
         (0..9).for_each(|_| dctcp.on_signal(&Signal::EcnEcho { flight: 0 }));
         assert_eq!((dctcp.window(), dctcp.ssthresh()), (Bytes::new(1000), Bytes::new(2000)));
         dctcp.on_signal(&Signal::Loss { flight: 1000 });
-        assert_eq!(dctcp.window(), Bytes::new(2000));
+        assert_eq!((dctcp.window(), dctcp.ssthresh()), (Bytes::new(1000), Bytes::new(2000)));
     }
 
     /// Section 3.5: whatever alpha is.
     #[test]
     fn a_loss_halves_as_reno_s() {
         let mut dctcp = Dctcp { alpha: 0.01, ..dctcp() };
+        dctcp.set_window(Bytes::new(30_000));
         dctcp.on_signal(&Signal::Loss { flight: 30_000 });
         assert_eq!(dctcp.window(), Bytes::new(15_000));
         dctcp.on_signal(&Signal::Timeout { flight: 15_000, again: false });

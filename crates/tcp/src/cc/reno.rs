@@ -105,9 +105,9 @@ impl Reno {
         self.reduce_to(self.window * share, least);
     }
 
-    /// A reduction; `ssthresh` is at least two segments.
+    /// A reduction to at least `least` segments, or to the one that there was; `ssthresh` is at least two.
     fn reduce_to(&mut self, window: f64, least: f64) {
-        self.window = window.max(least * self.mss);
+        self.window = window.max(least * self.mss).min(self.window.max(self.mss));
         self.ssthresh = window.max(LEAST_SSTHRESH * self.mss);
         self.slow_start.leave(false);
         self.counted = 0.0;

@@ -2,7 +2,7 @@
 
 use super::rack::Heard;
 use super::{Progress, Repair, Scheme, Sender};
-use crate::cc::{AckSample, CongestionControl, Signal};
+use crate::cc::{AckSample, CongestionControl, Curve, Signal};
 use crate::mark::Mark;
 use crate::segment::{Flags, Segment, Stamp};
 use sojourn_units::{Bytes, Span, Time};
@@ -182,10 +182,15 @@ impl Sender {
         }
     }
 
-    /// Tells the congestion control to reduce the window.
+    /// Tells the congestion control to reduce the window, which congestion never raises.
+    ///
+    /// A window below a segment becomes one at a loss or a timeout (RFC 5681, section 3.1, the loss window).
     pub(super) fn tell(&mut self, signal: &Signal) {
+        let most = self.window.max(self.mss);
         self.cc.on_signal(signal);
         self.window = self.cc.window().get();
+        let of_guest = matches!(self.cc, Curve::Guest(_));
+        debug_assert!(self.window <= most || of_guest, "{signal:?}: {} B, {most} B before", self.window);
     }
 
     /// Sets the window, for a reason that is not the congestion control's.

@@ -37,7 +37,7 @@ use crate::mark::Mark;
 use crate::profile::{LossDetection, Pipe, Profile, UnusedWindow};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{DUP_THRESHOLD, Scoreboard};
-use crate::segment::{Flags, Segment, TIMESTAMPS};
+use crate::segment::{Flags, Segment, Stamp, TIMESTAMPS};
 pub use account::Account;
 use connect::Handshake;
 use counted::CountedRecovery;
@@ -167,6 +167,8 @@ pub struct Sender {
     loss_point: Mark,
     /// What was sent twice ends here, or before.
     resent_below: u64,
+    /// When the first of the retransmissions that are outstanding was sent.
+    sent_again_at: Stamp,
     /// What a reduction of the window may have to be taken back to.
     undo: Kept<Undo>,
     /// `RecoveryPoint` of RFC 5682, section 3.1.
@@ -260,6 +262,7 @@ impl Sender {
             loss_point: Mark::NONE,
             timed_out_at: Mark::NONE,
             resent_below: 0,
+            sent_again_at: Stamp::default(),
             undo: Kept::NONE,
             frto: None,
             frto_recover: 0,

@@ -194,6 +194,12 @@ impl Rack {
         Span::from_nanos(quarter.saturating_mul(self.multiplier.into())).min(smoothed)
     }
 
+    /// Whether the segment at `seq` was sent again and has not arrived.
+    pub(super) fn was_sent_again(&self, seq: u64) -> bool {
+        self.again.within(seq, seq + 1).next().is_some()
+    }
+
+    /// Pieces that were sent again and have not arrived.
     pub(super) fn pieces_sent_again(&self) -> usize {
         self.again.len()
     }

@@ -29,17 +29,31 @@ impl Sender {
             return;
         }
         self.save_for_undo(false);
-        // RFC 5681, section 3.2, step 2: without what limited transmit sent.
-        let flight = match self.scheme {
-            Scheme::Rack => self.flight().min(self.window),
-            Scheme::Selective if self.halves_pipe() => self.unrepaired_pipe(),
-            _ => self.flight() - self.beyond_window,
-        };
+        let flight = self.flight_at_loss();
         self.tell(&Signal::Loss { flight });
         if let Some(used) = self.cut_unvalidated(flight) {
             self.await_repair(used);
         }
         self.note_reduction();
+    }
+
+    /// What a loss is answered from, bytes.
+    fn flight_at_loss(&self) -> u64 {
+        match self.scheme {
+            Scheme::Selective if self.halves_pipe() => self.unrepaired_pipe().min(self.window),
+            // RFC 5681, section 3.2, step 2: without what limited transmit sent.
+            Scheme::Fast | Scheme::Selective | Scheme::Counted => self.used_window(self.beyond_window),
+            Scheme::Rack => self.used_window(0),
+        }
+    }
+
+    /// FlightSize less `extra` bytes, at most the window: a reduction starts from no more than was allowed.
+    ///
+    /// FlightSize counts what was sent and not cumulatively acknowledged (RFC 5681, section 2), and so also what was
+    /// SACKed above a hole: when one recovery follows another that is more than the network holds. Equation (4) is an
+    /// upper bound, and RFC 9438, section 4.6 speaks of data "in the network".
+    fn used_window(&self, extra: u64) -> u64 {
+        (self.flight() - extra).min(self.window)
     }
 
     /// A retransmission that went out at `sent` was lost: once more, for all of those that the last answer let out
@@ -51,7 +65,7 @@ impl Sender {
         }
         rack.answered = now;
         self.undo.clear();
-        self.tell(&Signal::Loss { flight: self.flight().min(self.window) });
+        self.tell(&Signal::Loss { flight: self.used_window(0) });
         self.note_reduction();
     }
 
@@ -65,11 +79,13 @@ impl Sender {
         } else if !again {
             self.save_for_undo(true);
         }
-        // RFC 5681, equation (4), says "no more than": a retransmission that is lost stops the ACKs, not
-        // the duplicates, and for each of them a new segment was sent. Those of them have left the network.
-        let most = if self.repair.is_some() { self.window } else { u64::MAX };
+        // RFC 5681, equation (4), says "no more than". A retransmission that is lost stops the ACKs, not the duplicates, and
+        // for each of them a new segment was sent; when recovery has ended, what lies beyond it may be SACKed. What a
+        // timeout takes for lost, though, was under way.
+        let lost_by_timeout = self.repair.is_none() && !self.loss_point.is_none();
+        let flight = if lost_by_timeout { self.flight() } else { self.used_window(0) };
         let again = again && self.config.profile.halving != Halving::Window;
-        self.tell(&Signal::Timeout { flight: self.flight().min(most), again: again || marked });
+        self.tell(&Signal::Timeout { flight, again: again || marked });
         self.forget_usage();
         self.note_reduction();
         self.ecn.timeout_last = true;
@@ -77,7 +93,7 @@ impl Sender {
 
     /// The receiver echoes congestion.
     pub(super) fn answer_echo(&mut self) {
-        let flight = self.flight();
+        let flight = self.used_window(0);
         self.tell(&Signal::EcnEcho { flight });
         if self.cut_unvalidated(flight).is_some() {
             // Nothing is to be repaired.

@@ -145,8 +145,7 @@ impl Sender {
             if self.timed.get().is_some_and(|timed| timed > seq && timed <= end) {
                 self.timed = Mark::NONE;
             }
-            self.resent_below = self.resent_below.max(end);
-            self.note_sent_again(now);
+            self.note_sent_again(now, seq, end);
             self.note_repaired(len);
         }
         if self.timers.retransmit == Time::NEVER {

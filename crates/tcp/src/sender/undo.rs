@@ -4,8 +4,8 @@
 //! ACK's worth more, and slow start leads to where it was. After a spurious fast
 //! retransmit the window is what it was.
 
-use super::Sender;
 use super::rack::Heard;
+use super::{Scheme, Sender};
 use crate::cc::{CongestionControl, Curve};
 use crate::mark::Mark;
 use crate::segment::Stamp;
@@ -18,17 +18,40 @@ pub(super) struct Undo {
     /// `pipe_prev` (RFC 4015, section 3.1, step 0).
     threshold: u64,
     by_timeout: bool,
-    /// `RetransmitTS` (RFC 3522, section 3.2, step 2), until the first acceptable ACK.
-    pub(super) stamp: Option<Stamp>,
+    /// `RetransmitTS` (RFC 3522, section 3.2, step 2).
+    pub(super) stamp: RetransmitTs,
     /// Where recovery began: what was acknowledged.
     pub(super) from: u64,
-    /// Segments sent again since, less those that the receiver had already; None before the first.
-    pub(super) unnecessary: Option<u32>,
+    /// Segments sent again, less those that D-SACKs show as duplicates: nothing was lost when it comes to 0.
+    ///
+    /// Starts with the retransmissions of earlier recoveries that were outstanding, whose D-SACKs cannot be told apart.
+    pub(super) unnecessary: u32,
     /// When this is acknowledged, recovery is over; D-SACKs may come for a window more.
     until: u64,
     recovered: bool,
     /// Whether congestion was echoed since.
     marked: bool,
+}
+
+/// `RetransmitTS` of RFC 3522: when the oldest outstanding segment was sent again first.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum RetransmitTs {
+    /// It was sent once, and will be sent again.
+    Due,
+    /// Then or later, and no acceptable ACK has come since.
+    Sent(Stamp),
+    /// Says nothing any more: the first acceptable ACK has come.
+    Void,
+}
+
+impl RetransmitTs {
+    /// The stamp, for the first acceptable ACK alone.
+    pub(super) fn take(&mut self) -> Option<Stamp> {
+        match std::mem::replace(self, RetransmitTs::Void) {
+            RetransmitTs::Sent(stamp) => Some(stamp),
+            RetransmitTs::Due | RetransmitTs::Void => None,
+        }
+    }
 }
 
 impl Sender {
@@ -38,17 +61,40 @@ impl Sender {
             return;
         }
         let threshold = self.flight().max(self.cc.ssthresh().get());
+        let stamp = match self.was_sent_again() {
+            true if self.timestamps => RetransmitTs::Sent(self.sent_again_at),
+            true => RetransmitTs::Void,
+            false => RetransmitTs::Due,
+        };
         self.undo.set(Undo {
             curve: self.cc.clone(),
             threshold,
             by_timeout,
-            stamp: None,
+            stamp,
             from: self.una,
-            unnecessary: None,
+            unnecessary: self.retransmissions_outstanding(),
             until: self.max,
             recovered: false,
             marked: false,
         });
+    }
+
+    /// Whether the oldest outstanding segment has been sent again: an earlier recovery may have sent again what lies
+    /// beyond its own end. The ACK of that retransmission echoes a stamp from before this recovery.
+    fn was_sent_again(&self) -> bool {
+        match self.scheme {
+            Scheme::Rack => self.rack.was_sent_again(self.una),
+            _ => self.una < self.resent_below,
+        }
+    }
+
+    /// Segments sent again by earlier recoveries that have not arrived; more than there can be where nobody counts them.
+    fn retransmissions_outstanding(&self) -> u32 {
+        match self.scheme {
+            Scheme::Rack => self.rack.pieces_sent_again() as u32,
+            _ if self.una < self.resent_below => u32::MAX,
+            _ => 0,
+        }
     }
 
     /// A window after recovery no D-SACK speaks of it.
@@ -64,14 +110,25 @@ impl Sender {
         }
     }
 
-    /// A segment is sent again.
-    pub(super) fn note_sent_again(&mut self, now: Time) {
+    /// The segment at `seq`, up to `end`, is sent again.
+    ///
+    /// `RetransmitTS` is that of the oldest outstanding segment and of no other (RFC 3522, section 3.2).
+    pub(super) fn note_sent_again(&mut self, now: Time, seq: u64, end: u64) {
+        let alone = match self.scheme {
+            Scheme::Rack => self.rack.pieces_sent_again() <= 1,
+            _ => self.una >= self.resent_below,
+        };
+        if alone {
+            self.sent_again_at = Stamp::at(now);
+        }
+        self.resent_below = self.resent_below.max(end);
         let stamped = self.timestamps;
         let Some(undo) = self.undo.get_mut() else { return };
-        if undo.unnecessary.is_none() && stamped {
-            undo.stamp = Some(Stamp::at(now));
+        if matches!(undo.stamp, RetransmitTs::Due) {
+            let oldest = stamped && seq == undo.from;
+            undo.stamp = if oldest { RetransmitTs::Sent(Stamp::at(now)) } else { RetransmitTs::Void };
         }
-        undo.unnecessary = Some(undo.unnecessary.unwrap_or(0) + 1);
+        undo.unnecessary = undo.unnecessary.saturating_add(1);
     }
 
     /// The receiver echoes congestion: what was reduced stays so (RFC 4015, section 3.4).

@@ -7,11 +7,13 @@ mod world;
 
 use proptest::prelude::*;
 use sojourn_tcp::catalogue::CCS;
+use sojourn_tcp::cc::{AckSample, Choice, CongestionControl, Guest, Signal};
 use sojourn_tcp::{LossDetection, PROFILES, Pipe, Profile};
-use sojourn_units::{Span, Stream, Time};
+use sojourn_units::{Bytes, Span, Stream, Time};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path as FilePath, PathBuf};
+use std::sync::Arc;
 use world::input::Input;
 use world::journal::Journal;
 use world::pair::{self, Story};
@@ -160,6 +162,91 @@ fn reordering_by_three_segments_is_hardly_ever_taken_for_loss() {
         let path = Path { late: 0.1, most_ms: 3, ..Path::default() };
         let Story { again, .. } = transfer(&setup, 200, &path.fates(seed as u64));
         assert!(again <= 4, "{again} sent again: {setup:?}");
+    }
+}
+
+/// A control of the catalogue that is watched: congestion never raises its window, but for one below a segment, and a
+/// loss reduces it, down to two segments.
+///
+/// A loss leaves half of FlightSize (RFC 5681, section 3.1, equation 4; RFC 6675, section 5, step 4.2), or 0.7 of it (RFC
+/// 9438, section 4.6). FlightSize counts what was SACKed as well, and may be more than the window.
+#[derive(Clone)]
+struct Watched {
+    control: Box<dyn CongestionControl>,
+    mss: u64,
+}
+
+impl Watched {
+    fn of(cc: Choice) -> Choice {
+        Choice::Guest(Guest {
+            name: format!("watched {}", cc.name()),
+            recovery: cc.recovery(None).expect("a control of the catalogue"),
+            feedback: cc.feedback(),
+            build: Arc::new(move |profile, mss| {
+                let control = Box::new(cc.build(profile, mss).expect("its own parameters"));
+                Box::new(Watched { control, mss: mss.into() })
+            }),
+        })
+    }
+}
+
+impl CongestionControl for Watched {
+    fn on_ack(&mut self, ack: &AckSample<'_>) {
+        self.control.on_ack(ack);
+    }
+    fn on_feedback(&mut self, ack: &AckSample<'_>) {
+        self.control.on_feedback(ack);
+    }
+    fn on_unused(&mut self, ack: &AckSample<'_>) {
+        self.control.on_unused(ack);
+    }
+    fn on_signal(&mut self, signal: &Signal) {
+        let before = self.window().get();
+        self.control.on_signal(signal);
+        let after = self.window().get();
+        assert!(after <= before.max(self.mss), "{signal:?}: a window of {before} B becomes {after} B");
+        let lost = matches!(signal, Signal::Loss { .. }) && before > 2 * self.mss;
+        assert!(after < before || !lost, "{signal:?}: the window stays at {before} B");
+    }
+    fn window(&self) -> Bytes {
+        self.control.window()
+    }
+    fn ssthresh(&self) -> Bytes {
+        self.control.ssthresh()
+    }
+    fn set_window(&mut self, window: Bytes) {
+        self.control.set_window(window);
+    }
+    fn set_ssthresh(&mut self, ssthresh: Bytes) {
+        self.control.set_ssthresh(ssthresh);
+    }
+}
+
+/// Every set-up with each way to find losses, and with PRR and without.
+fn schemes() -> impl Iterator<Item = Setup> {
+    let board = [
+        (Pipe::Scoreboard, LossDetection::Dupacks),
+        (Pipe::Scoreboard, LossDetection::Rack),
+        (Pipe::Counted, LossDetection::Dupacks),
+    ];
+    setups().into_iter().flat_map(move |setup| {
+        board.into_iter().flat_map(move |(pipe, loss_detection)| {
+            let setup = setup.clone();
+            [true, false].map(move |prr| {
+                let profile = Profile { pipe, loss_detection, prr, ..setup.profile.clone() };
+                Setup { profile, ..setup.clone() }
+            })
+        })
+    })
+}
+
+#[test]
+fn neither_losses_nor_marks_raise_a_window() {
+    let path = Path { loss: 0.06, mark: 0.04, late: 0.04, most_ms: 20, ..Path::default() };
+    for (seed, mut setup) in schemes().enumerate() {
+        setup.cc = Watched::of(setup.cc);
+        setup.profile.initial_window = 40;
+        transfer(&setup, 250, &path.fates(seed as u64));
     }
 }
 
