@@ -969,11 +969,13 @@ class Cobalt(_Law):
     CoDel's half signals ever faster while packets wait longer than the target, and slows down at
     the same pace once they do not. BLUE's half drops a share of all packets that rises when the
     buffer overflows and falls when the queue is empty; it does not ask for ECN, as who has filled
-    the buffer answered no mark. The last packet in the queue is left alone.
+    the buffer answered no mark. An overflow starts CoDel's half at once. The last packet in the
+    queue is marked at most.
 
     Equation: due <- due + interval / sqrt(count); p <- p + 1/256 at overflow, p - 1/4096 when empty
 
-    Source: J. Palmei et al., Design and Evaluation of COBALT Queue Discipline, IEEE LANMAN 2019.
+    Source: J. Palmei et al., Design and Evaluation of COBALT Queue Discipline, IEEE LANMAN 2019;
+    its authors' code, Linux net/sched/sch_cake.c.
 
     What is left as None takes its default.
         target: delay that even the luckiest packet of an interval must not exceed (time, such as
@@ -984,15 +986,15 @@ class Cobalt(_Law):
             8289, section 4.2; ns-3's and CAKE's too.
         ecn: CoDel's half marks ECN-capable packets instead of dropping them (true or false).
             Default true: Morton 2018: CoDel's half marks, and drops no ECN-capable packet.
-        mtu: backlog that CoDel's half leaves alone, however long it has waited (size, such as "1500
-            B"; more than 0). Default "1500 B": ns-3's manual.
+        mtu: largest packet: a delay of up to four of its transmission times is in order, whatever
+            the target (size, such as "1500 B"; more than 0). Default "1500 B": Ethernet's; sch_cake
+            takes the interface's.
         increment: what an overflow adds to BLUE's probability (number, such as 0.1; more than 0, at
-            most 1). Default 0.00390625: ns-3's manual: 1/256.
+            most 1). Default 0.00390625: sch_cake.c: 1/256.
         decrement: what an empty queue takes off BLUE's probability (number, such as 0.1; more than
-            0, at most 1). Default 0.000244140625: ns-3's manual: 1/4096.
+            0, at most 1). Default 0.000244140625: sch_cake.c: 1/4096.
         freeze: shortest time between two changes of BLUE's probability (time, such as "20 ms"; more
-            than 0). Default none: target: the sources name no number; p then takes 1.28 s to reach
-            1.
+            than 0). Default none: target, as in sch_cake.c; p then takes 1.28 s to reach 1.
     """
 
     stem: ClassVar[str] = "cobalt"

@@ -1,67 +1,123 @@
-"""COBALT, from what its authors and ns-3's manual tell of it: CoDel's ramp, forwards and back, and BLUE.
+"""COBALT, by the rules of its authors' code (Linux, net/sched/sch_cake.c, under its BSD licence), in words.
 
-It holds a queue of its own, so delays and backlogs are its own too. What the descriptions leave open is taken
-from the documentation of the law: BLUE's freeze time is the target; due times follow from due times; the ramp
-runs back from the due time that it has reached; up to a count of 16 the root is exact; the last packet in the
-queue is never BLUE's.
+It holds a queue of its own, so delays and backlogs are its own too. CoDel's half, for each packet that
+leaves:
+
+1. A packet is late where it was held for more than the target and for more than four transmission times of
+   an MTU.
+2. The step is due where there is a count and its time has come. That is looked at first.
+3. The first late packet after one in time sets the time of the next step, interval / sqrt(count) from now,
+   with a count of at least 1. One in time ends that state.
+4. A step that is due is a signal where the packet is late: count up. Else it is taken back: count down, and
+   again until the time of the next step lies ahead. Each next time follows from the last one.
+5. Without a count that time is an interval from now. With one, where it lies in the past and the packet is
+   not dropped, it is now. Where no step was due, the time that the packet found must lie in the past.
+6. An overflow is such a state with a step due now; an empty queue ends it and takes one due step back.
+
+What is left open there is taken from the documentation of the law: the freeze time; how BLUE falls in a
+silence; the root itself for counts below 16; a queue that has been at rest since time 0.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
 MS = 1_000_000
 TIMES = {"ns": 1, "us": 1_000, "ms": MS, "s": 1000 * MS}
+#: Transmission times of an MTU that a delay may take.
+MTU_TIMES = 4
+#: Largest count.
+MOST = 2**32 - 1
+
+
+@dataclass
+class Look:
+    """One packet in the eyes of CoDel's half."""
+
+    signal: bool
+    #: Whether the time that decided (rule 5) lies in the past.
+    behind: bool
 
 
 class Ramp:
-    """CoDel's half. `due` is the next time at which the count changes: up while it is late, else down."""
+    """CoDel's half. `step_at` is when the count changes next."""
 
     def __init__(self, interval: int) -> None:
-        self.interval, self.count, self.due, self.root = interval, 0, 0, 1.0
-        self.late = False
+        self.interval, self.count, self.root = interval, 0, 1.0
+        self.step_at, self.late = interval, False
 
-    def look(self, now: int, late: bool) -> bool:
-        """A packet is late, or not: whether it gets a signal."""
-        if not (late and self.late):
-            # Whatever came due by now came due in order, or on the way to it.
-            while self.count > 0 and self.due <= now:
-                self.step(-1)
+    def look(self, now: int, late: bool) -> Look:
+        """A packet is late, or not: rules 2 to 4."""
+        due, step_at = self.due(now), self.step_at
         if late and not self.late:
-            self.due = now + int(self.interval * self.root)
+            self.enter(now)
         self.late = late
-        if late and self.due <= now:
+        if due and late:
             self.step(+1)
-            return True
-        return False
+        elif due:
+            self.back(now)
+        return Look(signal=due and late, behind=(self.step_at if due else step_at) < now)
+
+    def enter(self, now: int) -> None:
+        self.step_at = now + int(self.interval * self.root)
+        self.at_least_one()
+
+    def settle(self, now: int, *, behind: bool, dropped: bool) -> None:
+        """Rule 5."""
+        if self.count == 0:
+            self.step_at = now + self.interval
+        elif behind and not dropped:
+            self.step_at = now
+
+    def overflow(self, now: int) -> None:
+        """Rule 6."""
+        self.late, self.step_at = True, now
+        self.at_least_one()
+
+    def nothing_left(self, now: int) -> None:
+        """Rule 6."""
+        self.late = False
+        if self.due(now):
+            self.step(-1)
+
+    def due(self, now: int) -> bool:
+        return self.count > 0 and self.step_at <= now
+
+    def back(self, now: int) -> None:
+        while self.due(now):
+            self.step(-1)
 
     def step(self, by: int) -> None:
-        if self.count + by <= 65535:
+        if self.count + by <= MOST:
             self.count += by
             count = max(self.count, 1)
-            if count <= 16:
+            if count < 16:
                 self.root = 1 / sqrt(count)
             else:
                 self.root += self.root * (1 - count * self.root**2) / 2
-        self.due += int(self.interval * self.root)
+        self.step_at += int(self.interval * self.root)
+
+    def at_least_one(self) -> None:
+        self.count = max(self.count, 1)
 
 
 class Blue:
-    """The other half; `held_until` is when p may change again."""
+    """The other half; it changes after `held_until`."""
 
     def __init__(self, up: float, down: float, freeze: int) -> None:
         self.up, self.down, self.freeze = up, down, freeze
-        self.p, self.held_until, self.empty = 0.0, 0, False
+        self.p, self.held_until, self.empty = 0.0, -1, False
 
     def overflow(self, now: int) -> None:
-        if now >= self.held_until:
+        if now > self.held_until:
             self.p, self.held_until = min(1.0, self.p + self.up), now + self.freeze
 
     def nothing_to_send(self, now: int) -> None:
         self.silence_until(now)
-        if self.p > 0 and now >= self.held_until:
+        if self.p > 0 and now > self.held_until:
             self.p, self.held_until = max(0.0, self.p - self.down), now + self.freeze
         self.empty = True
 
@@ -75,14 +131,22 @@ class Blue:
 class CobaltQueue:
     """Both halves in front of one queue; times in nanoseconds."""
 
-    def __init__(self, params: dict[str, Any]) -> None:
+    ramp_type = Ramp
+
+    def __init__(self, params: dict[str, Any], rate_bps: float) -> None:
         self.target = _time(params.get("target", "5 ms"))
         self.ecn = params.get("ecn", True)
         self.mtu = int(params.get("mtu", "1500 B").split()[0])
-        self.ramp = Ramp(_time(params.get("interval", "100 ms")))
+        self.new_rate(rate_bps)
+        self.ramp = self.ramp_type(_time(params.get("interval", "100 ms")))
         freeze = _time(params["freeze"]) if "freeze" in params else self.target
         self.blue = Blue(params.get("increment", 1 / 256), params.get("decrement", 1 / 4096), freeze)
         self.queue: deque[dict[str, Any]] = deque()
+
+    def new_rate(self, bits_per_second: float) -> None:
+        """A link that stands still says nothing of transmission times."""
+        if bits_per_second > 0:
+            self.mtu_time = round(self.mtu * 8e9 / bits_per_second)
 
     def arrive(self, packet: dict[str, Any], *, fits: bool) -> str:
         self.blue.silence_until(packet["now_ns"])
@@ -90,24 +154,34 @@ class CobaltQueue:
             self.queue.append(packet)
         else:
             self.blue.overflow(packet["now_ns"])
+            self.overflow(packet["now_ns"])
         return "pass"
+
+    def overflow(self, now: int) -> None:
+        self.ramp.overflow(now)
 
     def leave(self, now: int, u: float) -> str:
         packet = self.queue.popleft()
-        late = now - packet["now_ns"] >= self.target and sum(each["len"] for each in self.queue) > self.mtu
-        signal = self.ramp.look(now, late)
-        if self.is_blues(packet, u):
+        look = self.ramp.look(now, self.is_late(now - packet["now_ns"]))
+        mark = look.signal and self.ecn and packet["ecn"] != "not_ect"
+        drop = (look.signal and not mark) or self.is_blues(packet, u)
+        self.ramp.settle(now, behind=look.behind, dropped=drop)
+        if drop and not self.spares_the_last():
             return "drop"
-        if not signal:
-            return "pass"
-        return "mark" if self.ecn and packet["ecn"] != "not_ect" else "drop"
+        return "mark" if mark else "pass"
+
+    def is_late(self, sojourn: int) -> bool:
+        return sojourn > self.target and sojourn > MTU_TIMES * self.mtu_time
 
     def is_blues(self, packet: dict[str, Any], u: float) -> bool:  # noqa: ARG002 (BLUE is blind to it)
-        return bool(self.queue) and u < self.blue.p
+        return u < self.blue.p
+
+    def spares_the_last(self) -> bool:
+        return not self.queue
 
     def idle(self, now: int) -> None:
         assert not self.queue
-        self.ramp.look(now, late=False)
+        self.ramp.nothing_left(now)
         self.blue.nothing_to_send(now)
 
 
@@ -115,7 +189,7 @@ def verdicts(
     header: dict[str, Any], calls: list[dict[str, Any]], oracle: type[CobaltQueue] = CobaltQueue
 ) -> list[str]:
     """Every verdict of the trace."""
-    cobalt, said = oracle(header["params"]), []
+    cobalt, said = oracle(header["params"], header["site"]["rate_bps"]), []
     for call, after in zip(calls, [*calls[1:], {"call": "end"}], strict=True):
         if call["call"] == "arrival":
             said.append(cobalt.arrive(call, fits=after["call"] != "overflow"))
@@ -123,6 +197,8 @@ def verdicts(
             said.append(cobalt.leave(call["now_ns"], call["u"][0]))
         elif call["call"] == "idle":
             cobalt.idle(call["now_ns"])
+        elif call["call"] == "rate":
+            cobalt.new_rate(call["rate_bps"])
     return said
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from cobalt import CobaltQueue
+from cobalt import CobaltQueue, Look, Ramp
 from codel import CoDelQueue
 from pie import Pie
 from red import Red
@@ -119,6 +119,87 @@ class ForgetsTheRamp(CobaltQueue):
     def idle(self, now: int) -> None:
         super().idle(now)
         self.ramp.count, self.ramp.root = 0, 1.0
+
+
+class CountsFromZero(CobaltQueue):
+    """Counts the signals alone, so the first two gaps are an interval each."""
+
+    class ramp_type(Ramp):  # noqa: N801
+        entered = False
+
+        def at_least_one(self) -> None:
+            self.entered, self.count = self.count == 0, max(self.count, 1)
+
+        def step(self, by: int) -> None:
+            self.entered, by = False, 0 if self.entered else by
+            super().step(by)
+
+
+class LeavesOverflowToBlue(CobaltQueue):
+    """Takes the two halves for strangers."""
+
+    def overflow(self, now: int) -> None: ...
+
+
+class SparesAnMtu(CobaltQueue):
+    """Leaves a backlog of an MTU alone, as ns-3's manual has it, and no delay."""
+
+    def is_late(self, sojourn: int) -> bool:
+        return sojourn > self.target and sum(each["len"] for each in self.queue) > self.mtu
+
+
+class LateAtTheTarget(CobaltQueue):
+    """Takes a delay of exactly the target for one above it, as RFC 8289 does."""
+
+    def is_late(self, sojourn: int) -> bool:
+        return sojourn >= self.target and sojourn > 4 * self.mtu_time
+
+
+class DropsTheLast(CobaltQueue):
+    """Drops the last packet of a queue as any other."""
+
+    def spares_the_last(self) -> bool:
+        return False
+
+
+class MakesUpForMarks(CobaltQueue):
+    """Makes up for late steps whatever becomes of the packets."""
+
+    class ramp_type(Ramp):  # noqa: N801
+        def settle(self, now: int, *, behind: bool, dropped: bool) -> None:
+            super().settle(now, behind=behind and not self.signalled, dropped=dropped)
+
+        def look(self, now: int, late: bool) -> Look:
+            look = super().look(now, late)
+            self.signalled = look.signal
+            return look
+
+
+class ForgivesDrops(CobaltQueue):
+    """Makes up for no late step."""
+
+    class ramp_type(Ramp):  # noqa: N801
+        def settle(self, now: int, *, behind: bool, dropped: bool) -> None:  # noqa: ARG002
+            super().settle(now, behind=behind, dropped=False)
+
+
+class StepsBackFirst(CobaltQueue):
+    """Takes a step that is due back before it looks at the packet."""
+
+    class ramp_type(Ramp):  # noqa: N801
+        def look(self, now: int, late: bool) -> Look:
+            if not self.late:
+                self.back(now)
+            return super().look(now, late)
+
+
+class WaitsAfterRest(CobaltQueue):
+    """Waits for an interval however long nothing has left."""
+
+    class ramp_type(Ramp):  # noqa: N801
+        def look(self, now: int, late: bool) -> Look:
+            look = super().look(now, late)
+            return Look(look.signal, behind=look.behind and look.signal)
 
 
 class AsksForEcn(CobaltQueue):

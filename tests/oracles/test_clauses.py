@@ -65,6 +65,43 @@ MUTANTS = [
         "RFC 8033, section 4.2: the drop probability is updated",
     ),
     (mutants.ForgetsTheRamp, "cobalt/ramp_back", "Morton 2018: while the delay is in order the ramp"),
+    (
+        mutants.CountsFromZero,
+        "cobalt/count_at_entry",
+        "sch_cake.c, cobalt_should_drop: the count is at least 1",
+    ),
+    (
+        mutants.LeavesOverflowToBlue,
+        "cobalt/overflow_signals",
+        "sch_cake.c, cobalt_queue_full: an overflow puts",
+    ),
+    (mutants.SparesAnMtu, "cobalt/four_mtu_times", "sch_cake.c, cobalt_should_drop: a delay of up to four"),
+    (
+        mutants.LateAtTheTarget,
+        "cobalt/above_target",
+        "sch_cake.c, cobalt_should_drop: a delay is out of order",
+    ),
+    (mutants.DropsTheLast, "cobalt/last_packet", "sch_cake.c, cake_dequeue: the last packet of a queue"),
+    (
+        mutants.MakesUpForMarks,
+        "cobalt/late_steps",
+        "sch_cake.c, cobalt_should_drop: steps whose time has passed",
+    ),
+    (
+        mutants.ForgivesDrops,
+        "cobalt/late_steps",
+        "sch_cake.c, cobalt_should_drop: steps whose time has passed",
+    ),
+    (
+        mutants.StepsBackFirst,
+        "cobalt/step_due_at_entry",
+        "sch_cake.c, cobalt_should_drop: a step that is due as",
+    ),
+    (
+        mutants.WaitsAfterRest,
+        "cobalt/out_of_order_after_rest",
+        "sch_cake.c, cobalt_should_drop: where nothing",
+    ),
     (mutants.AsksForEcn, "cobalt/blue_is_blind_to_ecn", "Morton 2016: BLUE's half ignores ECN"),
     (mutants.NeverAges, "red/idle", "Floyd and Jacobson 1993, figure 2: after an idle time the average"),
 ]

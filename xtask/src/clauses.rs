@@ -293,18 +293,152 @@ const CLAUSES: &[Clause] = &[
         name: "ramp_back",
         says: "Morton 2018: while the delay is in order the ramp of CoDel's half runs backwards at the pace at \
                  which it came",
-        about: "four signals, then calm for two due times of the ramp, then a queue that stands again: its first \
-                signals come at the pace of a count of 2",
+        about: "signals up to a count of 5, then calm for two steps of the ramp, then a queue that stands again: its \
+                first signals come at the pace of a count of 3",
         disc: "cobalt",
         limit: 200,
         script: |talk| {
             talk.arrive(80);
             talk.send_every(5.0, 70);
             talk.drain();
-            // The link is idle at 350 ms; due at 383.4 and 441.2 ms the count goes from 4 to 2.
-            talk.wait(100.0);
+            // The link is idle at 350 ms; due at 373.1 and 423.1 ms the count goes from 5 to 3.
+            talk.wait(75.0);
+            talk.arrive(1);
+            talk.send();
             talk.arrive(60);
             talk.send_every(5.0, 30);
+        },
+    },
+    Clause {
+        name: "count_at_entry",
+        says: "sch_cake.c, cobalt_should_drop: the count is at least 1 once the delay is out of order, and 2 at the \
+               first signal",
+        about: "a queue that stands; a packet leaves every 5 ms, so the pace of the drops shows",
+        disc: "cobalt",
+        limit: 200,
+        script: |talk| {
+            talk.arrive(120);
+            talk.send_every(5.0, 110);
+        },
+    },
+    Clause {
+        name: "overflow_signals",
+        says: "sch_cake.c, cobalt_queue_full: an overflow puts CoDel's half into its drop state with a step due now",
+        about: "five packets do not fit; the first that leaves after more than four packets' times is dropped",
+        disc: "cobalt",
+        limit: 20,
+        script: |talk| {
+            talk.arrive(25);
+            talk.wait(60.0);
+            talk.send();
+            talk.send_every(5.0, 12);
+        },
+    },
+    Clause {
+        name: "four_mtu_times",
+        says: "sch_cake.c, cobalt_should_drop: a delay of up to four transmission times of an MTU is in order",
+        about: "an MTU takes 12 ms; four packets of 8 ms stand for 240 ms, then eight",
+        disc: "cobalt",
+        limit: 20,
+        script: |talk| {
+            talk.arrive(4);
+            for _ in 0..30 {
+                talk.wait(8.0);
+                talk.send();
+                talk.arrive(1);
+            }
+            talk.arrive(4);
+            for _ in 0..25 {
+                talk.wait(8.0);
+                talk.send();
+                talk.arrive(1);
+            }
+        },
+    },
+    Clause {
+        name: "above_target",
+        says: "sch_cake.c, cobalt_should_drop: a delay is out of order above the target, not at it",
+        about: "for 125 ms every packet leaves after 5 ms, then after 6 ms",
+        disc: "cobalt:mtu=100B",
+        limit: 20,
+        script: |talk| {
+            for millis in [5.0; 25].into_iter().chain([6.0; 25]) {
+                talk.arrive(2);
+                talk.wait(millis);
+                talk.send();
+                talk.send();
+            }
+        },
+    },
+    Clause {
+        name: "last_packet",
+        says: "sch_cake.c, cake_dequeue: the last packet of a queue may be marked and is not dropped",
+        about: "an overflow, so that each step is due; then two packets come and leave alone, the second one \
+                ECN-capable",
+        disc: "cobalt",
+        limit: 2,
+        script: |talk| {
+            talk.arrive(3);
+            talk.wait(60.0);
+            talk.send();
+            for ecn in [Ecn::NotEct, Ecn::Ect0] {
+                talk.ecn = ecn;
+                talk.arrive(1);
+                talk.wait(60.0);
+                talk.send();
+            }
+        },
+    },
+    Clause {
+        name: "late_steps",
+        says: "sch_cake.c, cobalt_should_drop: steps whose time has passed are made up for by drops; where a packet \
+               is not dropped the next step is due now",
+        about: "the link stands still for 300 ms, once before packets that are dropped and once before such as are \
+                marked",
+        disc: "cobalt",
+        limit: 200,
+        script: |talk| {
+            talk.arrive(40);
+            talk.ecn = Ecn::Ect0;
+            talk.arrive(50);
+            talk.send_every(5.0, 12);
+            talk.wait(300.0);
+            talk.send_every(5.0, 25);
+            talk.wait(300.0);
+            talk.send_every(5.0, 25);
+        },
+    },
+    Clause {
+        name: "step_due_at_entry",
+        says: "sch_cake.c, cobalt_should_drop: a step that is due as the delay comes out of order again is a signal, not \
+               a step back",
+        about: "two signals, calm until after the time of the third step, then a packet that waited for 60 ms",
+        disc: "cobalt",
+        limit: 200,
+        script: |talk| {
+            talk.arrive(60);
+            talk.send_every(5.0, 40);
+            talk.drain();
+            talk.arrive(30);
+            talk.wait(60.0);
+            talk.send();
+            talk.send_every(5.0, 10);
+        },
+    },
+    Clause {
+        name: "out_of_order_after_rest",
+        says: "sch_cake.c, cobalt_should_drop: where nothing has left for an interval, the first packet that is late \
+               makes a step due now",
+        about: "a packet in order, and the next ones 150 ms later",
+        disc: "cobalt",
+        limit: 200,
+        script: |talk| {
+            talk.wait(1.0);
+            talk.arrive(1);
+            talk.send();
+            talk.arrive(20);
+            talk.wait(150.0);
+            talk.send_every(5.0, 12);
         },
     },
     Clause {

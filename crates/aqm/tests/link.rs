@@ -96,7 +96,7 @@ fn those_follow_the_link_that_reckon_with_its_rate() {
         .map(|entry| entry.page.stem)
         .filter(|stem| conversation(stem, true) != conversation(stem, false))
         .collect();
-    // The others know the link by what it does to packets (pie, pi2, codel, cobalt, blue, sred), or by their
+    // The others know the link by what it does to packets (pie, pi2, codel, blue, sred), or by their
     // first design alone (pi), or not at all.
     let expected =
         ["red", "ared", "choke", "avq", "rem", "pid", "pi_pd", "cpc", "arm_pfc", "fb_ocq", "docsis_pie"];
