@@ -68,7 +68,8 @@ TEXT
   step "build" build
   local sojourn=$ROOT/.venv/bin/sojourn out=build/demo
   heading "run"
-  "$sojourn" run scenarios/arm_pfc/exp1.toml --disc tail_drop --disc red:min=50packets,max=150packets \
+  "$sojourn" run scenarios/arm_pfc/exp1.toml --disc tail_drop \
+    --disc red:min=50packets,max=150packets,mark_below_p=0.1 \
     --disc pi --disc codel --disc arm_pfc --seeds 1..5 --out "$out"
   heading "report"
   "$sojourn" report "$out" -o "$out/report.html"

@@ -191,7 +191,12 @@ RED = {
 }
 NS2_LAWS: Laws = {
     "tail_drop": {},
-    "red": {**RED, "mark_below_p": ("mark_below_p", "")},
+    "red": {
+        **RED,
+        "mark_below_p": ("mark_below_p", ""),
+        "byte_mode": ("bytes", ""),
+        "mean_packet": ("mean_packet", "B"),
+    },
     "pi": {"target": ("target", "packets"), "a": ("a", ""), "b": ("b", ""), "rate": ("hertz", "Hz")},
     "rem": {
         "target": ("target", "packets"),
@@ -217,7 +222,7 @@ NEEDED: Mapping[str, Sequence[str]] = {
 }
 #: What a peer's script has by default where ours has something else, or what is reckoned from ours.
 DEFAULTS: Mapping[tuple[str, str], Words] = {
-    ("ns-2", "red"): {"mark_below_p": 1.1},
+    ("ns-2", "red"): {"mark_below_p": 1.0},
     ("ns-3", "codel"): {"target": 0.005},
     ("ns-3", "pie"): {"target": 0.015, "derandomize": 1},
 }

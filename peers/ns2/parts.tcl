@@ -2,12 +2,13 @@
 #
 # What is counted is counted after the warm-up. Queue lengths are sampled every 10 ms and leave out the packet on the
 # wire. Results are printed one "name value" a line, where there are several places as "place/name value".
-# "adaptive 1" makes RED adaptive; with min, max or weight 0 it then chooses them itself.
+# "adaptive 1" makes RED adaptive; with min, max or weight 0 RED chooses them itself, adaptive or not. "bytes 1" makes RED
+# count bytes, "mean_packet" of them a packet (0: "packet").
 
 array set is {
     packet 1000  cc reno  ecn 1  law tail_drop  seed 1  duration 100  warmup 10  start 1
     min 50  max 150  weight 0.002  max_p 0.1  gentle 1  mark_below_p 0.1
-    adaptive 0  target_delay 0.005
+    adaptive 0  target_delay 0.005  bytes 0  mean_packet 0
     target 100  a 1.822e-5  b 1.816e-5  hertz 160  virtual 0.98
     gamma 0.001  phi 1.001  period 0.002
 }
@@ -49,8 +50,9 @@ proc set_laws {} {
         Queue/RED set $name $is($key)
     }
     Queue/RED set linterm_ [expr {1.0 / $is(max_p)}]
-    Queue/RED set bytes_ false
-    Queue/RED set queue_in_bytes_ false
+    Queue/RED set bytes_ $is(bytes)
+    Queue/RED set queue_in_bytes_ $is(bytes)
+    if {$is(mean_packet)} { Queue/RED set mean_pktsize_ $is(mean_packet) }
     foreach {name key} {a_ a b_ b w_ hertz qref_ target setbit_ ecn mean_pktsize_ packet} {
         Queue/PI set $name $is($key)
     }

@@ -129,17 +129,29 @@ class Red(_Law):
             the buffer (5 packets where there is no limit).
         max: average backlog at which p_b reaches max_p (queue, such as "300 packets"; more than
             min, within the buffer). Default none: three times min, Floyd 1997.
+        thresholds: thresholds that are not given: buffer, shares of it, or auto, from the target,
+            with the weight from the rate (word; buffer or auto). Default "buffer": legal for any
+            link; auto is Floyd et al. 2001, ns-2's default.
+        target: average backlog to hold under thresholds = auto; a time follows the link's rate
+            (queue, such as "300 packets"; more than 0, at most two thirds of the buffer; with
+            thresholds = auto). Default none: 5 ms, Floyd et al. 2001, section 5; less where the
+            buffer does not hold it.
         weight: weight of a new sample in the average (number, such as 0.1; more than 0, at most 1).
-            Default 0.002: Floyd and Jacobson 1993.
+            Default none: 0.002, Floyd and Jacobson 1993; with thresholds = auto 1 - e^(-1/C), a
+            time constant of 1 s.
         max_p: probability at the upper threshold (number, such as 0.1; more than 0, at most 1).
             Default 0.1: Floyd 1997: 0.1 instead of the 0.02 of 1993.
         gentle: rise to 1 at twice max instead of jumping there (true or false). Default true: Floyd
             2000: less sensitive to max and max_p.
-        mark_below_p: ECN-capable packets are marked while p_b is below this and dropped above it; 1
-            marks always (number, such as 0.1; 0 to 1). Default 1.0: RFC 3168, section 7; ns-2 drops
-            above 0.1.
-        byte_mode: scale the probability by packet size (true or false). Default false: RFC 7567,
-            section 4.4: do not favour small packets.
+        mark_below_p: ECN-capable packets are marked while p_b is below this, else dropped; from the
+            curve's end on p_b is 1 (number, such as 0.1; 0 to 2; above 1 nothing is dropped that
+            can be marked). Default 1.0: RFC 3168, section 19.1: drop above the upper threshold;
+            ns-2 drops above 0.1.
+        byte_mode: count bytes: the average, and the probability by packet size (true or false).
+            Default false: RFC 7567, section 4.4: do not favour small packets.
+        mean_packet: bytes of a packet where bytes are counted as packets, and of those that an idle
+            link could have sent (size, such as "1500 B"; more than 0). Default none: the scenario's
+            segment; ns-2 takes 500 B.
         wait: wait 1/p_b packets after a mark or drop, equation (5) (true or false). Default true:
             the first author's own simulator since 1997; false is the 1993 paper, equation (4).
     """
@@ -148,11 +160,14 @@ class Red(_Law):
 
     min: str | None = None
     max: str | None = None
+    thresholds: str | None = None
+    target: str | None = None
     weight: float | None = None
     max_p: float | None = None
     gentle: bool | None = None
     mark_below_p: float | None = None
     byte_mode: bool | None = None
+    mean_packet: str | None = None
     wait: bool | None = None
 
 
@@ -199,11 +214,15 @@ class Ared(_Law):
             al. 2001.
         gentle: rise to 1 at twice max instead of jumping there (true or false). Default true: Floyd
             et al. 2001: adaptive RED is meant to be used with it.
-        mark_below_p: ECN-capable packets are marked while p_b is below this and dropped above it; 1
-            marks always (number, such as 0.1; 0 to 1). Default 1.0: RFC 3168, section 7; ns-2 drops
-            above 0.1.
-        byte_mode: scale the probability by packet size (true or false). Default false: RFC 7567,
-            section 4.4: do not favour small packets.
+        mark_below_p: ECN-capable packets are marked while p_b is below this, else dropped; from the
+            curve's end on p_b is 1 (number, such as 0.1; 0 to 2; above 1 nothing is dropped that
+            can be marked). Default 1.0: RFC 3168, section 19.1: drop above the upper threshold;
+            ns-2 drops above 0.1.
+        byte_mode: count bytes: the average, and the probability by packet size (true or false).
+            Default false: RFC 7567, section 4.4: do not favour small packets.
+        mean_packet: bytes of a packet where bytes are counted as packets, and of those that an idle
+            link could have sent (size, such as "1500 B"; more than 0). Default none: the scenario's
+            segment; ns-2 takes 500 B.
         wait: wait 1/p_b packets after a mark or drop (true or false). Default true: as RED.
     """
 
@@ -223,6 +242,7 @@ class Ared(_Law):
     gentle: bool | None = None
     mark_below_p: float | None = None
     byte_mode: bool | None = None
+    mean_packet: str | None = None
     wait: bool | None = None
 
 
@@ -253,9 +273,11 @@ class Choke(_Law):
         gentle: rise to 1 at twice max instead of dropping everything from max on (true or false).
             Default false: Pan et al. 2000: above max every packet is dropped.
         mark_below_p: what RED's part does to ECN-capable packets: marked while p_b is below this,
-            dropped above it (number, such as 0.1; 0 to 1). Default 1.0: RFC 3168, section 7; 0 is
-            the paper, which knows no marks.
-        byte_mode: scale the probability by packet size (true or false). Default false: as RED.
+            else dropped (number, such as 0.1; 0 to 2; above 1 nothing that can be marked is dropped
+            by RED's part). Default 1.0: RFC 3168, section 19.1; 0 is the paper, which knows no
+            marks.
+        byte_mode: count bytes: the average, and the probability by packet size (true or false).
+            Default false: as RED.
         wait: wait 1/p_b packets after a mark or drop (true or false). Default true: as RED.
     """
 
@@ -372,6 +394,9 @@ class Avq(_Law):
             at most 1). Default 0.98: Kunniyur 2004: as much as leaves room for the queue to drain.
         alpha: how fast the virtual rate adapts, 1/s (number, such as 0.1; more than 0, at most
             100). Default 0.15: Kunniyur 2004, the simulations.
+        start: share of the link's rate that the virtual link begins with (number, such as 0.1; more
+            than 0, at most 1). Default 1.0: the paper is silent, and the real rate marks nothing
+            that need not be; 0.8 is ns-2's, which its author wrote.
         offered: count packets that AVQ drops as load, too (true or false). Default false: gamma is
             of what the link gets to send, as in ns-2's AVQ; true is the paper's code to the letter.
         buffer: length of the virtual queue that is too long (queue, such as "300 packets"; more
@@ -384,6 +409,7 @@ class Avq(_Law):
 
     gamma: float | None = None
     alpha: float | None = None
+    start: float | None = None
     offered: bool | None = None
     buffer: str | None = None
 
@@ -417,6 +443,9 @@ class Rem(_Law):
             paper leaves it open.
         mismatch: what stands for x - c: rate or backlog (word; rate or backlog). Default "rate":
             Athuraliya et al. 2001, the rule itself; backlog is what they allow in its place.
+        signal_at: where packets are marked or dropped: enqueue or dequeue (word; enqueue or
+            dequeue). Default "enqueue": as every law here that judges arrivals; ns-2's REM marks at
+            dequeue, which spares the signal the queue.
     """
 
     stem: ClassVar[str] = "rem"
@@ -427,6 +456,7 @@ class Rem(_Law):
     phi: float | None = None
     period: str | None = None
     mismatch: str | None = None
+    signal_at: str | None = None
 
 
 @_told
@@ -912,6 +942,9 @@ class Pi2(_Law):
         bypass: backlog below which every packet passes; 0 leaves none alone (size, such as "1500
             B"; 0 B or more). Default "3000 B": RFC 9332, Appendix A.1: what the reference
             implementation adds to the pseudocode.
+        signal_at: where packets are marked or dropped: enqueue or dequeue (word; enqueue or
+            dequeue). Default "enqueue": as PIE; RFC 9332, Appendix A.1, judges at dequeue, since
+            else the signal waits in the queue.
     """
 
     stem: ClassVar[str] = "pi2"
@@ -923,6 +956,7 @@ class Pi2(_Law):
     beta: float | None = None
     coupling: float | None = None
     bypass: str | None = None
+    signal_at: str | None = None
 
 
 @_told

@@ -21,15 +21,16 @@ def verdicts(header: dict[str, Any], calls: list[dict[str, Any]]) -> list[str]:
     alpha, gamma = Fraction(params.get("alpha", 0.15)), Fraction(params.get("gamma", 0.98))
     number, unit = params.get("buffer", f"{site['limit_packets']} packets").split()
     virtual_buffer = Fraction(number) * (Fraction(site["packet_bytes"]) if unit == "packets" else 1)
-    capacity = virtual_capacity = Fraction(site["rate_bps"]) / 8
-    vq, s = Fraction(0), 0
+    capacity = Fraction(site["rate_bps"]) / 8
+    virtual_capacity = Fraction(params.get("start", 1.0)) * capacity
+    vq, s = Fraction(0), None
     said = []
     for call in calls:
         if call["call"] == "departure":
             said.append("pass")
         if call["call"] not in ("arrival", "rate"):
             continue
-        dt, s = Fraction(call["now_ns"] - s, 10**9), call["now_ns"]
+        dt, s = Fraction(call["now_ns"] - (call["now_ns"] if s is None else s), 10**9), call["now_ns"]
         vq = max(vq - virtual_capacity * dt, Fraction(0))
         virtual_capacity = min(virtual_capacity + alpha * gamma * capacity * dt, capacity)
         if call["call"] == "rate":

@@ -1,7 +1,8 @@
 """PI2, from RFC 9332, Appendix A: the base controller of Figure 8, the verdicts of Figure 7, one queue.
 
 The classifier of Figure 3 tells packets of scalable senders, ECT(1) and CE. Packets are judged when they
-arrive; a backlog below two MTU is left alone, as Appendix A.1 tells of the reference implementation.
+arrive or, as in Figure 7, when they leave; a backlog below two MTU, prior to enqueuing the packet or
+dequeuing it, is left alone, as Appendix A.1 tells of the reference implementation.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ class Pi2:
         self.beta = params.get("beta", 0.3 / rtt_max)
         self.k = params.get("coupling", 2.0)
         self.bypass = size(params.get("bypass", "3000 B"))
+        self.at = params.get("signal_at", "enqueue")
         self.p = self.prevq = 0.0
 
     def update(self, curq: float) -> None:
@@ -28,8 +30,16 @@ class Pi2:
         self.prevq = curq
 
     def arrival(self, call: dict[str, Any]) -> str:
-        if call["backlog_bytes"] < self.bypass:
+        if self.at != "enqueue" or call["backlog_bytes"] < self.bypass:
             return "pass"
+        return self.judge(call)
+
+    def departure(self, call: dict[str, Any]) -> str:
+        if self.at != "dequeue" or call["backlog_bytes"] + call["len"] < self.bypass:
+            return "pass"
+        return self.judge(call)
+
+    def judge(self, call: dict[str, Any]) -> str:
         first, second = call["u"]
         p_cl = self.k * self.p
         # p'^2 is the chance that both of two draws lie below p'.
@@ -51,7 +61,7 @@ def verdicts(header: dict[str, Any], calls: list[dict[str, Any]]) -> list[str]:
         if call["call"] == "arrival":
             said.append(law.arrival(call))
         elif call["call"] == "departure":
-            said.append("pass")
+            said.append(law.departure(call))
         elif call["call"] == "update":
             law.update(call["head_sojourn_s"])
     return said

@@ -1,8 +1,9 @@
-"""RED, from Floyd and Jacobson (1993), Floyd's notes (1997, 2000), RFC 3168 and RFC 7567.
+"""RED, from Floyd and Jacobson (1993), Floyd's notes (1997, 2000), RFC 3168, RFC 7567, Adaptive RED (2001).
 
 For each packet arrival the average is calculated; between the thresholds the packet is marked with p_a; above
 them every one is. Choices that the texts leave open are those of the law's documentation: the spreading of
-marks (`wait`), the policy for ECN-capable packets, and that a queue of at most one packet is left alone.
+marks (`wait`), the policy for ECN-capable packets, and that a queue of at most one packet, or byte where
+bytes are counted, is left alone.
 """
 
 from __future__ import annotations
@@ -15,21 +16,41 @@ class Red:
     """One small method for each condition, so that a test can get a single one wrong."""
 
     def __init__(self, params: dict[str, Any], site: dict[str, Any]) -> None:
-        self.min_th = float(params["min"].removesuffix(" packets"))
-        self.max_th = float(params["max"].removesuffix(" packets"))
-        self.w_q = params.get("weight", 0.002)
+        self.mean_packet = float(params.get("mean_packet", f"{site['packet_bytes']} B").removesuffix(" B"))
+        self.rate_bps = site["rate_bps"]
+        self.w_q = params.get("weight")
+        self.target = None
+        if params.get("thresholds") == "auto":
+            self.target = float(params.get("target", "5 ms").removesuffix(" ms")) / 1000
+            self.follows_weight = self.w_q is None
+        else:
+            self.min_th = float(params["min"].removesuffix(" packets"))
+            self.max_th = float(params["max"].removesuffix(" packets"))
+            self.w_q = self.w_q or 0.002
         self.max_p = params.get("max_p", 0.1)
         self.gentle = params.get("gentle", True)
         self.mark_below_p = params.get("mark_below_p", 1.0)
         self.bytes = params.get("byte_mode", False)
         self.wait = params.get("wait", True)
-        self.mean_packet = site["packet_bytes"]
-        self.rate_bps = site["rate_bps"]
+        self.packet = site["packet_bytes"]
         self.limit = site["limit_packets"]
+        self.follow(self.rate_bps)
         self.avg = 0.0
         self.count = 0.0
         self.was_between = False
         self.q_time: int | None = 0  # start of the queue's idle time
+
+    def follow(self, rate_bps: float) -> None:
+        """Adaptive RED, section 5: min_th = max(5, d C / 2), w_q = 1 - exp(-1/C), C in mean packets/s."""
+        self.rate_bps = rate_bps
+        if self.target is None or rate_bps <= 0:
+            return
+        c = rate_bps / 8 / self.mean_packet
+        room = self.limit * self.packet / self.mean_packet if self.bytes else self.limit
+        self.min_th = min(max(5.0, self.target * c / 2), room / 3)
+        self.max_th = min(3 * self.min_th, room)
+        if self.follows_weight:
+            self.w_q = 1 - math.exp(-1 / c)
 
     def arrival(self, call: dict[str, Any]) -> str:
         self.age(call)
@@ -46,7 +67,7 @@ class Red:
             return "pass"
         entered, self.was_between = not self.was_between, True
         if self.is_above():
-            return "drop"
+            return "mark" if self.may_mark(call, 1.0) else "drop"
         p_b = self.p_above_max() if self.is_between_max_and_twice_max() else self.p_between()
         if entered:
             self.count = self.packets(call)
@@ -72,7 +93,7 @@ class Red:
         return 1.0 if not self.bytes else call["len"] / self.mean_packet
 
     def hardly_anything_waits(self, call: dict[str, Any]) -> bool:
-        return bool(call["backlog_packets"] <= 1)
+        return bool(call["backlog_bytes" if self.bytes else "backlog_packets"] <= 1)
 
     def is_below_min(self) -> bool:
         return self.avg < self.min_th
@@ -101,7 +122,7 @@ class Red:
         return p_b / (1 - self.count * p_b) if self.count * p_b < 1 else 1.0
 
     def may_mark(self, call: dict[str, Any], p_b: float) -> bool:
-        return call["ecn"] != "not_ect" and (p_b < self.mark_below_p or self.mark_below_p == 1)
+        return call["ecn"] != "not_ect" and p_b < self.mark_below_p
 
 
 def verdicts(header: dict[str, Any], calls: list[dict[str, Any]], oracle: type[Red] = Red) -> list[str]:
@@ -115,5 +136,5 @@ def verdicts(header: dict[str, Any], calls: list[dict[str, Any]], oracle: type[R
         elif call["call"] == "idle" and red.q_time is None:
             red.q_time = call["now_ns"]
         elif call["call"] == "rate":
-            red.rate_bps = call["rate_bps"]
+            red.follow(call["rate_bps"])
     return said

@@ -62,13 +62,15 @@ def _cobalt(dice: Random) -> Params:
 
 
 def _red(dice: Random) -> Params:
+    given = {"min": f"{dice.randint(1, 8)} packets", "max": f"{dice.randint(9, 25)} packets"}
+    follows = {"thresholds": "auto", "target": f"{dice.randint(10, 60)} ms"}
     return {
-        "min": f"{dice.randint(1, 8)} packets",
-        "max": f"{dice.randint(9, 25)} packets",
+        **dice.choice([given, given, follows]),
+        **dice.choice([{}, {"mean_packet": f"{dice.randint(600, 1500)} B"}]),
         "weight": dice.choice([0.02, 0.1, 1.0]),
         "max_p": dice.choice([0.05, 0.3, 1.0]),
         **{key: dice.random() < 0.5 for key in ("gentle", "byte_mode", "wait")},
-        "mark_below_p": dice.choice([0.1, 1.0]),
+        "mark_below_p": dice.choice([0.1, 1.0, 1.1]),
     }
 
 
@@ -88,6 +90,7 @@ def _avq(dice: Random) -> Params:
         "gamma": dice.choice([0.5, 0.9, 0.98, 1.0]),
         "offered": dice.random() < 0.5,
         "buffer": f"{dice.randint(1, 10)} packets",
+        "start": dice.choice([0.8, 1.0]),
     }
 
 
@@ -166,6 +169,7 @@ def _pi2(dice: Random) -> Params:
         "period": f"{dice.randint(5, 25)} ms",
         "coupling": dice.choice([1.0, 1.5, 2.0, 3.0]),
         "bypass": f"{dice.choice([0, 1500, 3000])} B",
+        "signal_at": dice.choice(["enqueue", "dequeue"]),
     }
 
 
@@ -178,7 +182,7 @@ def _period(params: Params) -> int:
 
 
 ORACLES = {
-    "red": Oracle(red.verdicts, _red),
+    "red": Oracle(red.verdicts, _red, rates=True),
     "pi": Oracle(pi.verdicts, _pi, _each(20)),
     "codel": Oracle(codel.verdicts, _codel),
     "cobalt": Oracle(cobalt.verdicts, _cobalt, rates=True),

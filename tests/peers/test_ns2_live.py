@@ -70,6 +70,30 @@ POINTS = [
         {"law": "red", "min": 20, "max": 80, "flows": 30, "cc": "sack", "ecn": 0},
     ),
     Point(
+        "reno, RED that counts bytes of small packets, 20 flows, a short queue",
+        "red:min=4packets,max=12packets,byte_mode=true,mean_packet=500B,mark_below_p=0.1",
+        {"flows.0.count": "20"},
+        {"law": "red", "min": 4, "max": 12, "bytes": 1, "mean_packet": 500, "flows": 20},
+    ),
+    Point(
+        "reno, RED as ns-2 sets it itself, in bytes, 120 flows: the ARM-PFC paper's",
+        "red:thresholds=auto,byte_mode=true,mean_packet=500B,mark_below_p=0.1",
+        {},
+        {"law": "red", "min": 0, "max": 0, "weight": 0, "bytes": 1, "mean_packet": 500},
+    ),
+    Point(
+        "reno, RED that marks all and drops nothing, 60 flows on a short curve",
+        "red:min=15packets,max=30packets,gentle=false,mark_below_p=1.1",
+        {"flows.0.count": "60"},
+        {"law": "red", "min": 15, "max": 30, "gentle": 0, "mark_below_p": 1.1, "flows": 60},
+    ),
+    Point(
+        "reno, RED that drops from the end of its curve on alone, 60 flows on a short one",
+        "red:min=15packets,max=30packets,gentle=false",
+        {"flows.0.count": "60"},
+        {"law": "red", "min": 15, "max": 30, "gentle": 0, "mark_below_p": 1.0, "flows": 60},
+    ),
+    Point(
         "newreno with SACK, tail drop, 25 flows, a short buffer",
         "tail_drop",
         {

@@ -84,7 +84,7 @@ def test_a_trace_that_is_not_there_is_one_line(tmp_path: Path) -> None:
 
 
 def test_what_is_no_law_or_no_call_is_one_line() -> None:
-    header = json.loads((VECTORS / "red" / "rate_stall.jsonl").read_text().splitlines()[0])
+    header = json.loads((VECTORS / "red" / "overload_idle.jsonl").read_text().splitlines()[0])
     with pytest.raises(sj.InputError, match=r'^law: "rde" is not a law; did you mean "red"\?'):
         TracedLaw(header | {"law": "rde"})
     with pytest.raises(sj.InputError, match=r"^max: 12 packets is above the buffer of 5 packets"):

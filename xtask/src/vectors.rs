@@ -85,8 +85,8 @@ const SPECS: &[[&str; 3]] = &[
     ["head_drop", "head_drop", "head_drop"],
     [
         "red:min=4packets,max=12packets,weight=0.1",
-        "red:min=4packets,max=12packets,weight=0.2,gentle=false,wait=false",
-        "red:min=3packets,max=9packets,weight=0.05,max_p=0.3,mark_below_p=0.2,byte_mode=true",
+        "red:thresholds=auto,target=80ms,weight=0.2,gentle=false,wait=false,mark_below_p=1.1",
+        "red:min=6packets,max=18packets,weight=0.05,max_p=0.3,mark_below_p=0.2,byte_mode=true,mean_packet=500B",
     ],
     [
         "pi:target=8packets,a=0.01,b=0.009,rate=25Hz",
@@ -104,7 +104,7 @@ const SPECS: &[[&str; 3]] = &[
         "blue:increase=0.2,decrease=0.05,freeze=30ms,again=false",
         "blue:increase=0.1,decrease=0.02,freeze=15ms,threshold=8packets",
     ],
-    ["avq", "avq:alpha=1.0,gamma=0.9,buffer=6packets", "avq:alpha=0.5,buffer=5kB"],
+    ["avq", "avq:alpha=1.0,gamma=0.9,buffer=6packets", "avq:alpha=0.5,buffer=5kB,start=0.8"],
     [
         "sred:zombies=20,weight=0.001,max_p=0.9",
         "sred:zombies=40,overwrite=0.5,weight=0.0003,full=false,max_p=1.0",
@@ -123,7 +123,7 @@ const SPECS: &[[&str; 3]] = &[
     [
         "rem:target=8packets,gamma=0.5,phi=1.02,period=40ms",
         "rem:target=8packets,gamma=0.5,phi=1.02,period=40ms,mismatch=backlog",
-        "rem:target=50ms,gamma=0.3,alpha=0.2,phi=1.03,period=25ms",
+        "rem:target=50ms,gamma=0.3,alpha=0.2,phi=1.03,period=25ms,signal_at=dequeue",
     ],
     [
         "cobalt:increment=0.05,decrement=0.004",
@@ -137,7 +137,11 @@ const SPECS: &[[&str; 3]] = &[
          max_burst=30ms",
     ],
     ["docsis_pie:msr=250kbit/s", "docsis_pie:buffer=6kB", "docsis_pie:target=20ms,msr=200kbit/s,buffer=12kB"],
-    ["pi2", "pi2:target=40ms,rtt_max=200ms", "pi2:period=16ms,alpha=0.5,beta=6,coupling=1.5,bypass=1500B"],
+    [
+        "pi2",
+        "pi2:target=40ms,rtt_max=200ms",
+        "pi2:period=16ms,alpha=0.5,beta=6,coupling=1.5,bypass=1500B,signal_at=dequeue",
+    ],
     [
         "pid:target=8packets",
         "pid:target=8packets,adapt=load,flows=12,rate=40Hz,form=velocity",

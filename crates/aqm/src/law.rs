@@ -65,6 +65,13 @@ pub struct Departure {
     pub u: [f64; 2],
 }
 
+impl Departure {
+    /// As [`Arrival::signalled`].
+    pub fn signalled(&self) -> Verdict {
+        if self.ecn.is_capable() { Verdict::Mark } else { Verdict::Drop }
+    }
+}
+
 /// What becomes of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -185,10 +192,15 @@ pub trait Law: DynClone + Send {
     fn stands_at(&self, _p: Prob, _signal: Signal) -> Option<f64> {
         self.target_packets()
     }
-    /// The probability with which any packet that arrives now is dropped or marked, where there is one: it moves at
-    /// updates alone, and each packet is judged by itself. A plant without packets lives on it.
+    /// The probability with which any packet that arrives now (or leaves: [`Law::at_departure`]) is dropped or marked,
+    /// where there is one: it moves at updates alone, and each packet is judged by itself. A plant without packets
+    /// lives on it.
     fn probability(&self) -> Option<Prob> {
         None
+    }
+    /// Whether [`Law::probability`] is of packets that leave; always the same.
+    fn at_departure(&self) -> bool {
+        false
     }
     /// The probability that it comes to where the backlog stays at so many packets: of a law without a target, that
     /// rests where its curve meets the traffic's.
@@ -234,6 +246,10 @@ pub trait Controller: DynClone + Send {
     fn period(&self) -> Span;
     /// The probability to apply until the next update.
     fn update(&mut self, seen: &Observation) -> Prob;
+    /// Whether it is applied to packets as they leave, not as they arrive; always the same.
+    fn at_departure(&self) -> bool {
+        false
+    }
     /// Back to the state at the start.
     fn reset(&mut self);
     /// The link has a new rate.
@@ -320,6 +336,9 @@ impl Law for Box<dyn Law> {
     }
     fn probability(&self) -> Option<Prob> {
         (**self).probability()
+    }
+    fn at_departure(&self) -> bool {
+        (**self).at_departure()
     }
     fn settled(&self, backlog: f64) -> Option<Prob> {
         (**self).settled(backlog)

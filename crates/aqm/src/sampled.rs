@@ -1,12 +1,12 @@
-//! A law from a controller: each packet is marked or dropped with its probability.
+//! A law from a controller: each packet is marked or dropped with its probability, at one end of the queue.
 
-use crate::law::{Arrival, Bounds, Controller, Gauges, Given, Law, Observation, Verdict};
+use crate::law::{Arrival, Bounds, Controller, Departure, Gauges, Given, Law, Observation, Verdict};
 use crate::linear::{Linear, Rest, Signal};
 use crate::parts::ticks::Ticks;
 use crate::site::Site;
 use sojourn_units::{Fault, Prob, Rate, Time};
 
-/// Runs a controller every period and applies its probability to each arrival
+/// Runs a controller every period and applies its probability to each arrival (or departure)
 /// independently (Bernoulli trials).
 #[derive(Clone, Debug)]
 pub struct Sampled<C> {
@@ -25,7 +25,13 @@ impl<C: Controller + Clone> Sampled<C> {
 
 impl<C: Controller + Clone> Law for Sampled<C> {
     fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
-        if self.p.happens(arrival.u[0]) { arrival.signalled() } else { Verdict::Pass }
+        let hit = !self.at_departure() && self.p.happens(arrival.u[0]);
+        if hit { arrival.signalled() } else { Verdict::Pass }
+    }
+
+    fn on_departure(&mut self, departure: &Departure) -> Verdict {
+        let hit = self.at_departure() && self.p.happens(departure.u[0]);
+        if hit { departure.signalled() } else { Verdict::Pass }
     }
 
     fn on_link_change(&mut self, _now: Time, rate: Rate) {
@@ -57,6 +63,10 @@ impl<C: Controller + Clone> Law for Sampled<C> {
 
     fn probability(&self) -> Option<Prob> {
         Some(self.p)
+    }
+
+    fn at_departure(&self) -> bool {
+        self.controller.at_departure()
     }
 
     fn settled(&self, backlog: f64) -> Option<Prob> {

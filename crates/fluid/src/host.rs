@@ -85,10 +85,12 @@ impl Host {
         Host { link, actor, site, actuator: None, updated: Time::ZERO, before: Tally::default() }
     }
 
-    /// Makes its link one of a twin, where it is.
+    /// Makes its link one whose p moves in every step, where it does, and one that signals what departs.
     fn prepare(&self, plant: &mut Plant) {
-        if let Actor::Twin(twin, _) = &self.actor {
-            plant.set_twin(self.link, twin.at_departure());
+        match &self.actor {
+            Actor::Twin(twin, _) => plant.set_twin(self.link, twin.at_departure()),
+            Actor::Law(law) if law.at_departure() => plant.set_twin(self.link, true),
+            Actor::Law(_) => (),
         }
     }
 
@@ -159,8 +161,7 @@ impl Host {
             }
         };
         (self.updated, self.before) = (now, fluid.system.links()[self.link].tally());
-        let (Actor::Law(law) | Actor::Twin(_, law)) = &self.actor;
-        let (link, marks) = (self.link, law.marks_at(Prob::clamped(p)));
+        let (link, marks) = (self.link, self.marks(p));
         if marks != fluid.system.links()[link].marks() {
             fluid.change(|plant, _| plant.set_marks(link, marks));
         }
@@ -169,6 +170,15 @@ impl Host {
         if p != fluid.system.links()[link].p() {
             fluid.change(|plant, _| plant.set_p(link, now, p));
         }
+    }
+
+    /// Whether what can be marked is marked at `p`.
+    fn marks(&self, p: f64) -> bool {
+        let (law, present) = match &self.actor {
+            Actor::Law(law) => (law, None),
+            Actor::Twin(twin, law) => (law, twin.marks()),
+        };
+        present.unwrap_or_else(|| law.marks_at(Prob::clamped(p)))
     }
 
     fn observe(&self, now: Time, fluid: &Integrator<Plant>) -> Observation {

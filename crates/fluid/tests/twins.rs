@@ -96,6 +96,60 @@ fn red_hits_the_share_that_its_twin_says() {
     }
 }
 
+/// Bytes in mean packets of 500 B: packets of 1000 B are hit twice as often, and 100 of them are 200.
+#[test]
+fn red_that_counts_bytes_hits_the_share_that_its_twin_says() {
+    let given = [
+        ("min", text("200 packets")),
+        ("max", text("12200 packets")),
+        ("weight", Value::Number(1.0)),
+        ("byte_mode", Value::Flag(true)),
+        ("mean_packet", text("500 B")),
+    ];
+    let (mut law, mut twin) = pair("red", &given);
+    let (mut draws, mut hit, mut said) = (Draws(1), 0.0, 0.0);
+    for backlog in (3000..5000).step_by(100) {
+        let over = Step { dt: 1.0, backlog: f64::from(backlog), arrival_rate: 1000.0, ..Step::default() };
+        twin.step(&over);
+        for _ in 0..50_000 {
+            let verdict = law.on_arrival(&arrival(Time::ZERO, backlog, draws.next()));
+            hit += f64::from(u8::from(verdict != Verdict::Pass));
+        }
+        said += 50_000.0 * twin.p();
+        near(of_twin(&*twin, "average"), of_law(&*law, "average"), 1e-9);
+    }
+    near(said, hit, 0.01);
+}
+
+/// Also in the paper's form, which hits every packet from p_b = 1/2 on: marks up to the curve's end.
+#[test]
+fn reds_twin_marks_where_red_does() {
+    for wait in [true, false] {
+        for (below, backlog) in [(0.05, 150_u32), (0.05, 3500), (1.0, 11_900), (1.0, 12_300), (1.1, 12_300)] {
+            let (min, max) = (text("100 packets"), text("6100 packets"));
+            let (weight, below) = (Value::Number(1.0), Value::Number(below));
+            let given = [
+                ("min", min),
+                ("max", max),
+                ("weight", weight),
+                ("mark_below_p", below),
+                ("wait", Value::Flag(wait)),
+            ];
+            let (mut law, mut twin) = pair("red", &given);
+            twin.step(&Step {
+                dt: 1.0,
+                backlog: f64::from(backlog),
+                arrival_rate: 1000.0,
+                ..Step::default()
+            });
+            let verdicts = (0..3000).map(|_| law.on_arrival(&arrival(Time::ZERO, backlog, 0.0)));
+            let marked =
+                verdicts.into_iter().find(|verdict| *verdict != Verdict::Pass) == Some(Verdict::Mark);
+            assert_eq!(twin.marks(), Some(marked), "{wait} {given:?}");
+        }
+    }
+}
+
 #[test]
 fn reds_average_forgets_as_the_twins_does() {
     let (mut law, mut twin) = pair("red", &[]);

@@ -18,7 +18,7 @@
 //! min_th = max(5, d C / 2),  max_th = 3 min_th                                (5)
 //! ```
 //!
-//! By (5) the middle of the band is d C. A step is taken at its time, also when
+//! By (5) the middle of the band is d C; both are RED's with `thresholds = auto`. A step is taken at its time, also when
 //! no packet comes; while the link is idle the average ages as RED's does. ns-2
 //! keeps no such time (`steps = arrivals`): it looks at each packet, and takes a
 //! step as soon as the average is outside the band and an interval went by since
@@ -26,12 +26,12 @@
 
 use crate::catalogue::Entry;
 use crate::law::{Arrival, Gauges, Given, Law, Observation, Verdict};
-use crate::laws::red::{self, Red};
+use crate::laws::red::{self, Red, Thresholds};
 use crate::linear::{Linear, Rest};
 use crate::parts::ticks::moved;
 use crate::site::Site;
 use sojourn_units::param::Described;
-use sojourn_units::{Amount, Fault, Page, Prob, Rate, Span, Time, math};
+use sojourn_units::{Amount, Bytes, Fault, Page, Prob, Rate, Span, Time};
 
 sojourn_units::choice! {
     /// When max_p takes a step.
@@ -101,12 +101,17 @@ sojourn_units::params! {
         /// rise to 1 at twice max instead of jumping there
         gentle: bool = true, "gentle", "true or false" if |_| true,
             "Floyd et al. 2001: adaptive RED is meant to be used with it";
-        /// ECN-capable packets are marked while p_b is below this and dropped above it; 1 marks always
-        mark_below_p: Prob = Prob::ONE, "mark_p", "0 to 1" if |_| true,
-            "RFC 3168, section 7; ns-2 drops above 0.1";
-        /// scale the probability by packet size
+        /// ECN-capable packets are marked while p_b is below this, else dropped; from the curve's end on p_b is 1
+        mark_below_p: f64 = 1.0, "mark_p", "0 to 2; above 1 nothing is dropped that can be marked"
+            if |p| (0.0..=2.0).contains(p),
+            "RFC 3168, section 19.1: drop above the upper threshold; ns-2 drops above 0.1";
+        /// count bytes: the average, and the probability by packet size
         byte_mode: bool = false, "bytes", "true or false" if |_| true,
             "RFC 7567, section 4.4: do not favour small packets";
+        /// bytes of a packet where bytes are counted as packets, and of those that an idle link could have sent
+        mean_packet: Option<Bytes> = None, "mean packet size", "more than 0"
+            if |size| size.is_none_or(|size| size.get() > 0),
+            "the scenario's segment; ns-2 takes 500 B";
         /// wait 1/p_b packets after a mark or drop
         wait: bool = true, "wait", "true or false" if |_| true,
             "as RED";
@@ -120,11 +125,6 @@ pub struct Ared {
     rule: Rule,
     interval: Span,
     steps: Steps,
-    /// The target where the thresholds follow it.
-    target: Option<Amount>,
-    /// Whether the weight follows the link.
-    own_weight: bool,
-    site: Site,
     /// When the next step may be taken.
     due: Time,
 }
@@ -142,27 +142,12 @@ impl Ared {
     /// Adaptive RED in front of the link at `site`, from an empty queue.
     pub fn new(params: &Params, site: &Site) -> Result<Ared, Fault> {
         let rule = rule(params)?;
-        let target = target(params, site)?;
-        let own = target.map(|target| automatic_thresholds(target, site));
-        let amounts = own.map(|(min, max)| (Amount::Packets(min), Amount::Packets(max)));
-        let red = red::Params {
-            min: amounts.map(|own| own.0).or(params.min),
-            max: amounts.map(|own| own.1).or(params.max),
-            weight: params.weight.unwrap_or_else(|| automatic_weight(site)),
-            max_p: params.max_p,
-            gentle: params.gentle,
-            mark_below_p: params.mark_below_p,
-            byte_mode: params.byte_mode,
-            wait: params.wait,
-        };
+        let red = Red::new(&red(params)?, site)?;
         Ok(Ared {
-            red: Red::new(&red, site)?,
+            red: if params.weight.is_none() { red.with_automatic_weight() } else { red },
             rule,
             interval: params.interval,
             steps: params.steps,
-            target,
-            own_weight: params.weight.is_none(),
-            site: *site,
             due: Time::ZERO + params.interval,
         })
     }
@@ -216,17 +201,6 @@ impl Law for Ared {
 
     fn on_link_change(&mut self, now: Time, rate: Rate) {
         self.red.on_link_change(now, rate);
-        self.site.rate = rate;
-        // A link that stands still says nothing of the queue that it wants.
-        if self.site.capacity() <= 0.0 {
-            return;
-        }
-        if let Some(target @ Amount::Delay(_)) = self.target {
-            self.red.set_thresholds(automatic_thresholds(target, &self.site));
-        }
-        if self.own_weight {
-            self.red.set_weight(automatic_weight(&self.site));
-        }
     }
 
     fn retune(&mut self, now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
@@ -252,7 +226,7 @@ impl Law for Ared {
 
     fn target_packets(&self) -> Option<f64> {
         let (min, max) = self.red.thresholds();
-        Some(f64::midpoint(min, max))
+        Some(self.red.in_packets(f64::midpoint(min, max)))
     }
 
     fn marks_at(&self, p: Prob) -> bool {
@@ -260,19 +234,18 @@ impl Law for Ared {
     }
 
     fn linear(&self, rest: &Rest) -> Option<Linear> {
-        let [low, high] = self.band();
-        if rest.backlog < low || rest.backlog > high {
+        let ([low, high], backlog) = (self.band(), self.red.counted(rest.backlog));
+        if backlog < low || backlog > high {
             return None;
         }
         // Within the band max_p stands still, where it has brought p_b to what the load needs.
         let p_b = self.red.before_spreading(rest.p);
-        let linear = self.red.about(p_b, p_b / (rest.backlog - self.red.thresholds().0), rest);
+        let linear = self.red.about(p_b, p_b / (backlog - self.red.thresholds().0), rest);
         Some(linear.assuming(true, STANDS_STILL))
     }
 
     fn derived(&self, out: &mut dyn Gauges) {
         self.red.derived(out);
-        out.gauge("weight", "1", self.red.weight());
     }
 
     fn gauges(&self, out: &mut dyn Gauges) {
@@ -294,35 +267,26 @@ impl Rule {
     }
 }
 
-/// Equation (4).
-fn automatic_weight(site: &Site) -> f64 {
-    1.0 - math::exp(-1.0 / site.capacity())
-}
-
-/// Equation (5), within the buffer.
-fn automatic_thresholds(target: Amount, site: &Site) -> (f64, f64) {
-    let min = (site.packets(target) / 2.0).max(red::SMALLEST_MIN).min(site.limit / red::THRESHOLD_RATIO);
-    (min, (red::THRESHOLD_RATIO * min).min(site.limit))
-}
-
-/// The target, where the thresholds are to follow one.
-fn target(params: &Params, site: &Site) -> Result<Option<Amount>, Fault> {
-    let thresholds = params.min.is_some() || params.max.is_some();
-    match params.target {
-        Some(_) if thresholds => Err(Fault::new(
-            "target",
-            "cannot be held beside min and max; legal: the target or the thresholds",
-        )),
-        Some(target) if 1.5 * site.packets(target) > site.limit => {
-            let what = format!(
-                "{target} is above two thirds of the buffer of {} packets; legal: at most two thirds of the buffer",
-                site.limit
-            );
-            Err(Fault::new("target", what))
-        }
-        None if thresholds => Ok(None),
-        given => Ok(Some(given.unwrap_or(TARGET))),
+/// The RED that is set. What is not given follows the target.
+fn red(params: &Params) -> Result<red::Params, Fault> {
+    let given = params.min.is_some() || params.max.is_some();
+    if given && params.target.is_some() {
+        let what = "cannot be held beside min and max; legal: the target or the thresholds";
+        return Err(Fault::new("target", what));
     }
+    Ok(red::Params {
+        min: params.min,
+        max: params.max,
+        thresholds: if given { Thresholds::Buffer } else { Thresholds::Auto },
+        target: params.target,
+        weight: params.weight,
+        max_p: params.max_p,
+        gentle: params.gentle,
+        mark_below_p: params.mark_below_p,
+        byte_mode: params.byte_mode,
+        mean_packet: params.mean_packet,
+        wait: params.wait,
+    })
 }
 
 fn rule(params: &Params) -> Result<Rule, Fault> {
@@ -339,8 +303,6 @@ const BAND: [f64; 2] = [0.4, 0.6];
 /// What it takes for granted where it tells its transfer function.
 const STANDS_STILL: &str = "Within its band Adaptive RED leaves max_p where it has brought it, and the average stays in \
                             the band.";
-/// The target where none is given.
-const TARGET: Amount = Amount::Delay(Span::from_millis(5));
 
 #[cfg(test)]
 mod tests {

@@ -56,6 +56,9 @@ sojourn_units::params! {
         /// how fast the virtual rate adapts, 1/s
         alpha: f64 = 0.15, "alpha", "more than 0, at most 100" if |a| *a > 0.0 && *a <= 100.0,
             "Kunniyur 2004, the simulations";
+        /// share of the link's rate that the virtual link begins with
+        start: f64 = 1.0, "C~(0) / C", "more than 0, at most 1" if |s| *s > 0.0 && *s <= 1.0,
+            "the paper is silent, and the real rate marks nothing that need not be; 0.8 is ns-2's, which its author wrote";
         /// count packets that AVQ drops as load, too
         offered: bool = false, "lambda", "true or false" if |_| true,
             "gamma is of what the link gets to send, as in ns-2's AVQ; true is the paper's code to the letter";
@@ -72,6 +75,7 @@ pub struct Avq {
     gamma: f64,
     alpha: f64,
     offered: bool,
+    start: f64,
     /// B, bytes.
     buffer: f64,
     /// C, bytes/s; the last one above 0.
@@ -83,24 +87,25 @@ pub struct Avq {
     virtual_capacity: f64,
     /// VQ, bytes.
     virtual_queue: f64,
-    /// s.
-    last: Time,
+    /// s; none before the first packet.
+    last: Option<Time>,
 }
 
 impl Avq {
-    /// AVQ in front of the link at `site`; the virtual link begins as the real one.
+    /// AVQ in front of the link at `site`; the virtual queue is empty.
     pub fn new(params: &Params, site: &Site) -> Result<Avq, Fault> {
         let capacity = site.rate.bits_per_second() / 8.0;
         Ok(Avq {
             gamma: params.gamma,
             alpha: params.alpha,
             offered: params.offered,
+            start: params.start,
             buffer: virtual_buffer(params.buffer, site)? * site.packet,
             capacity,
             stopped: capacity <= 0.0,
-            virtual_capacity: capacity,
+            virtual_capacity: params.start * capacity,
             virtual_queue: 0.0,
-            last: Time::ZERO,
+            last: None,
         })
     }
 }
@@ -128,8 +133,11 @@ impl Law for Avq {
             return;
         }
         // The virtual link stays the same share of the real one.
-        self.virtual_capacity =
-            if self.capacity > 0.0 { self.virtual_capacity * (capacity / self.capacity) } else { capacity };
+        self.virtual_capacity = if self.capacity > 0.0 {
+            self.virtual_capacity * (capacity / self.capacity)
+        } else {
+            self.start * capacity
+        };
         self.capacity = capacity;
     }
 
@@ -153,8 +161,7 @@ impl Law for Avq {
 impl Avq {
     /// Equation (2), and of (4) what time alone does; while the link stands still, nothing.
     fn pass_time(&mut self, now: Time) {
-        let elapsed = now.since(self.last).seconds();
-        self.last = now;
+        let elapsed = self.last.replace(now).map_or(0.0, |last| now.since(last).seconds());
         if self.stopped {
             return;
         }

@@ -58,10 +58,11 @@ sojourn_units::params! {
         /// rise to 1 at twice max instead of dropping everything from max on
         gentle: bool = false, "gentle", "true or false" if |_| true,
             "Pan et al. 2000: above max every packet is dropped";
-        /// what RED's part does to ECN-capable packets: marked while p_b is below this, dropped above it
-        mark_below_p: Prob = Prob::ONE, "mark_p", "0 to 1" if |_| true,
-            "RFC 3168, section 7; 0 is the paper, which knows no marks";
-        /// scale the probability by packet size
+        /// what RED's part does to ECN-capable packets: marked while p_b is below this, else dropped
+        mark_below_p: f64 = 1.0, "mark_p", "0 to 2; above 1 nothing that can be marked is dropped by RED's part"
+            if |p| (0.0..=2.0).contains(p),
+            "RFC 3168, section 19.1; 0 is the paper, which knows no marks";
+        /// count bytes: the average, and the probability by packet size
         byte_mode: bool = false, "bytes", "true or false" if |_| true,
             "as RED";
         /// wait 1/p_b packets after a mark or drop
@@ -80,7 +81,18 @@ impl Choke {
     /// CHOKe in front of the link at `site`, from an empty queue.
     pub fn new(params: &Params, site: &Site) -> Result<Choke, Fault> {
         let Params { min, max, weight, max_p, gentle, mark_below_p, byte_mode, wait } = *params;
-        let red = red::Params { min, max, weight, max_p, gentle, mark_below_p, byte_mode, wait };
+        let weight = Some(weight);
+        let red = red::Params {
+            min,
+            max,
+            weight,
+            max_p,
+            gentle,
+            mark_below_p,
+            byte_mode,
+            wait,
+            ..red::Params::default()
+        };
         Ok(Choke { red: Red::new(&red, site)? })
     }
 
@@ -172,7 +184,7 @@ mod tests {
             assert_eq!(arrive(&mut law, 100, Some(7), 0.0), Verdict::DropBoth);
         }
         assert_eq!(arrive(&mut law, 100, Some(8), 0.0), Verdict::Mark);
-        let mut law = choke(|params| params.mark_below_p = Prob::ZERO);
+        let mut law = choke(|params| params.mark_below_p = 0.0);
         for _ in 0..19 {
             arrive(&mut law, 100, Some(8), 0.0);
         }

@@ -20,12 +20,14 @@
 //! So one pair of gains fits light and heavy loads, where PIE needs a table.
 //! A chance of p'^2 is two chances of p' in a row. From p_C = 1/k^2 on, where
 //! p_L is 1, marks are not enough: ECN-capable packets are dropped with p_C, and
-//! scalable ones that are not are marked.
+//! scalable ones that are not are marked. A packet is judged as it arrives or, as in
+//! RFC 9332's pseudocode, as it leaves (`signal_at`).
 
 use crate::catalogue::Entry;
-use crate::law::{Arrival, Bounds, Gauges, Given, Law, Observation, Verdict};
+use crate::law::{Arrival, Bounds, Departure, Gauges, Given, Law, Observation, Verdict};
 use crate::linear::{Linear, Rest};
 use crate::parts::pie::step;
+use crate::parts::signal_at::SignalAt;
 use crate::parts::ticks::Ticks;
 use crate::site::Site;
 use sojourn_units::param::Described;
@@ -76,6 +78,9 @@ sojourn_units::params! {
         /// backlog below which every packet passes; 0 leaves none alone
         bypass: Bytes = Bytes::new(3000), "2 MTU", "0 B or more" if |_| true,
             "RFC 9332, Appendix A.1: what the reference implementation adds to the pseudocode";
+        /// where packets are marked or dropped: enqueue or dequeue
+        signal_at: SignalAt = SignalAt::Enqueue, "place", "enqueue or dequeue" if |_| true,
+            "as PIE; RFC 9332, Appendix A.1, judges at dequeue, since else the signal waits in the queue";
     }
 }
 
@@ -87,6 +92,7 @@ pub struct Pi2 {
     beta: f64,
     coupling: f64,
     bypass: u64,
+    signal_at: SignalAt,
     /// Bytes of a mean packet.
     packet: f64,
     period: Span,
@@ -114,6 +120,7 @@ impl Pi2 {
             beta: params.beta.unwrap_or(0.3 / rtt),
             coupling: params.coupling,
             bypass: params.bypass.get(),
+            signal_at: params.signal_at,
             packet: site.packet,
             period,
             target_packets: site.packets(Amount::Delay(target)),
@@ -127,22 +134,19 @@ impl Pi2 {
 
 impl Law for Pi2 {
     fn on_arrival(&mut self, arrival: &Arrival) -> Verdict {
-        if arrival.backlog.bytes < self.bypass {
-            return Verdict::Pass;
-        }
-        let squared = arrival.u[0].max(arrival.u[1]) < self.base;
-        let linear = arrival.u[0] < self.scalable();
-        match arrival.ecn {
-            Ecn::Ect1 | Ecn::Ce if squared && self.is_saturated() => Verdict::Drop,
-            Ecn::Ect1 | Ecn::Ce if linear => Verdict::Mark,
-            Ecn::Ect0 if squared && !self.is_saturated() => Verdict::Mark,
-            Ecn::Ect0 | Ecn::NotEct if squared => Verdict::Drop,
-            _ => Verdict::Pass,
-        }
+        let judged = !self.at_departure() && arrival.backlog.bytes >= self.bypass;
+        if judged { self.judge(arrival.ecn, arrival.u) } else { Verdict::Pass }
+    }
+
+    fn on_departure(&mut self, departure: &Departure) -> Verdict {
+        // The backlog before the packet leaves counts.
+        let judged = self.at_departure() && departure.backlog.bytes + u64::from(departure.len) >= self.bypass;
+        if judged { self.judge(departure.ecn, departure.u) } else { Verdict::Pass }
     }
 
     fn retune(&mut self, now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
         let fresh = Pi2::new(&Params::from_values(given)?, site)?;
+        self.signal_at.stays(fresh.signal_at)?;
         self.ticks.retime(now, fresh.period);
         *self = Pi2 { ticks: self.ticks, base: self.base, old: self.old, waiting: self.waiting, ..fresh };
         Ok(())
@@ -171,6 +175,10 @@ impl Law for Pi2 {
         Some(if self.waiting < self.bypass { Prob::ZERO } else { Prob::clamped(self.classic()) })
     }
 
+    fn at_departure(&self) -> bool {
+        self.signal_at == SignalAt::Dequeue
+    }
+
     fn marks_at(&self, p: Prob) -> bool {
         self.coupling * p.get().sqrt() < 1.0
     }
@@ -180,6 +188,10 @@ impl Law for Pi2 {
     }
 
     fn linear(&self, rest: &Rest) -> Option<Linear> {
+        // The loop of a certificate has the signal wait in the queue.
+        if self.at_departure() {
+            return None;
+        }
         // Equation (1) with a delay of q / C, and the slope 2 p' of the square in (2).
         let per_packet = 2.0 * rest.p.sqrt() / rest.network.capacity;
         Some(Linear::steps((self.alpha + self.beta) * per_packet, self.beta * per_packet, self.period))
@@ -199,6 +211,19 @@ impl Law for Pi2 {
 }
 
 impl Pi2 {
+    /// The verdict on a packet that is not spared, equation (2).
+    fn judge(&self, ecn: Ecn, u: [f64; 2]) -> Verdict {
+        let squared = u[0].max(u[1]) < self.base;
+        let linear = u[0] < self.scalable();
+        match ecn {
+            Ecn::Ect1 | Ecn::Ce if squared && self.is_saturated() => Verdict::Drop,
+            Ecn::Ect1 | Ecn::Ce if linear => Verdict::Mark,
+            Ecn::Ect0 if squared && !self.is_saturated() => Verdict::Mark,
+            Ecn::Ect0 | Ecn::NotEct if squared => Verdict::Drop,
+            _ => Verdict::Pass,
+        }
+    }
+
     /// p_C of equation (2).
     fn classic(&self) -> f64 {
         self.base * self.base
@@ -287,6 +312,26 @@ mod tests {
         assert!((hits(Ecn::NotEct, Verdict::Drop) - 0.09).abs() < 0.004);
         assert!((hits(Ecn::Ect0, Verdict::Mark) - 0.09).abs() < 0.004);
         assert!((hits(Ecn::Ect1, Verdict::Mark) - 0.6).abs() < 0.006);
+    }
+
+    #[test]
+    fn each_packet_is_judged_at_one_end() {
+        for (signal_at, at_departure) in [(SignalAt::Enqueue, false), (SignalAt::Dequeue, true)] {
+            let mut law = Pi2::new(&Params { signal_at, ..Params::default() }, &site()).unwrap();
+            law.base = 0.3;
+            let comes = arrival(20_000, Ecn::Ect0, [0.2, 0.2]);
+            assert_eq!(law.on_arrival(&comes) == Verdict::Mark, !at_departure);
+            // Two MTU before it leaves: 2000 B and the packet itself.
+            for (left, judged) in [(2000, at_departure), (1999, false)] {
+                let Arrival { now, len, ecn, flow, u, .. } = comes;
+                let backlog = Backlog { packets: 2, bytes: left };
+                let leaves = Departure { now, len, ecn, flow, sojourn: Span::ZERO, backlog, u };
+                assert_eq!(law.on_departure(&leaves) == Verdict::Mark, judged);
+            }
+            let other = if at_departure { "enqueue" } else { "dequeue" };
+            let given = [("signal_at".to_owned(), sojourn_units::Value::Text(other.into()))];
+            assert_eq!(law.retune(Time::ZERO, &given, &site()).unwrap_err().key, "signal_at");
+        }
     }
 
     #[test]

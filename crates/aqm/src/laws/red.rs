@@ -17,16 +17,37 @@
 //! them out. Equation (4) is the 1993 paper's. Equation (5) is how the first
 //! author ran RED afterwards (ns, since 1997): it also waits 1/p_b packets
 //! before the next one. `gentle` (Floyd 2000) lets p_b rise from `max_p` at `max`
-//! to 1 at twice `max` instead of jumping there. ECN-capable packets are
-//! marked while p_b < `mark_below_p` and dropped above it; above the upper end
-//! of the curve, and when the buffer is full, every packet is dropped.
+//! to 1 at twice `max` instead of jumping there. From the curve's end on p_b is 1.
+//! An ECN-capable packet that is hit is marked while p_b < `mark_below_p`, else
+//! dropped: with 1, the default, at the curve's end alone (RFC 3168, section 19.1);
+//! with any number above 1 nowhere. When the buffer is full every packet is dropped.
+//!
+//! With `byte_mode` the backlog, the thresholds, `count` and p_a are those of bytes over
+//! `mean_packet`, so that a packet is hit in proportion to its size. With
+//! `thresholds = auto` thresholds and weight follow the link, as Adaptive RED's do
+//! (Floyd, Gummadi, Shenker 2001), for a target delay d and C mean packets/s:
+//!
+//! ```text
+//! w_q    = 1 - e^(-1/C)                    the average forgets within 1 s     (6)
+//! min_th = max(5, d C / 2),  max_th = 3 min_th                                (7)
+//! ```
 
 use crate::catalogue::Entry;
 use crate::law::{Arrival, Gauges, Given, Law, Verdict};
 use crate::linear::{Linear, Rational, Rest};
 use crate::site::Site;
 use sojourn_units::param::Described;
-use sojourn_units::{Amount, Fault, Page, Prob, Rate, Time, math};
+use sojourn_units::{Amount, Bytes, Fault, Page, Prob, Rate, Span, Time, math};
+
+sojourn_units::choice! {
+    /// Thresholds where neither `min` nor `max` is given.
+    pub enum Thresholds {
+        /// A sixth and a half of the buffer.
+        Buffer = "buffer",
+        /// Equation (7), and the weight of equation (6).
+        Auto = "auto",
+    }
+}
 
 /// What the catalogue tells of it.
 pub const ENTRY: Entry = Entry {
@@ -53,21 +74,33 @@ sojourn_units::params! {
         /// average backlog at which p_b reaches max_p
         max: Option<Amount> = None, "max_th", "more than min, within the buffer" if |max| max.is_none_or(positive),
             "three times min, Floyd 1997";
+        /// thresholds that are not given: buffer, shares of it, or auto, from the target, with the weight from the rate
+        thresholds: Thresholds = Thresholds::Buffer, "thresholds", "buffer or auto" if |_| true,
+            "legal for any link; auto is Floyd et al. 2001, ns-2's default";
+        /// average backlog to hold under thresholds = auto; a time follows the link's rate
+        target: Option<Amount> = None, "d C", "more than 0, at most two thirds of the buffer; with thresholds = auto"
+            if |target| target.is_none_or(positive),
+            "5 ms, Floyd et al. 2001, section 5; less where the buffer does not hold it";
         /// weight of a new sample in the average
-        weight: f64 = 0.002, "w_q", "more than 0, at most 1" if |w| *w > 0.0 && *w <= 1.0,
-            "Floyd and Jacobson 1993";
+        weight: Option<f64> = None, "w_q", "more than 0, at most 1" if |w| w.is_none_or(|w| w > 0.0 && w <= 1.0),
+            "0.002, Floyd and Jacobson 1993; with thresholds = auto 1 - e^(-1/C), a time constant of 1 s";
         /// probability at the upper threshold
         max_p: Prob = Prob::clamped(0.1), "max_p", "more than 0, at most 1" if |p| p.get() > 0.0,
             "Floyd 1997: 0.1 instead of the 0.02 of 1993";
         /// rise to 1 at twice max instead of jumping there
         gentle: bool = true, "gentle", "true or false" if |_| true,
             "Floyd 2000: less sensitive to max and max_p";
-        /// ECN-capable packets are marked while p_b is below this and dropped above it; 1 marks always
-        mark_below_p: Prob = Prob::ONE, "mark_p", "0 to 1" if |_| true,
-            "RFC 3168, section 7; ns-2 drops above 0.1";
-        /// scale the probability by packet size
+        /// ECN-capable packets are marked while p_b is below this, else dropped; from the curve's end on p_b is 1
+        mark_below_p: f64 = 1.0, "mark_p", "0 to 2; above 1 nothing is dropped that can be marked"
+            if |p| (0.0..=2.0).contains(p),
+            "RFC 3168, section 19.1: drop above the upper threshold; ns-2 drops above 0.1";
+        /// count bytes: the average, and the probability by packet size
         byte_mode: bool = false, "bytes", "true or false" if |_| true,
             "RFC 7567, section 4.4: do not favour small packets";
+        /// bytes of a packet where bytes are counted as packets, and of those that an idle link could have sent
+        mean_packet: Option<Bytes> = None, "mean packet size", "more than 0"
+            if |size| size.is_none_or(|size| size.get() > 0),
+            "the scenario's segment; ns-2 takes 500 B";
         /// wait 1/p_b packets after a mark or drop, equation (5)
         wait: bool = true, "wait", "true or false" if |_| true,
             "the first author's own simulator since 1997; false is the 1993 paper, equation (4)";
@@ -82,8 +115,12 @@ pub struct Red {
     mark_below_p: f64,
     byte_mode: bool,
     wait: bool,
-    packet: f64,
-    /// Packets per second of the link, for the ageing of the average.
+    /// The place as RED counts: in mean packets.
+    site: Site,
+    /// Mean packets that a packet of the link counts for: 1 but in byte mode.
+    unit: f64,
+    automatic: Automatic,
+    /// Mean packets per second of the link, for the ageing of the average; 0 while it stands still.
     capacity: f64,
 
     average: f64,
@@ -93,6 +130,15 @@ pub struct Red {
     /// Whether the average was above `min` at the last arrival.
     in_band: bool,
     idle_since: Option<Time>,
+}
+
+/// Parameters that follow the link's rate.
+#[derive(Clone, Copy, Debug)]
+struct Automatic {
+    /// The target of the thresholds, equation (7).
+    target: Option<Amount>,
+    /// Whether the weight is that of equation (6).
+    weight: bool,
 }
 
 /// The probability as a function of the average, equation (3) and its gentle extension.
@@ -107,29 +153,45 @@ struct Curve {
 impl Red {
     /// RED in front of the link at `site`, from an empty queue.
     pub fn new(params: &Params, site: &Site) -> Result<Red, Fault> {
-        let (min, max) = thresholds(params, site);
+        let own = counted(params, site);
+        let target = target(params, &own)?;
+        let automatic = Automatic { target, weight: target.is_some() && params.weight.is_none() };
+        let (min, max) = match target {
+            Some(target) => automatic_thresholds(target, &own),
+            None => thresholds(params, &own),
+        };
         if min >= max {
             let what =
                 format!("{min} packets is not below max = {max} packets; legal: more than 0, less than max");
             return Err(Fault::new("min", what));
         }
-        if max > site.limit {
-            return Err(above_the_buffer(params, max, site.limit));
+        if max > own.limit {
+            return Err(above_the_buffer(params, max, own.limit));
         }
+        let weight = if automatic.weight { automatic_weight(&own) } else { params.weight.unwrap_or(WEIGHT) };
         Ok(Red {
             curve: Curve { min, max, max_p: params.max_p.get(), gentle: params.gentle },
-            weight: params.weight,
-            mark_below_p: params.mark_below_p.get(),
+            weight,
+            mark_below_p: params.mark_below_p,
             byte_mode: params.byte_mode,
             wait: params.wait,
-            packet: site.packet,
-            capacity: site.capacity(),
+            site: own,
+            unit: if params.byte_mode { site.packet / own.packet } else { 1.0 },
+            automatic,
+            capacity: own.capacity(),
             average: 0.0,
             p: 0.0,
             count: 0.0,
             in_band: false,
             idle_since: Some(Time::ZERO),
         })
+    }
+
+    /// The same with the weight of equation (6).
+    pub(crate) fn with_automatic_weight(mut self) -> Red {
+        self.automatic.weight = true;
+        self.weight = automatic_weight(&self.site);
+        self
     }
 }
 
@@ -148,7 +210,18 @@ impl Law for Red {
     }
 
     fn on_link_change(&mut self, _now: Time, rate: Rate) {
-        self.capacity = rate.packets_per_second(self.packet);
+        self.site.rate = rate;
+        self.capacity = self.site.capacity();
+        // A link that stands still does not determine a queue.
+        if self.capacity <= 0.0 {
+            return;
+        }
+        if let Some(target @ Amount::Delay(_)) = self.automatic.target {
+            (self.curve.min, self.curve.max) = automatic_thresholds(target, &self.site);
+        }
+        if self.automatic.weight {
+            self.weight = automatic_weight(&self.site);
+        }
     }
 
     fn retune(&mut self, _now: Time, given: &Given, site: &Site) -> Result<(), Fault> {
@@ -157,11 +230,11 @@ impl Law for Red {
     }
 
     fn settled(&self, backlog: f64) -> Option<Prob> {
-        Some(Prob::clamped(self.share(backlog)))
+        Some(Prob::clamped(self.share(self.counted(backlog))))
     }
 
     fn marks_at(&self, p: Prob) -> bool {
-        self.mark_below_p >= 1.0 || self.before_spreading(p.get()) < self.mark_below_p
+        self.marks(self.before_spreading(p.get()))
     }
 
     fn linear(&self, rest: &Rest) -> Option<Linear> {
@@ -173,11 +246,12 @@ impl Law for Red {
     fn derived(&self, out: &mut dyn Gauges) {
         out.gauge("min", "packets", self.curve.min);
         out.gauge("max", "packets", self.curve.max);
+        out.gauge("weight", "1", self.weight);
     }
 
     fn gauges(&self, out: &mut dyn Gauges) {
         out.gauge("p", "1", self.p);
-        out.gauge("average", "packets", self.average);
+        out.gauge("average", "packets", self.average / self.unit);
     }
 }
 
@@ -185,14 +259,28 @@ impl Law for Red {
 impl Red {
     /// This one with the average, the count and the link's rate of another.
     pub(crate) fn after(self, old: &Red) -> Red {
-        let Red { capacity, average, p, count, in_band, idle_since, .. } = *old;
+        let Red { p, in_band, idle_since, .. } = *old;
+        // In mean packets of its own.
+        let scale = self.unit / old.unit;
+        let (average, count) = (old.average * scale, old.count * scale);
+        let capacity = if old.capacity > 0.0 { self.capacity } else { 0.0 };
         Red { capacity, average, p, count, in_band, idle_since, ..self }
+    }
+
+    /// A backlog in packets of the link, as it is counted.
+    pub fn counted(&self, backlog: f64) -> f64 {
+        backlog * self.unit
+    }
+
+    /// Updates of the average for each second of an idle link that sends `capacity` packets/s, equation (2).
+    pub fn ageing_rate(&self, capacity: f64, packet: f64) -> f64 {
+        capacity * packet / self.site.packet
     }
 
     /// Takes the backlog that a packet finds into the average, equations (1) and (2).
     pub(crate) fn observe(&mut self, arrival: &Arrival) {
         let backlog = if self.byte_mode {
-            arrival.backlog.bytes as f64 / self.packet
+            arrival.backlog.bytes as f64 / self.site.packet
         } else {
             f64::from(arrival.backlog.packets)
         };
@@ -203,11 +291,11 @@ impl Red {
 
     /// What becomes of a packet under the average as it is, equations (3) to (5).
     pub(crate) fn judge(&mut self, arrival: &Arrival) -> Verdict {
-        let size = if self.byte_mode { f64::from(arrival.len) / self.packet } else { 1.0 };
+        let size = if self.byte_mode { f64::from(arrival.len) / self.site.packet } else { 1.0 };
         self.count += size;
 
-        // With at most one packet waiting the average speaks of the past only.
-        if self.average < self.curve.min || arrival.backlog.packets <= 1 {
+        let waiting = arrival.backlog;
+        if self.average < self.curve.min || !self.judges(waiting.packets.into(), waiting.bytes as f64) {
             self.in_band = false;
             self.p = 0.0;
             return Verdict::Pass;
@@ -215,7 +303,7 @@ impl Red {
         if self.average >= self.curve.end() {
             self.in_band = true;
             self.p = 1.0;
-            return self.drop();
+            return self.signal(arrival);
         }
         self.p = self.curve.probability(self.average);
         if !self.in_band {
@@ -227,22 +315,35 @@ impl Red {
         if arrival.u[0] >= spread(self.p, self.count, self.wait) * size {
             return Verdict::Pass;
         }
-        let mark = self.p < self.mark_below_p || self.mark_below_p >= 1.0;
-        if mark && arrival.ecn.is_capable() {
-            self.count = 0.0;
-            return Verdict::Mark;
-        }
-        self.drop()
+        self.signal(arrival)
     }
 
-    fn drop(&mut self) -> Verdict {
+    /// Whether enough waits for a verdict: with at most one packet (in byte mode: one byte) the average is of the
+    /// past alone.
+    pub fn judges(&self, packets: f64, bytes: f64) -> bool {
+        if self.byte_mode { bytes > 1.0 } else { packets > 1.0 }
+    }
+
+    /// The signal on a packet that is hit.
+    fn signal(&mut self, arrival: &Arrival) -> Verdict {
         self.count = 0.0;
-        Verdict::Drop
+        if self.marks(self.p) { arrival.signalled() } else { Verdict::Drop }
+    }
+
+    /// Whether a packet that can be marked is, where the probability is `p_b`.
+    fn marks(&self, p_b: f64) -> bool {
+        p_b < self.mark_below_p
+    }
+
+    /// The same where the average is about `average`.
+    pub fn marks_about(&self, average: f64) -> bool {
+        self.marks(if average < self.curve.end() { self.curve.probability(average) } else { 1.0 })
     }
 
     /// The share of packets that is marked or dropped where the average is about `average`: one in as many as lie
     /// between two signals on average. By (4) these are spread evenly over 1 .. 1/p_b - 1; by (5) over
-    /// 1/p_b .. 2/p_b - 1, with 1/p_b rounded up, for which half a packet is taken; and never two in a row.
+    /// 1/p_b .. 2/p_b - 1, with 1/p_b rounded up, for which half a packet is taken; and never two in a row. Packets
+    /// that count for u mean packets each are hit as if p_b were u p_b: `count` and p_a both grow by u.
     pub fn share(&self, average: f64) -> f64 {
         if average < self.curve.min {
             return 0.0;
@@ -250,20 +351,22 @@ impl Red {
         if average >= self.curve.end() {
             return 1.0;
         }
-        let p_b = self.curve.probability(average);
+        let p_b = (self.unit * self.curve.probability(average)).min(1.0);
         if self.wait { (4.0 * p_b / (6.0 - p_b)).min(MOST_WAITING) } else { (2.0 * p_b).min(1.0) }
     }
 
     /// The p_b with which this share of packets is marked or dropped.
     pub(crate) fn before_spreading(&self, p: f64) -> f64 {
-        if self.wait { 6.0 * p / (4.0 + p) } else { p / 2.0 }
+        let p_b = if self.wait { 6.0 * p / (4.0 + p) } else { p / 2.0 };
+        (p_b / self.unit).min(1.0)
     }
 
-    /// The average of backlogs as a lag of 1/K, and the `slope` of the curve where it gives `p_b`.
+    /// The average of backlogs as a lag of 1/K, and the `slope` of the curve (per mean packet) where it gives `p_b`.
     pub(crate) fn about(&self, p_b: f64, slope: f64, rest: &Rest) -> Linear {
         let lag = -rest.offered() * math::ln(1.0 - self.weight);
-        let spread = if self.wait { 24.0 / ((6.0 - p_b) * (6.0 - p_b)) } else { 2.0 };
-        let continuous = Rational::new([spread * slope], [1.0, 1.0 / lag]);
+        let hit = 6.0 - self.unit * p_b;
+        let spread = if self.wait { 24.0 / (hit * hit) } else { 2.0 };
+        let continuous = Rational::new([spread * slope * self.unit * self.unit], [1.0, 1.0 / lag]);
         Linear::new(Some(continuous), None).assuming(true, AT_EVERY_PACKET)
     }
 
@@ -280,14 +383,14 @@ impl Red {
         self.average
     }
 
-    /// The thresholds, packets.
+    /// The thresholds, mean packets.
     pub fn thresholds(&self) -> (f64, f64) {
         (self.curve.min, self.curve.max)
     }
 
-    /// Sets the thresholds, packets.
-    pub(crate) fn set_thresholds(&mut self, (min, max): (f64, f64)) {
-        (self.curve.min, self.curve.max) = (min, max);
+    /// A backlog that is counted so, in packets of the link.
+    pub(crate) fn in_packets(&self, counted: f64) -> f64 {
+        counted / self.unit
     }
 
     /// The probability at `max`.
@@ -303,11 +406,6 @@ impl Red {
     /// The weight of a new sample in the average.
     pub fn weight(&self) -> f64 {
         self.weight
-    }
-
-    /// Sets the weight of a new sample in the average.
-    pub(crate) fn set_weight(&mut self, weight: f64) {
-        self.weight = weight;
     }
 }
 
@@ -347,6 +445,47 @@ fn spread(p: f64, count: f64, wait: bool) -> f64 {
     }
 }
 
+/// The place in mean packets. In byte mode the buffer is one of bytes, too.
+fn counted(params: &Params, site: &Site) -> Site {
+    let packet = params.mean_packet.map_or(site.packet, |size| size.get() as f64);
+    let limit = if params.byte_mode { site.limit * (site.packet / packet) } else { site.limit };
+    Site { packet, limit, ..*site }
+}
+
+/// The target that the thresholds follow, where they do.
+fn target(params: &Params, site: &Site) -> Result<Option<Amount>, Fault> {
+    if params.thresholds == Thresholds::Buffer {
+        let alone =
+            Fault::new("target", "needs thresholds = auto; legal: thresholds = auto with it, or min and max");
+        return if params.target.is_some() { Err(alone) } else { Ok(None) };
+    }
+    if params.min.is_some() || params.max.is_some() {
+        let what = "auto cannot be beside min and max; legal: auto alone, or the thresholds";
+        return Err(Fault::new("thresholds", what));
+    }
+    match params.target {
+        Some(target) if 1.5 * site.packets(target) > site.limit => {
+            let what = format!(
+                "{target} is above two thirds of the buffer of {} packets; legal: at most two thirds of the buffer",
+                site.limit
+            );
+            Err(Fault::new("target", what))
+        }
+        given => Ok(Some(given.unwrap_or(TARGET))),
+    }
+}
+
+/// Equation (6).
+fn automatic_weight(site: &Site) -> f64 {
+    1.0 - math::exp(-1.0 / site.capacity())
+}
+
+/// Equation (7), within the buffer.
+fn automatic_thresholds(target: Amount, site: &Site) -> (f64, f64) {
+    let min = (site.packets(target) / 2.0).max(SMALLEST_MIN).min(site.limit / THRESHOLD_RATIO);
+    (min, (THRESHOLD_RATIO * min).min(site.limit))
+}
+
 fn thresholds(params: &Params, site: &Site) -> (f64, f64) {
     match (params.min.map(|min| site.packets(min)), params.max.map(|max| site.packets(max))) {
         (Some(min), Some(max)) => (min, max),
@@ -384,9 +523,13 @@ const AT_EVERY_PACKET: &str = "The law is asked at every packet, so that it has 
 /// The largest share of packets that (5) hits, below the end of the curve.
 const MOST_WAITING: f64 = 0.5;
 /// `max` over `min` (Floyd 1997).
-pub(crate) const THRESHOLD_RATIO: f64 = 3.0;
+const THRESHOLD_RATIO: f64 = 3.0;
 /// The smallest `min` that is chosen where the buffer does not ask for less, packets (Floyd 1997).
-pub(crate) const SMALLEST_MIN: f64 = 5.0;
+const SMALLEST_MIN: f64 = 5.0;
+/// The target of automatic thresholds where none is given.
+const TARGET: Amount = Amount::Delay(Span::from_millis(5));
+/// The weight where none is given (Floyd and Jacobson 1993).
+const WEIGHT: f64 = 0.002;
 
 #[cfg(test)]
 mod tests {
@@ -405,7 +548,7 @@ mod tests {
     }
 
     fn red(change: impl Fn(&mut Params)) -> Red {
-        let mut params = Params { weight: 1.0, ..Params::default() };
+        let mut params = Params { weight: Some(1.0), ..Params::default() };
         change(&mut params);
         Red::new(&params, &site()).unwrap()
     }
@@ -445,19 +588,32 @@ mod tests {
     #[test]
     fn ecn_packets_are_marked_below_the_policy_and_dropped_above() {
         for (below, expected) in [(0.1, Verdict::Drop), (1.0, Verdict::Mark)] {
-            let mut red = red(|params| params.mark_below_p = Prob::clamped(below));
+            let mut red = red(|params| params.mark_below_p = below);
             red.on_arrival(&arrival(200, Ecn::Ect0, 0.5));
             assert!(red.p < 1.0);
             red.count = 100.0;
             assert_eq!(red.on_arrival(&arrival(200, Ecn::Ect0, 0.5)), expected);
         }
-        let mut red = red(|params| params.gentle = false);
-        assert_eq!(red.on_arrival(&arrival(150, Ecn::Ect0, 0.5)), Verdict::Drop);
+    }
+
+    /// The curve ends at 300, where it is not gentle at 150. ns-2 2.35, 200 flows on a curve of 10 and 30 packets: with
+    /// `mark_p_` 1.0 it drops 12 % (gentle) and 20 %, with 1.1 nothing.
+    #[test]
+    fn from_the_curves_end_on_one_drops_and_more_than_one_marks() {
+        for (gentle, packets) in [(true, 300), (false, 150)] {
+            for (below, expected) in [(1.0, Verdict::Drop), (1.1, Verdict::Mark)] {
+                let mut red = red(|params| (params.gentle, params.mark_below_p) = (gentle, below));
+                assert_eq!(red.on_arrival(&arrival(packets, Ecn::Ect0, 0.99)), expected, "{gentle} {below}");
+                assert_eq!(red.on_arrival(&arrival(packets, Ecn::NotEct, 0.99)), Verdict::Drop);
+                assert_eq!(red.marks_at(Prob::ONE), below > 1.0);
+                assert_eq!(red.marks_about(f64::from(packets)), below > 1.0);
+            }
+        }
     }
 
     #[test]
     fn idle_time_ages_the_average() {
-        let mut red = red(|params| params.weight = 0.1);
+        let mut red = red(|params| params.weight = Some(0.1));
         red.average = 100.0;
         red.on_idle(Time::ZERO);
         red.on_idle(Time::ZERO + Span::from_millis(5));
@@ -481,6 +637,62 @@ mod tests {
         assert_eq!(red.clone().on_arrival(&small), Verdict::Pass);
         small.u[0] = p * 0.99;
         assert_eq!(red.on_arrival(&small), Verdict::Drop);
+    }
+
+    /// As ns-2 counts bytes: a packet is judged as soon as more than a byte waits, in packets as soon as two do.
+    #[test]
+    fn byte_mode_spares_a_queue_of_one_byte() {
+        for (byte_mode, waiting, judged) in
+            [(true, [1, 1], false), (true, [1, 2], true), (false, [1, 900], false), (false, [2, 80], true)]
+        {
+            let mut red = red(|params| params.byte_mode = byte_mode);
+            red.on_arrival(&arrival(100, Ecn::NotEct, 0.5));
+            red.weight = 1e-9;
+            red.count = 100.0;
+            let mut packet = arrival(0, Ecn::NotEct, 0.0);
+            packet.backlog = Backlog { packets: waiting[0], bytes: waiting[1].into() };
+            assert_eq!(red.on_arrival(&packet) == Verdict::Drop, judged, "{byte_mode} {waiting:?}");
+        }
+    }
+
+    /// ns-2 2.35 left to itself on this link: thresholds of 5 and 15 packets of 500 B, a weight of 0.00049988.
+    #[test]
+    fn automatic_thresholds_and_weight_follow_the_rate_in_mean_packets() {
+        let automatic = |change: fn(&mut Params)| {
+            red(|params| {
+                (params.thresholds, params.weight) = (Thresholds::Auto, None);
+                change(params);
+            })
+        };
+        let mut own =
+            automatic(|params| (params.byte_mode, params.mean_packet) = (true, Some(Bytes::new(500))));
+        assert_eq!(own.thresholds(), (5.0, 15.0));
+        assert!((own.weight() - 0.000_499_88).abs() < 5e-9, "{}", own.weight());
+        // 7500 B are 15 packets of 500 B, where the curve is at max_p.
+        own.weight = 1.0;
+        let mut packet = arrival(0, Ecn::NotEct, 1.0);
+        packet.backlog = Backlog { packets: 7, bytes: 7500 };
+        own.on_arrival(&packet);
+        assert!((own.p - 0.1).abs() < 1e-12);
+        // 100 ms are 100 packets; the rate doubles, and so do the thresholds.
+        let mut held = automatic(|params| params.target = Some(Amount::Delay(Span::from_millis(100))));
+        assert_eq!(held.thresholds(), (50.0, 150.0));
+        held.on_link_change(Time::ZERO, Rate::from_bits_per_second(16e6));
+        assert_eq!(held.thresholds(), (100.0, 300.0));
+        assert!((held.weight() / (1.0 - math::exp(-1.0 / 2000.0)) - 1.0).abs() < 1e-12);
+        held.on_link_change(Time::ZERO, Rate::ZERO);
+        assert_eq!(held.thresholds(), (100.0, 300.0));
+    }
+
+    #[test]
+    fn a_target_and_thresholds_that_do_not_fit_are_refused() {
+        let target = Some(Amount::Packets(100.0));
+        let refused = |params: Params| Red::new(&params, &site()).unwrap_err().key;
+        assert_eq!(refused(Params { target, ..Params::default() }), "target");
+        let auto = Params { thresholds: Thresholds::Auto, ..Params::default() };
+        assert_eq!(refused(Params { target: Some(Amount::Packets(201.0)), ..auto.clone() }), "target");
+        assert_eq!(refused(Params { min: target, ..auto.clone() }), "thresholds");
+        assert!(Red::new(&Params { target: Some(Amount::Packets(200.0)), ..auto }, &site()).is_ok());
     }
 
     #[test]

@@ -33,11 +33,15 @@
 //! factor 1 + g c / (1 - p)^2. (3) sees the queue alone and holds its target.
 //! After a stall the backlog's part counts once for each period of real time.
 //! While the link stands still the price is kept.
+//!
+//! A packet meets p as it arrives or, as its authors have it in ns-2 where it marks,
+//! as it leaves (`signal_at`).
 
 use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Given, Observation};
 use crate::linear::{Linear, Rest, Signal};
 use crate::parts::missed;
+use crate::parts::signal_at::SignalAt;
 use crate::sampled::Sampled;
 use crate::site::Site;
 use sojourn_units::param::Described;
@@ -91,6 +95,9 @@ sojourn_units::params! {
         /// what stands for x - c: rate or backlog
         mismatch: Mismatch = Mismatch::Rate, "x - c", "rate or backlog" if |_| true,
             "Athuraliya et al. 2001, the rule itself; backlog is what they allow in its place";
+        /// where packets are marked or dropped: enqueue or dequeue
+        signal_at: SignalAt = SignalAt::Enqueue, "place", "enqueue or dequeue" if |_| true,
+            "as every law here that judges arrivals; ns-2's REM marks at dequeue, which spares the signal the queue";
     }
 }
 
@@ -176,11 +183,16 @@ impl Controller for Rem {
 
     fn retune(&mut self, given: &Given, site: &Site) -> Result<(), Fault> {
         let fresh = Rem::new(&Params::from_values(given)?, site)?;
+        self.params.signal_at.stays(fresh.params.signal_at)?;
         let Rem { capacity, price, .. } = *self;
         // The last backlog, about the new target.
         let error = self.error + (self.target - fresh.target);
         *self = Rem { capacity, price, error, ..fresh };
         Ok(())
+    }
+
+    fn at_departure(&self) -> bool {
+        self.params.signal_at == SignalAt::Dequeue
     }
 
     fn target_packets(&self) -> Option<f64> {
@@ -197,6 +209,10 @@ impl Controller for Rem {
     }
 
     fn linear(&self, rest: &Rest) -> Option<Linear> {
+        // The loop of a certificate has the signal wait in the queue.
+        if self.at_departure() {
+            return None;
+        }
         // d p = ln(phi) (1 - p) d mu by (2); x = (c + q - q_old) / theta, where the last p let in theta.
         let Params { gamma, alpha, phi, mismatch, period, .. } = self.params;
         let g = gamma * math::ln(phi) * (1.0 - rest.p);

@@ -6,4 +6,5 @@ pub mod load;
 pub mod missed;
 pub mod pie;
 pub mod prediction;
+pub mod signal_at;
 pub mod ticks;

@@ -19,18 +19,22 @@ impl Ared {
     /// The twin of the adaptive RED that is given this.
     pub fn new(given: &Given, site: &Site) -> Result<Ared, Fault> {
         let law = law::Ared::new(&law::Params::from_values(given)?, site)?;
-        Ok(Ared { law, average: Average::default() })
+        Ok(Ared { law, average: Average::new(site) })
     }
 }
 
 impl Twin for Ared {
     fn step(&mut self, over: &Step) {
-        self.average.step(over, self.law.red().weight());
-        self.law.follow(over.now, self.average.packets);
+        self.average.step(over, self.law.red());
+        self.law.follow(over.now, self.law.red().counted(self.average.packets));
     }
 
     fn p(&self) -> f64 {
         self.average.share(self.law.red())
+    }
+
+    fn marks(&self) -> Option<bool> {
+        Some(self.average.marks(self.law.red()))
     }
 
     fn on_link_change(&mut self, now: Time, rate: Rate) {

@@ -43,7 +43,8 @@ impl Avq {
         let buffer = law::virtual_buffer(params.buffer, site)?;
         let capacity = site.capacity();
         let stopped = capacity <= 0.0;
-        Ok(Avq { params, buffer, packet: site.packet, capacity, stopped, rate: capacity, queue: 0.0, p: 0.0 })
+        let rate = params.start * capacity;
+        Ok(Avq { params, buffer, packet: site.packet, capacity, stopped, rate, queue: 0.0, p: 0.0 })
     }
 }
 
@@ -71,7 +72,7 @@ impl Twin for Avq {
         self.stopped = capacity <= 0.0;
         if !self.stopped {
             // The virtual link stays the same share of the real one.
-            let share = if self.capacity > 0.0 { self.rate / self.capacity } else { 1.0 };
+            let share = if self.capacity > 0.0 { self.rate / self.capacity } else { self.params.start };
             (self.rate, self.capacity) = (share * capacity, capacity);
         }
     }

@@ -46,6 +46,10 @@ pub trait Twin: DynClone + Send {
     fn at_departure(&self) -> bool {
         false
     }
+    /// Whether what is ECN-capable is marked at present, instead of dropped; None: as the law does at this p.
+    fn marks(&self) -> Option<bool> {
+        None
+    }
     /// The link has a new rate.
     fn on_link_change(&mut self, _now: Time, _rate: Rate) {}
     /// As [`sojourn_aqm::Law::retune`].

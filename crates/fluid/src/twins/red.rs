@@ -6,7 +6,8 @@
 //!
 //! Over a step on which lambda and q stay that is exact: (1 - w_q)^n is left of q - x after n arrivals. Before an
 //! empty queue the idle time counts as the packets that it could have sent, so that lambda is C. p is the share of
-//! [`law::Red::share`]; with at most one packet waiting it is 0, as the law has it.
+//! [`law::Red::share`]; with at most one packet waiting (in byte mode: one
+//! byte) it is 0, as the law has it.
 
 use super::{Step, Twin};
 use sojourn_aqm::law::Given;
@@ -22,28 +23,34 @@ pub struct Red {
     average: Average,
 }
 
-/// The average backlog, packets, and whether it speaks of the present.
-#[derive(Clone, Copy, Default)]
+/// The average backlog, packets of the link, and whether it speaks of the present.
+#[derive(Clone, Copy)]
 pub(super) struct Average {
     pub(super) packets: f64,
     waits: bool,
+    /// Bytes of a packet of the link.
+    packet: f64,
 }
 
 impl Red {
     /// The twin of the RED that is given this.
     pub fn new(given: &Given, site: &Site) -> Result<Red, Fault> {
         let law = law::Red::new(&law::Params::from_values(given)?, site)?;
-        Ok(Red { law, average: Average::default() })
+        Ok(Red { law, average: Average::new(site) })
     }
 }
 
 impl Twin for Red {
     fn step(&mut self, over: &Step) {
-        self.average.step(over, self.law.weight());
+        self.average.step(over, &self.law);
     }
 
     fn p(&self) -> f64 {
         self.average.share(&self.law)
+    }
+
+    fn marks(&self) -> Option<bool> {
+        Some(self.average.marks(&self.law))
     }
 
     fn on_link_change(&mut self, now: Time, rate: Rate) {
@@ -61,15 +68,24 @@ impl Twin for Red {
 }
 
 impl Average {
+    pub(super) fn new(site: &Site) -> Average {
+        Average { packets: 0.0, waits: false, packet: site.packet }
+    }
+
     /// Equation (1).
-    pub(super) fn step(&mut self, over: &Step, weight: f64) {
-        let idle = over.backlog <= 0.0;
-        let arrivals = if idle { over.arrival_rate.max(over.capacity) } else { over.arrival_rate } * over.dt;
-        self.packets += (1.0 - math::pow(1.0 - weight, arrivals)) * (over.backlog - self.packets);
-        self.waits = over.backlog > 1.0;
+    pub(super) fn step(&mut self, over: &Step, law: &law::Red) {
+        let idle = law.ageing_rate(over.capacity, self.packet);
+        let rate = if over.backlog <= 0.0 { over.arrival_rate.max(idle) } else { over.arrival_rate };
+        let kept = math::pow(1.0 - law.weight(), rate * over.dt);
+        self.packets += (1.0 - kept) * (over.backlog - self.packets);
+        self.waits = law.judges(over.backlog, over.backlog * self.packet);
     }
 
     pub(super) fn share(self, law: &law::Red) -> f64 {
-        if self.waits { law.share(self.packets) } else { 0.0 }
+        if self.waits { law.share(law.counted(self.packets)) } else { 0.0 }
+    }
+
+    pub(super) fn marks(self, law: &law::Red) -> bool {
+        law.marks_about(law.counted(self.packets))
     }
 }

@@ -10,7 +10,7 @@ use sojourn_aqm::laws::red;
 use sojourn_aqm::linear::{Linear, Rational, Rest, Signal};
 use sojourn_aqm::{self as aqm, Backlog, Departure, FlowId, Law, Observation, catalogue};
 use sojourn_fluid::plant::Window;
-use sojourn_units::{Amount, Ecn, Prob, Span, Time, Value, math};
+use sojourn_units::{Amount, Bytes, Ecn, Prob, Span, Time, Value, math};
 
 /// A law and the place where it is looked at.
 #[derive(Clone, Copy)]
@@ -438,6 +438,31 @@ fn red_is_a_lag_before_the_slope_of_its_share() {
             // It averages over what is offered, and what is dropped is offered too.
             let dropped = about(Signal::Drop).denominator[1];
             assert!((dropped / (lag * (1.0 - p)) - 1.0).abs() < 1e-12, "{average}: {dropped} {lag}");
+        }
+    }
+}
+
+/// Bytes in mean packets of a quarter of what the link sends: the slope is of packets all the same.
+#[test]
+fn red_that_counts_bytes_declares_the_slope_of_its_share_in_packets() {
+    for wait in [true, false] {
+        let params = red::Params {
+            min: Some(Amount::Packets(200.0)),
+            max: Some(Amount::Packets(600.0)),
+            byte_mode: true,
+            mean_packet: Some(Bytes::new(PACKET as u64 / 4)),
+            wait,
+            ..red::Params::default()
+        };
+        let site = case("red", &[], wide(60.0), Loop(0.0)).network.site();
+        assert_eq!(site.packet, PACKET);
+        let law = red::Red::new(&params, &site).unwrap();
+        for backlog in [60.0, 100.0, 149.0] {
+            let share = |backlog: f64| law.settled(backlog).unwrap().get();
+            let rest = Rest { p: share(backlog), signal: Signal::Mark, backlog, network: EXAMPLE };
+            let slope = (share(backlog + 1e-4) - share(backlog - 1e-4)) / 2e-4;
+            let declared = law.linear(&rest).unwrap().continuous.unwrap().numerator[0];
+            assert!((declared / slope - 1.0).abs() < 1e-6, "{wait} {backlog}: {declared} {slope}");
         }
     }
 }

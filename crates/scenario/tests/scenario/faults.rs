@@ -408,7 +408,7 @@ fn laws_refuse_at_the_line_of_their_key() {
             "f.toml:10: bottleneck.disc.min: \"50\" needs a unit: packets, packet, B, kB, MB, GB, KiB, MiB, GiB, \
          ns, us, ms, s, min, h; write it like \"300 packets\"; legal: more than 0, less than max",
             "f.toml:12: bottleneck.disc.weight: 2.0 is out of range; legal: more than 0, at most 1 \
-         (Floyd and Jacobson 1993)",
+         (0.002, Floyd and Jacobson 1993; with thresholds = auto 1 - e^(-1/C), a time constant of 1 s)",
         ],
     );
 }
@@ -551,7 +551,7 @@ fn a_disc_that_is_named_beside_the_file_is_checked_at_the_scenarios_place() {
         (
             "red:gentel=true",
             "red.gentel: unknown key; did you mean \"gentle\"? \
-             (legal: min, max, weight, max_p, gentle, mark_below_p, byte_mode, wait)",
+             (legal: min, max, thresholds, target, weight, max_p, gentle, mark_below_p, byte_mode, mean_packet, wait)",
         ),
         ("red:min", "\"min\" is not KEY=VALUE; legal: NAME or NAME:KEY=VALUE,KEY=VALUE"),
     ] {
