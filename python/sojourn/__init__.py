@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         Verdict,
         __version__,
     )
-    from sojourn.errors import InputError, Interrupted, LawFailed, MissingError, RunFailed
+    from sojourn.errors import InputError, Interrupted, LawFailed, MissingError, NotWritten, RunFailed
     from sojourn.laws_in_python import CongestionControl, Controller, Law
     from sojourn.prove import Certificate, prove
     from sojourn.result import Result
@@ -44,6 +44,7 @@ __all__ = [
     "Law",
     "LawFailed",
     "MissingError",
+    "NotWritten",
     "Observation",
     "Rest",
     "Result",
@@ -69,6 +70,7 @@ _HOMES = {
     "Interrupted": "sojourn.errors",
     "LawFailed": "sojourn.errors",
     "MissingError": "sojourn.errors",
+    "NotWritten": "sojourn.errors",
     "RunFailed": "sojourn.errors",
     "Certificate": "sojourn.prove",
     "Result": "sojourn.result",

@@ -33,6 +33,16 @@ class InputError(SojournError, ValueError):
     exit_code = BAD_INPUT
 
 
+class NotWritten(InputError):
+    """What was computed could not be written where it belongs (exit code 1).
+
+    The line names the path and the reason, and where the result is instead, if it is anywhere. What stood at
+    the path is as it was.
+    """
+
+    exit_code = FAILED
+
+
 class MissingError(SojournError):
     """The machine lacks something: the line says what, and how to get it (exit code 3)."""
 

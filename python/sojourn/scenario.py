@@ -11,6 +11,7 @@ from operator import index
 from pathlib import Path
 from typing import Protocol, SupportsIndex, runtime_checkable
 
+from sojourn import files
 from sojourn.errors import InputError, missing_core
 
 try:
@@ -80,8 +81,8 @@ def gallery() -> dict[str, Path]:
     >>> gallery()["dumbbell"].name
     'dumbbell.toml'
     """
-    files = sorted(_GALLERY.glob("**/*.toml"))
-    return {path.relative_to(_GALLERY).with_suffix("").as_posix(): path for path in files}
+    shipped = sorted(_GALLERY.glob("**/*.toml"))
+    return {path.relative_to(_GALLERY).with_suffix("").as_posix(): path for path in shipped}
 
 
 def with_disc(scenario: Scenario, disc: str | DiscSpec, option: str = "--disc") -> Scenario:
@@ -175,8 +176,7 @@ def _read(path: str | Path) -> bytes:
     if not str(path).strip() or "\0" in str(path):
         raise InputError(f'"{str(path).encode("unicode_escape").decode()}": is no file name; {_A_FILE}')
     try:
-        with _place(path).open("rb") as file:
-            text = file.read(_MOST_BYTES + 1)
+        text = files.read(_place(path), _MOST_BYTES)
     except OSError as fault:
         raise InputError(_unreadable(path, fault)) from None
     if len(text) > _MOST_BYTES:
@@ -194,13 +194,11 @@ def _beside(folder: Path, name: str) -> bytes:
         place = (folder / name).resolve()
         if not place.is_relative_to(folder.resolve()):
             raise InputError(f'"{name}" is outside of the scenario\'s folder; {legal}')
-        # A pipe or a device may never answer.
-        if place.exists() and not place.is_file():
-            raise InputError(f'"{name}" is no file; {legal}')
-        with place.open("rb") as file:
-            text = file.read(_MOST_RECORDED + 1)
+        text = files.read(place, _MOST_RECORDED)
     except InputError:
         raise
+    except (files.NotAFile, IsADirectoryError):
+        raise InputError(f'"{name}" is no file; {legal}') from None
     except (OSError, ValueError, RuntimeError) as fault:
         what = fault.strerror if isinstance(fault, OSError) else fault
         raise InputError(f'"{name}" cannot be read: {what}; {legal}') from None

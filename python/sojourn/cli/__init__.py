@@ -9,7 +9,6 @@ import functools
 import json
 import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
@@ -17,10 +16,11 @@ from typing import TYPE_CHECKING, Annotated, ParamSpec
 
 import typer
 
-from sojourn import errors
+from sojourn import errors, stops
 from sojourn.cli import options, printing
 
 if TYPE_CHECKING:
+    from sojourn import files
     from sojourn.scenario import Scenario
     from sojourn.simulate import Request
 
@@ -43,7 +43,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     printing.prepare()
     try:
-        code = app(arguments, prog_name="sojourn", standalone_mode=False, obj=arguments)
+        with stops.all_raise():
+            code = app(arguments, prog_name="sojourn", standalone_mode=False, obj=arguments)
     except Exception as fault:
         return _close(fault, arguments)
     if code == errors.INTERRUPTED and not isinstance(code, Told):
@@ -192,15 +193,19 @@ def run(
 
     Each link with a disc has results of its own; where one link is spoken of, it is the first.
     """
+    from sojourn import simulate
+
+    plants = tuple(name.strip() for name in plant.split(","))
+    simulate.check_plants(plants)
     asked = options.Asked(
         file=file,
         discs=tuple(disc),
         cc=options.controls(cc),
         overrides=options.overrides(assign),
         seeds=options.seeds(seed, seeds),
-        plants=tuple(name.strip() for name in plant.split(",")),
+        plants=plants,
         jobs=options.jobs(jobs),
-        folder=None if out is None else options.folder(out),
+        place=None if out is None else _claimed(options.folder(out)),
         as_json=as_json,
         quiet=quiet,
         command=tuple(context.obj),
@@ -230,13 +235,21 @@ def report(
     ] = None,
 ) -> None:
     """Write one self-contained offline page from a result folder."""
+    from sojourn import files
+    from sojourn.report import write
     from sojourn.result import Result
+    from sojourn.result.folder import REPORT
 
-    page = Path(output) if output is not None else Path(folder) / "report.html"
+    named = options.page(output)
+    _sweep_result(Path(folder))
+    page = Path(folder) / REPORT if named is None else named
+    _sweep(page)
     result = Result.read(folder)
-    result.baseline(baseline)
+    # A page of this result goes into no other, which may take the place of this one while it is drawn.
+    within = files.identity(Path(folder)) if named is None else None
+    chosen = result.baseline(baseline)
     options.make_room(page)
-    printing.say(str(result.report(page, baseline=baseline)))
+    printing.say(str(write(result, page, chosen, within)))
 
 
 @app.command(
@@ -300,11 +313,14 @@ def prove(
 
     ends = options.extent(over, flows, rtt)
     folder = None if out is None else options.folder(out)
+    page = options.page(output)
+    for place in printing.files_of(folder, page):
+        _sweep(place)
     scenario = _load(file, options.overrides(assign), disc)
     with _untorn() as settled:
         found = prove_each(scenario, disc, link, ends, settled=settled)
         if found.certificates:
-            printing.deliver_proven(found, folder, None if output is None else Path(output), as_json=as_json)
+            printing.deliver_proven(found, folder, page, as_json=as_json)
     if found.interrupted:
         printing.complain(found.refused, "sojourn prove")
         raise errors.Interrupted(f"interrupted; {found.kept}", None)
@@ -404,13 +420,31 @@ def version() -> None:
     printing.say(f"sojourn {core_version}")
 
 
+def _claimed(folder: Path) -> files.Claim:
+    """The place for a result; what killed processes have left there is cleaned up."""
+    from sojourn.result.folder import claim
+
+    _sweep_result(folder)
+    return claim(folder)
+
+
+def _sweep_result(folder: Path) -> None:
+    from sojourn.result.folder import OURS
+
+    _sweep(folder, OURS)
+
+
+def _sweep(path: Path, ours: Sequence[str] = ()) -> None:
+    """Clean up what killed processes have left, and note it."""
+    from sojourn import files
+
+    for line in files.sweep(path, ours):
+        printing.note(f"note: {line}")
+
+
 def _run(asked: options.Asked) -> None:
     from sojourn import simulate
-    from sojourn.result.folder import check_place
 
-    simulate.check_plants(asked.plants)
-    if asked.folder is not None:
-        check_place(asked.folder)
     request = simulate.Request(
         scenario=_load(asked.file, asked.overrides, asked.discs),
         discs=asked.discs,
@@ -474,23 +508,24 @@ def _run_and_deliver(request: Request, asked: options.Asked, settled: Callable[[
             result = simulate.carry_out(request, watch, settled)
     except (errors.Interrupted, errors.RunFailed) as stop:
         if stop.result is not None:
-            printing.deliver(stop.result, asked)
+            try:
+                printing.deliver(stop.result, asked)
+            except errors.NotWritten as unwritten:
+                printing.complain(unwritten.lines, "sojourn run")
         raise
     printing.deliver(result, asked)
 
 
 @contextmanager
 def _untorn() -> Iterator[Callable[[], None]]:
-    """Once what is yielded has been called, Ctrl-C is ignored: gathering and writing are short."""
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or before != signal.default_int_handler:
-        yield lambda: None
-        return
+    """Once what is yielded has been called, nobody stops the work: gathering and writing are short."""
+    before = stops.raising()
 
     def ignore() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for number in before:
+            signal.signal(number, signal.SIG_IGN)
 
     try:
         yield ignore
     finally:
-        signal.signal(signal.SIGINT, before)
+        stops.restore(before)

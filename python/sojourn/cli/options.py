@@ -7,14 +7,21 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sojourn.cli import printing
 from sojourn.errors import BAD_INPUT, DONE, InputError
 
+if TYPE_CHECKING:
+    from sojourn import files
+
 #: What `sojourn list` lists.
 LISTS = ("laws", "discs", "ccs", "apps", "profiles", "knobs", "metrics", "scenarios")
 
+# What the name of a page may end with.
+_ENDINGS = (".html", ".htm", ".xhtml")
+# Bytes of a scenario that are looked through for its title.
+_MOST_BYTES = 10_000_000
 # The most seeds that --seeds may name.
 _MOST_SEEDS = 100_000
 
@@ -30,7 +37,7 @@ class Asked:
     seeds: Sequence[int]
     plants: tuple[str, ...]
     jobs: int | None
-    folder: Path | None
+    place: files.Claim | None
     as_json: bool
     quiet: bool
     command: tuple[str, ...]
@@ -101,13 +108,29 @@ def folder(text: str) -> Path:
     return Path(text)
 
 
+def page(text: str | None) -> Path | None:
+    """The page of --output, which has an ending: a bare name is that of a scenario."""
+    if text is None:
+        return None
+    path = Path(text)
+    if path.suffix.lower() not in _ENDINGS and not path.is_dir() and not _is_special(path):
+        raise InputError(f"{text}: has no ending of a page; legal: a file such as {path.name or 'page'}.html")
+    return path
+
+
+def _is_special(path: Path) -> bool:
+    """Whether there is something else than a file, such as a pipe."""
+    return path.exists() and not path.is_file()
+
+
 def make_room(page: Path) -> None:
     """Make the folders above the page of --output."""
+    from sojourn.report import not_written
+
     try:
         page.parent.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as fault:
-        why = getattr(fault, "strerror", None) or str(fault)
-        raise InputError(f"{page}: cannot be written ({why}); legal: a file in a writable folder") from None
+        raise not_written(page, fault) from None
 
 
 def extent(
@@ -221,8 +244,10 @@ def _scenarios() -> list[dict[str, Any]]:
 def _scenario_entry(name: str, path: Path) -> dict[str, Any]:
     import tomllib
 
+    from sojourn import files
+
     try:
-        title = tomllib.loads(path.read_text(encoding="utf-8")).get("title")
+        title = tomllib.loads(files.read(path, _MOST_BYTES).decode("utf-8")).get("title")
         summary = str(title) if title else "(no title)"
     except (OSError, ValueError):
         summary = "(cannot be read: see 'sojourn check')"

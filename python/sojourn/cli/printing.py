@@ -11,7 +11,6 @@ import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
@@ -67,8 +66,9 @@ def drop_stdout() -> None:
 
 
 def note(text: str) -> None:
-    """Print on stderr."""
-    print(text, file=sys.stderr, flush=True)
+    """Print on stderr; where nobody is left to read it, as after a terminal has gone, that is no fault."""
+    with suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
 
 
 def remark(notes: Sequence[str]) -> None:
@@ -95,25 +95,33 @@ def progress(runs: int, *, show: bool) -> Iterator[Watch | None]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"))
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(f"0 of {runs} runs", total=1.0)
+    bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+    task = bar.add_task(f"0 of {runs} runs", total=1.0)
 
-        def watch(done: int, fraction: float) -> None:
+    def watch(done: int, fraction: float) -> None:
+        with suppress(OSError):  # a terminal that has gone away ends no run
             bar.update(task, completed=fraction, description=f"{done} of {runs} runs")
 
+    with suppress(OSError):
+        bar.start()
+    try:
         yield watch
+    finally:
+        with suppress(OSError):
+            bar.stop()
 
 
 def deliver(result: Result, asked: Asked) -> None:
-    """Write the folder, then print the result."""
-    if asked.folder is not None:
-        result.write(asked.folder)
-    if asked.as_json:
-        say(result.to_json(cost=True))
-    else:
-        say(summary(result))
-    if asked.folder is not None and not asked.quiet:
-        note(f"wrote {asked.folder}")
+    """Print the result, then write the folder; what cannot be printed is written all the same."""
+    try:
+        say(result.to_json(cost=True) if asked.as_json else summary(result))
+    finally:
+        if asked.place is not None:
+            from sojourn.result.folder import renew
+
+            renew(result, asked.place)
+            if not asked.quiet:
+                note(f"wrote {asked.place.folder}")
 
 
 def conformance(found: Mapping[Path, Sequence[str]], *, as_json: bool) -> str:
@@ -252,20 +260,42 @@ def _beside(
 
 
 def deliver_proven(found: Proven, folder: Path | None, output: Path | None, *, as_json: bool) -> None:
-    """Write the folder and the page, then print the certificates."""
+    """Print the certificates, then write the folder and the page, and where the pages are."""
+    told = found.to_json()
+    try:
+        say(told if as_json else certificates(found.certificates, found.regions, []))
+    finally:
+        pages = _write_proven(found, told, folder, output)
+    if pages and not as_json:
+        say("\n" + "\n\n".join(map(str, pages)))
+
+
+def _write_proven(found: Proven, told: str, folder: Path | None, output: Path | None) -> list[Path]:
+    """Write the document, then the pages; gives these."""
     from sojourn.cli.options import make_room
     from sojourn.prove.page import page
     from sojourn.report import put
 
-    told = found.to_json()
-    pages = [] if output is None else [output]
-    pages += [] if folder is None else [folder / "certificate.html"]
-    drawn = page(found.certificates, found.regions) if pages else ""
-    files = {} if folder is None else {folder / "certificate.json": told + "\n"}
-    for place, text in (files | dict.fromkeys(pages, drawn)).items():
+    places = files_of(folder, output)
+    for place in places:
         make_room(place)
-        put(place, partial(str, text))
-    say(told if as_json else certificates(found.certificates, found.regions, pages))
+    pages = [place for place in places if place.name != CERTIFICATE]
+    if folder is not None:
+        put(folder / CERTIFICATE, lambda: told + "\n")
+    drawn = page(found.certificates, found.regions) if pages else ""
+    for place in pages:
+        put(place, lambda: drawn)
+    return pages
+
+
+#: The document in the folder of `sojourn prove --out`.
+CERTIFICATE = "certificate.json"
+
+
+def files_of(folder: Path | None, output: Path | None) -> list[Path]:
+    """The files that `sojourn prove` writes: the pages, and the document last."""
+    pages = [] if output is None else [output]
+    return pages if folder is None else [*pages, folder / "certificate.html", folder / CERTIFICATE]
 
 
 def certificates(found: Sequence[Certificate], maps: Sequence[Region | None], pages: Sequence[Path]) -> str:

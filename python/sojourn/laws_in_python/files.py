@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import TypeVar
 
 from sojourn.errors import InputError
+from sojourn.files import read
 from sojourn.laws_in_python import BASES, CongestionControl, InPython, LawInPython
 from sojourn.laws_in_python.lines import said_by, shown
 from sojourn.laws_in_python.parameters import defaults_of
@@ -20,6 +21,8 @@ __all__ = ["control_named", "law_of", "names_a_file"]
 
 _SPEC = re.compile(r"(?P<file>.+?\.py)(?::(?P<name>[^:]*)(?::(?P<list>.*))?)?", flags=re.DOTALL)
 _LEGAL = "legal: FILE.py:CLASS or FILE.py:CLASS:KEY=VALUE,KEY=VALUE"
+#: Bytes of a file of laws: of a longer one no more are run.
+_MOST_BYTES = 100_000_000
 #: What a file is looked through for, and what its classes are made on.
 _WORDS: dict[type, tuple[str, str]] = {
     LawInPython: ("law", "sojourn.Controller or sojourn.Law"),
@@ -69,7 +72,7 @@ def _module(file: str, option: str) -> ModuleType:
     """The file as a module, run once; a module beside it can be imported as in a script."""
     path = Path(file)
     try:
-        text = path.read_bytes()
+        text = read(path, _MOST_BYTES)
     except OSError as fault:
         raise InputError(f"{option}: {file}: cannot be read ({fault.strerror}); {_LEGAL}") from None
     # A file that was edited is another module.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
+import errno
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
-from sojourn.errors import InputError
+from sojourn import files
+from sojourn.errors import InputError, NotWritten
 from sojourn.report.page import baseline_mark, page
 from sojourn.result import Result
 
@@ -17,39 +17,55 @@ __all__ = ["baseline_of", "page", "put", "write"]
 def baseline_of(path: Path, result: Result) -> str | None:
     """The disc of `result` to which an earlier page takes its differences; None where it has no such disc."""
     try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            head = file.read(HEAD)
+        head = files.read(path, HEAD).decode("utf-8", "replace")
     except OSError:
         return None  # a page that nobody may read is replaced all the same
     return next((disc for disc in result.discs if baseline_mark(disc) in head), None)
 
 
-#: A page names its baseline within so many characters.
+#: A page names its baseline within so many bytes.
 HEAD = 4096
+#: What is wrong with the name of a file, and not with the place where it is to go.
+_WRONG_NAMES = (
+    errno.ENOTDIR,
+    errno.EEXIST,
+    errno.EISDIR,
+    errno.EINVAL,
+    errno.ENAMETOOLONG,
+    errno.ELOOP,
+    errno.ENXIO,
+)
 
 
-def write(result: Result, path: Path, baseline: str | None = None) -> Path:
-    """Write the page, whole or not at all. Raises `InputError` where it cannot be written."""
-    return put(path, lambda: page(result, baseline))
+def write(
+    result: Result, path: Path, baseline: str | None = None, within: tuple[int, int] | None = None
+) -> Path:
+    """Write the page, whole or not at all; raises as `put` does."""
+    return put(path, lambda: page(result, baseline), within)
 
 
-def put(path: Path, make: Callable[[], str]) -> Path:
-    """Write a page that `make` makes, whole or not at all. Raises `InputError` where it cannot be written."""
+def put(path: Path, make: Callable[[], str], within: tuple[int, int] | None = None) -> Path:
+    """Write a page that `make` makes, whole or not at all.
+
+    `within` is the identity of the folder that the page belongs into (`files.identity`). Raises `InputError`
+    for the name of what is no regular file, and `NotWritten` where the page cannot be written.
+    """
     if path.is_dir():
         raise InputError(f"{path}: is a folder; legal: the name of a file, such as report.html")
-    text = make()
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    text = make().encode("utf-8", "replace")
     try:
-        if path.exists() and not path.is_file():
-            # A device or a pipe is written into; a file in its stead would break whoever else uses it.
-            path.write_text(text, encoding="utf-8", errors="replace")
-            return path
-        part.write_text(text, encoding="utf-8", errors="replace")
-        part.replace(path)
-    except OSError as fault:
-        why = fault.strerror or str(fault)
-        raise InputError(f"{path}: cannot be written ({why}); legal: a file in a writable folder") from None
-    finally:
-        with suppress(OSError):
-            part.unlink()
+        files.replace(path, text, within)
+    except (OSError, ValueError) as fault:
+        raise not_written(path, fault) from None
     return path
+
+
+def not_written(path: Path, fault: OSError | ValueError) -> InputError:
+    """The error for a file that cannot be written: for what is wrong with its name, or with its place."""
+    why, number = files.why(fault), getattr(fault, "errno", errno.EINVAL)
+    if isinstance(fault, files.Moved):
+        return NotWritten(f"{path}: not written: {why}")
+    if isinstance(fault, files.NotAFile):
+        return InputError(f"{path}: {why}; legal: a new file or one to be replaced, in a writable folder")
+    kind = InputError if number in _WRONG_NAMES else NotWritten
+    return kind(f"{path}: cannot be written ({why}); legal: a file in a writable folder")

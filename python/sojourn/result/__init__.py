@@ -466,8 +466,9 @@ class Result:
         """Write the result folder, whole or not at all; an earlier result there is replaced.
 
         Where the earlier result had its report in the folder, the new one gets its own, with the same
-        baseline where it has that disc. Raises `InputError` when the folder holds anything else or cannot
-        be written.
+        baseline where it has that disc. Raises `InputError` when the folder holds anything else, and
+        `NotWritten`, with the place where the runs are kept instead, when it cannot be written or somebody
+        else has written there meanwhile.
 
         >>> import tempfile
         >>> import sojourn as sj
@@ -478,18 +479,7 @@ class Result:
         """
         from sojourn.result import folder as folders
 
-        page = Path(folder) / folders.REPORT
-        had_page = page.is_file()
-        baseline = self._baseline_of(page) if had_page else None
-        folders.write(self, Path(folder))
-        if had_page:
-            self.report(page, baseline=baseline)
-        return Path(folder)
-
-    def _baseline_of(self, page: Path) -> str | None:
-        from sojourn import report
-
-        return report.baseline_of(page, self)
+        return folders.renew(self, folders.claim(Path(folder)))
 
     @classmethod
     def read(cls, folder: str | Path) -> Result:

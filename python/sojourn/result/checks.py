@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from sojourn.errors import InputError
-from sojourn.result import SCHEMA, Arm, Run
+from sojourn.result import SCHEMA, Arm, Run, rules
+from sojourn.result.rules import AS_WRITTEN
 from sojourn.result.words import COLUMNS, LATER, seconds
-
-AS_WRITTEN = "legal: as 'sojourn run' wrote it"
 
 #: What the pages and pictures are drawn from: every run has it, packet by packet.
 SAMPLED = ("queue_packets", "sojourn_s", "p", "drop_ratio", "mark_ratio", "utilization", "window_packets")
@@ -23,9 +20,11 @@ OF_FLUIDS = ("queue_packets",)
 
 # Metrics that are a list, with an entry for each stretch between changes.
 _LISTS = ("settling_s", "overshoot_packets")
-# No metric is beyond this, and sums of squares of what is below it are finite.
-_MOST = 1e18
-_LAST_SEED = 2**64 - 1
+# Steps of a series where the scenario has no `sample`, columns of a link, and values of a run: the limits of
+# `crates/scenario/src/series.rs`, with room for those of other versions.
+_MOST_STEPS, _MOST_COLUMNS, _MOST_VALUES = 2_000, 100, 20_000_000
+# Points of a distribution: the buckets of `crates/sim/src/histogram.rs`, likewise.
+_MOST_POINTS = 250_000
 
 # What tells runs apart; in result.json those of one class have its name, too.
 _PLACE = ("plant", "disc", "seed", "link")
@@ -36,24 +35,23 @@ _KINDS: dict[str, Any] = {
     "cumulative": pl.Float64,
 }
 
-Rule = Callable[[Any], bool]
-
 
 def check_schema(path: Path, document: dict[str, Any]) -> None:
     """Raise `InputError` for a document of a later Sojourn, or one without a schema number."""
     schema: Any = document.get("schema")
     legal = "1" if SCHEMA == 1 else f"1 to {SCHEMA}"
-    if not _is_whole(schema) or schema < 1:
-        raise InputError(f"{path}: schema: {_told(document, 'schema')} is no schema number; legal: {legal}")
+    if not rules.is_whole(schema) or schema < 1:
+        raise InputError(
+            f"{path}: schema: {rules.told(document, 'schema')} is no schema number; legal: {legal}"
+        )
     if schema > SCHEMA:
         what = f"is of a newer Sojourn; this version reads schema {legal}"
         raise InputError(f"{path}: schema: {schema} {what}: update Sojourn")
 
 
 def check_result(path: Path, document: dict[str, Any]) -> None:
-    """Raise `InputError` where result.json does not hold a scenario and runs."""
-    _check_scenario(path, document)
-    _need(path, document, "runs", (_is_filled_list, "a list of runs, one at least"))
+    """Raise `InputError` where result.json does not hold runs."""
+    rules.need(path, document, "runs", (rules.is_filled_list, "a list of runs, one at least"))
     seen: dict[tuple[Any, ...], int] = {}
     for place, run in enumerate(document["runs"]):
         at = f"runs[{place}]"
@@ -80,27 +78,38 @@ def check_result(path: Path, document: dict[str, Any]) -> None:
 
 def check_provenance(path: Path, document: dict[str, Any]) -> None:
     """Raise `InputError` where provenance.json says something that is not of its kind."""
-    text, number = (_is_text, "text"), (_is_number, "a number from 0")
+    text, number = (rules.is_text, "text"), (rules.is_number, "a number from 0")
     for key, rule in {
-        "command": (_is_texts, "a list of words"),
-        "notes": (_is_texts, "a list of sentences"),
+        "command": (rules.is_texts, "a list of words"),
+        "notes": (rules.is_texts, "a list of sentences"),
         "started": text,
         "wall_s": number,
-        "runs_asked": (_is_count, "a whole number from 0"),
+        "runs_asked": (rules.is_count, "a whole number from 0"),
         "interrupted": (lambda value: isinstance(value, bool), "true or false"),
-        "laws": _AN_OBJECT,
-        "versions": _AN_OBJECT,
-        "machine": _AN_OBJECT,
-        "cost": (_is_list, "a list"),
+        "laws": rules.AN_OBJECT,
+        "ccs": rules.AN_OBJECT,
+        "versions": rules.AN_OBJECT,
+        "machine": rules.AN_OBJECT,
+        "cost": (rules.is_list, "a list"),
     }.items():
         if key in document:
-            _need(path, document, key, rule)
+            rules.need(path, document, key, rule)
     for place, row in enumerate(document.get("cost", [])):
         at = f"cost[{place}]"
-        _need(path, {at: row}, at, _AN_OBJECT)
+        rules.need(path, {at: row}, at, rules.AN_OBJECT)
         for key in {*_PLACE, *row}:
-            either = (lambda value: value is None or _is_number(value), "a number from 0, or null")
-            _need(path, row, key, _PLACES.get(key, either), at=f"{at}.")
+            either = (lambda value: value is None or rules.is_number(value), "a number from 0, or null")
+            rules.need(path, row, key, rules.PLACES.get(key, either), at=f"{at}.")
+
+
+def most_rows(runs: Sequence[Run], scenario: dict[str, Any], *, sampled: bool) -> int:
+    """How many rows a table of these runs may have: sampled over time, or of distributions."""
+    if not sampled:
+        return len(runs) * _MOST_POINTS
+    step = seconds(scenario.get("sample"))
+    steps = (seconds(scenario["duration"]) or 0.0) / step if step else _MOST_STEPS
+    count = len({(run.plant, run.disc, run.seed) for run in runs})
+    return int(min(len(runs) * _MOST_COLUMNS * (steps + 1), 2 * count * _MOST_VALUES))
 
 
 def check_table(path: Path, table: pl.DataFrame, scenario: dict[str, Any]) -> None:
@@ -114,14 +123,13 @@ def check_table(path: Path, table: pl.DataFrame, scenario: dict[str, Any]) -> No
         if name not in ("value", "link") and table[name].null_count():
             raise InputError(f"{path}: column {name}: has no value in some row; {AS_WRITTEN}")
     end = (seconds(scenario["duration"]) or 0.0) * (1 + 1e-9)
-    for name, most in (("time", end), ("cumulative", 1 + 1e-9), ("value", _MOST)):
-        if name in table.columns:
-            wrong = table[name].drop_nulls().filter(~table[name].drop_nulls().is_between(0, most))
-            if len(wrong):
-                legal = (
-                    "within the run" if name == "time" else f"0 to {1 if name == 'cumulative' else _MOST:g}"
-                )
-                raise InputError(f"{path}: column {name}: {wrong[0]} is out of range; legal: {legal}")
+    for name, most in (("time", end), ("cumulative", 1 + 1e-9), ("value", rules.MOST)):
+        if name not in table.columns:
+            continue
+        wrong = table[name].filter(~table[name].is_between(0, most))
+        if len(wrong):
+            legal = {"time": "within the run", "cumulative": "0 to 1", "value": f"0 to {rules.MOST:g}"}[name]
+            raise InputError(f"{path}: column {name}: {wrong[0]} is out of range; legal: {legal}")
 
 
 def check_agreement(path: Path, table: pl.DataFrame, runs: tuple[Run, ...], names: tuple[str, ...]) -> None:
@@ -148,127 +156,34 @@ def _needed(table: pl.DataFrame, run: Run, names: tuple[str, ...]) -> tuple[str,
     return () if nothing_left else names
 
 
-def _check_scenario(path: Path, document: dict[str, Any]) -> None:
-    _need(path, document, "scenario", _AN_OBJECT)
-    scenario = document["scenario"]
-    time = (lambda value: seconds(value) is not None, 'a time such as "60 s"')
-    objects = (_is_filled_list, "a list of objects, one at least")
-    for key, rule in (
-        ("title", (_is_text, "text")),
-        ("duration", time),
-        ("warmup", time),
-        ("flows", objects),
-        ("at", (_is_list, "a list of objects")),
-    ):
-        _need(path, scenario, key, rule, at="scenario.")
-    for key, inner, must in (
-        ("flows", "count", (_is_count, "a whole number")),
-        ("flows", "access", _AN_OBJECT_OR_NULL),
-        ("at", "time", time),
-        ("at", "set", _AN_OBJECT),
-    ):
-        for place, item in enumerate(scenario[key]):
-            at = f"scenario.{key}[{place}]"
-            _need(path, {at: item}, at, _AN_OBJECT)
-            _need(path, item, inner, must, at=f"{at}.")
-
-
 def _check_run(path: Path, run: Any, at: str) -> None:
-    _need(path, {at: run}, at, _AN_OBJECT)
+    rules.need(path, {at: run}, at, rules.AN_OBJECT)
     # Rows of all traffic have none, or null.
     of_class = run.get("class") is not None
     if of_class:
-        _need(path, run, "class", _NAME, at=f"{at}.")
+        rules.need(path, run, "class", rules.NAME, at=f"{at}.")
     if "disc_here" in run:
-        _need(path, run, "disc_here", _NAME, at=f"{at}.")
-    for key, rule in (_PLACES | {"link": _NAME_OR_NULL} if of_class else _PLACES).items():
-        _need(path, run, key, rule, at=f"{at}.")
-    _need(path, run, "metrics", _AN_OBJECT, at=f"{at}.")
+        rules.need(path, run, "disc_here", rules.NAME, at=f"{at}.")
+    for key, rule in (rules.PLACES | {"link": rules.NAME_OR_NULL} if of_class else rules.PLACES).items():
+        rules.need(path, run, key, rule, at=f"{at}.")
+    rules.need(path, run, "metrics", rules.AN_OBJECT, at=f"{at}.")
     for name in run["metrics"]:
-        _need(path, run["metrics"], name, _LISTED if name in _LISTS else _SINGLE, at=f"{at}.metrics.")
+        rules.need(
+            path, run["metrics"], name, rules.LISTED if name in _LISTS else rules.SINGLE, at=f"{at}.metrics."
+        )
     # The first results were written without it.
     if "conservation" in run:
-        _need(path, run, "conservation", _AN_OBJECT, at=f"{at}.")
+        rules.need(path, run, "conservation", rules.AN_OBJECT, at=f"{at}.")
         for name in run["conservation"]:
-            _need(
+            rules.need(
                 path,
                 run["conservation"],
                 name,
-                (_is_count, "a whole number from 0"),
+                (rules.is_count, "a whole number from 0"),
                 at=f"{at}.conservation.",
             )
-
-
-def _need(path: Path, holder: dict[str, Any], key: str, rule: tuple[Rule, str], *, at: str = "") -> None:
-    """Raise `InputError` unless `holder` has the key, with a value that follows the rule."""
-    follows, legal = rule
-    if key not in holder:
-        raise InputError(f"{path}: {at}{key}: is missing; legal: {legal}")
-    if not follows(holder[key]):
-        raise InputError(f"{path}: {at}{key}: {_told(holder, key)} is damaged; legal: {legal}")
-
-
-def _told(holder: dict[str, Any], key: str) -> str:
-    """The value as JSON writes it, shortened."""
-    if key not in holder:
-        return "nothing"
-    text = json.dumps(holder[key], ensure_ascii=True)
-    return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 def _run_told(place: Sequence[Any]) -> str:
     plant, disc, seed, *_ = place
     return Arm(disc, plant).run_told(seed)
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(map(_is_text, value))
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_count(value: Any) -> bool:
-    return _is_whole(value) and 0 <= value <= _LAST_SEED
-
-
-def _is_number(value: Any) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and 0 <= value <= _MOST and math.isfinite(value)
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list)
-
-
-def _is_filled_list(value: Any) -> bool:
-    return isinstance(value, list) and bool(value)
-
-
-def _is_metric(value: Any) -> bool:
-    return value is None or _is_number(value)
-
-
-_AN_OBJECT: tuple[Rule, str] = (lambda value: isinstance(value, dict), "an object")
-_AN_OBJECT_OR_NULL: tuple[Rule, str] = (
-    lambda value: value is None or isinstance(value, dict),
-    "an object, or null",
-)
-_SINGLE: tuple[Rule, str] = (_is_metric, f"a number from 0 to {_MOST:g}, or null")
-_LISTED: tuple[Rule, str] = (
-    lambda value: value is None or (isinstance(value, list) and all(map(_is_metric, value))),
-    f"a list of numbers from 0 to {_MOST:g} and nulls, or null",
-)
-_NAME: tuple[Rule, str] = (lambda value: isinstance(value, str) and bool(value), "a name")
-_NAME_OR_NULL: tuple[Rule, str] = (lambda value: value is None or _NAME[0](value), "a name, or null")
-_PLACES: dict[str, tuple[Rule, str]] = {
-    "plant": _NAME,
-    "disc": _NAME,
-    "seed": (_is_count, f"a whole number from 0 to {_LAST_SEED}"),
-    "link": _NAME,
-}

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from sojourn.errors import InputError
-from sojourn.result import SCHEMA, Result, Run, checks
-from sojourn.result.checks import AS_WRITTEN
+from sojourn import files
+from sojourn.errors import InputError, NotWritten
+from sojourn.result import SCHEMA, Result, Run, checks, scenario_kinds
+from sojourn.result.rules import AS_WRITTEN
 
 RESULT = "result.json"
 PROVENANCE = "provenance.json"
@@ -24,8 +27,10 @@ REPORT = "report.html"
 A_RESULT = "legal: a folder that 'sojourn run --out' wrote"
 FREE_PLACE = "legal: a new folder, an empty one or an earlier result"
 
-#: The files that a result folder may hold; nothing else is ever removed.
-OURS = {RESULT, PROVENANCE, SERIES, DISTRIBUTIONS, REPORT}
+#: The files that a result folder may hold, first the one that none lacks; nothing else is ever removed.
+OURS = (RESULT, PROVENANCE, SERIES, DISTRIBUTIONS, REPORT)
+#: The largest JSON document that is read, bytes, and the deepest.
+MOST_BYTES, MOST_LEVELS = 2_000_000_000, 40
 
 SERIES_COLUMNS = ("time", "plant", "link", "disc", "seed", "name", "value")
 DISTRIBUTION_COLUMNS = ("plant", "link", "disc", "seed", "name", "value", "cumulative")
@@ -33,47 +38,111 @@ DISTRIBUTION_COLUMNS = ("plant", "link", "disc", "seed", "name", "value", "cumul
 TEXTS = ("plant", "link", "disc", "name")
 
 
-def write(result: Result, folder: Path) -> Path:
-    """Write the folder beside its place and move it there when it is complete."""
-    check_place(folder)
-    place = folder.resolve()
-    stage = place.with_name(f".{place.name}.{os.getpid()}.part")
+def write(result: Result, place: files.Claim, page: str | None = None) -> Path:
+    """Write the folder beside its place and move it there, in one step, when it is complete; with its page.
+
+    Raises `NotWritten` where that cannot be, with what stood there untouched: the line says where the runs
+    are kept instead, if anywhere. They are under another name where somebody else has written there since the
+    place was claimed.
+    """
+    fill = partial(_fill, result, page)
     try:
-        stage.mkdir(parents=True)
-        result.series.write_parquet(stage / SERIES)
-        result.distributions.write_parquet(stage / DISTRIBUTIONS)
-        (stage / PROVENANCE).write_text(_document(_provenance(result)), encoding="utf-8")
-        (stage / RESULT).write_text(result.to_json(), encoding="utf-8")
-        _swap(stage, place)
-    except OSError as fault:
-        raise _not_writable(folder, fault) from None
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
-    return folder
+        written = files.put_folder(place, fill)
+    except (OSError, pl.exceptions.PolarsError) as fault:
+        kept = _keep_elsewhere(place, fill)
+        told = f"the runs are kept in {kept}" if kept else "the runs are not kept"
+        raise NotWritten(f"{place.folder}: cannot be written ({files.why(fault)}); {told}") from None
+    if written != os.fspath(place.folder):
+        what = "holds something else than before the runs"
+        raise NotWritten(f"{place.folder}: {what}; nothing there was touched: the runs are kept in {written}")
+    return place.folder
 
 
-def check_place(folder: Path) -> None:
-    """Raise `InputError` when a result cannot be written to `folder`; leave no trace."""
+def renew(result: Result, place: files.Claim) -> Path:
+    """Write the folder, with a page of its own where the earlier result had one, all in one step.
+
+    The page keeps its baseline where the result has that disc. Raises as `write` does.
+    """
+    from sojourn import report
+
+    page = Path(place.place, REPORT)
+    if not page.is_file():
+        return write(result, place)
     try:
-        place = folder.resolve()
-        if place == Path.cwd() or place in Path.cwd().parents:
+        drawn = report.page(result, result.baseline(report.baseline_of(page, result)))
+    except Exception:
+        write(result, place)
+        raise
+    return write(result, place, drawn)
+
+
+def _fill(result: Result, page: str | None, folder: int) -> None:
+    """Write all files into an open folder."""
+    for name, table in ((SERIES, result.series), (DISTRIBUTIONS, result.distributions)):
+        with files.create(folder, name) as file:
+            table.write_parquet(file)
+    texts = {PROVENANCE: _document(_provenance(result)), RESULT: result.to_json()}
+    for name, text in (texts if page is None else texts | {REPORT: page}).items():
+        with files.create(folder, name) as file:
+            file.write(text.encode("utf-8", "replace"))
+
+
+def _keep_elsewhere(place: files.Claim, fill: Callable[[int], None]) -> str | None:
+    """Write the folder among the temporary ones; None where that is no better."""
+    with suppress(OSError, pl.exceptions.PolarsError):
+        above = tempfile.mkdtemp(prefix="sojourn-")
+        try:
+            return files.put_folder(files.claim(Path(above, place.name), OURS), fill)
+        except BaseException:
+            os.rmdir(above)
+            raise
+    return None
+
+
+def claim(folder: Path) -> files.Claim:
+    """The place for a result. Raises `InputError` when one cannot be written there; leaves no trace."""
+    try:
+        found = files.claim(folder, OURS)
+        if found.place in (os.getcwd(), *map(str, Path.cwd().parents)):
             raise InputError(f"--out: {folder} is the current folder or above it; legal: a folder of its own")
-        if place.exists():
-            _check_replaceable(folder, place)
-        above = next(parent for parent in place.parents if parent.exists())
+        if os.path.ismount(found.place):
+            raise InputError(f"--out: {folder} is where a file system begins; legal: a folder in it")
+        if os.path.lexists(found.place):
+            _check_replaceable(folder, Path(found.place))
+        above = next(parent for parent in Path(found.place).parents if parent.exists())
         os.rmdir(tempfile.mkdtemp(prefix=".sojourn-", dir=above))
-    except OSError as fault:
-        raise _not_writable(folder, fault) from None
+    except (OSError, ValueError) as fault:
+        if isinstance(fault, InputError):
+            raise
+        why = files.why(fault)
+        legal = "legal: a folder in a writable place"
+        raise InputError(f"--out: {folder} cannot be written ({why}); {legal}") from None
+    return found
 
 
 def read(folder: Path) -> Result:
-    """Read a folder that `write` made, by this version or an earlier one."""
-    if not folder.is_dir():
-        raise InputError(f"{folder}: there is no such folder; {A_RESULT}")
-    document = _read_json(folder / RESULT)
+    """Read a folder that `write` made, by this version or an earlier one.
+
+    All files are those of one folder, even where another result takes its place meanwhile.
+    """
+    try:
+        number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        raise InputError(f"{folder}: there is no such folder; {A_RESULT}") from None
+    except OSError as fault:
+        raise InputError(f"{folder}: cannot be read ({files.why(fault)}); {A_RESULT}") from None
+    try:
+        return _read(folder, number)
+    finally:
+        os.close(number)
+
+
+def _read(folder: Path, number: int) -> Result:
+    document = _read_json(folder / RESULT, number)
     checks.check_schema(folder / RESULT, document)
+    scenario_kinds.check(folder / RESULT, document)
     checks.check_result(folder / RESULT, document)
-    provenance = _read_json(folder / PROVENANCE)
+    provenance = _read_json(folder / PROVENANCE, number)
     checks.check_provenance(folder / PROVENANCE, provenance)
     runs, scenario = _runs(document, provenance), document["scenario"]
     tables = {}
@@ -81,7 +150,8 @@ def read(folder: Path) -> Result:
         (SERIES, SERIES_COLUMNS, checks.SAMPLED),
         (DISTRIBUTIONS, DISTRIBUTION_COLUMNS, ("sojourn_s",)),
     ):
-        tables[name] = _read_table(folder / name, columns)
+        most = checks.most_rows(runs, scenario, sampled=name == SERIES)
+        tables[name] = _read_table(folder / name, number, columns, most)
         checks.check_table(folder / name, tables[name], scenario)
         checks.check_agreement(folder / name, tables[name], runs, series)
     return Result(
@@ -93,35 +163,15 @@ def read(folder: Path) -> Result:
     )
 
 
-def _swap(stage: Path, place: Path) -> None:
-    """Put `stage` in the place of an earlier result, or of nothing; the earlier one survives a failure."""
-    if not place.exists():
-        stage.rename(place)
-        return
-    old = place.with_name(f".{place.name}.{os.getpid()}.old")
-    place.rename(old)
-    try:
-        stage.rename(place)
-    except BaseException:
-        old.rename(place)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
-
-
 def _check_replaceable(folder: Path, place: Path) -> None:
     if not place.is_dir():
         raise InputError(f"--out: {folder} is a file; legal: a folder, new or with an earlier result")
-    names = {entry.name for entry in place.iterdir()}
-    foreign = sorted(names - OURS)
-    if foreign:
-        raise InputError(f"--out: {folder} holds {foreign[0]}, which no result has; {FREE_PLACE}")
+    foreign = files.foreign(place, OURS)
+    if foreign is not None:
+        raise InputError(f"--out: {folder} holds {foreign}, which no result has; {FREE_PLACE}")
+    names = os.listdir(place)
     if names and RESULT not in names:
         raise InputError(f"--out: {folder} holds files but no {RESULT}; {FREE_PLACE}")
-
-
-def _not_writable(folder: Path, fault: OSError) -> InputError:
-    why = fault.strerror or str(fault)
-    return InputError(f"--out: {folder} cannot be written ({why}); legal: a folder in a writable place")
 
 
 def _provenance(result: Result) -> dict[str, Any]:
@@ -137,19 +187,38 @@ def _document(value: dict[str, Any]) -> str:
     return json.dumps(value, indent=1) + "\n"
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def _read_json(path: Path, folder: int) -> dict[str, Any]:
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        text = files.read(path.name, MOST_BYTES, folder)
+        if len(text) > MOST_BYTES:
+            raise InputError(f"{path}: is too large; legal: at most {MOST_BYTES // 10**9} GB")
+        document = json.loads(text.decode("utf-8"))
     except FileNotFoundError:
         raise InputError(f"{path}: is missing; {A_RESULT}") from None
     except OSError as fault:
-        raise InputError(f"{path}: cannot be read ({fault.strerror}); legal: a readable file") from None
+        raise InputError(f"{path}: cannot be read ({files.why(fault)}); legal: a readable file") from None
+    except InputError:
+        raise
     except (ValueError, RecursionError) as fault:
         why = " ".join(str(fault).split())
         raise InputError(f"{path}: is not JSON ({why}); {AS_WRITTEN}") from None
     if not isinstance(document, dict):
         raise InputError(f"{path}: is not a JSON object; {AS_WRITTEN}")
+    if _levels(document) > MOST_LEVELS:
+        raise InputError(f"{path}: is nested too deeply; {AS_WRITTEN}")
     return document
+
+
+def _levels(document: object) -> int:
+    """How deeply lists and objects are nested, as far as `MOST_LEVELS` and one more."""
+    level, here = 0, [document]
+    while here and level <= MOST_LEVELS:
+        parts = (
+            one.values() if isinstance(one, dict) else one for one in here if isinstance(one, dict | list)
+        )
+        here = [part for one in parts for part in one]
+        level += 1
+    return level
 
 
 def _runs(document: dict[str, Any], provenance: dict[str, Any]) -> tuple[Run, ...]:
@@ -177,12 +246,19 @@ def _runs(document: dict[str, Any], provenance: dict[str, Any]) -> tuple[Run, ..
     return tuple(runs)
 
 
-def _read_table(path: Path, columns: tuple[str, ...]) -> pl.DataFrame:
+def _read_table(path: Path, folder: int, columns: tuple[str, ...], most: int) -> pl.DataFrame:
     try:
-        table = pl.read_parquet(path)
+        with files.opened(path.name, folder) as file:
+            rows = pl.scan_parquet(file).select(pl.len()).collect().item()
+            if rows > most:
+                raise InputError(f"{path}: has {rows} rows; legal: at most {most} of so many runs")
+            file.seek(0)
+            table = pl.read_parquet(file)
     except FileNotFoundError:
         raise InputError(f"{path}: is missing; {A_RESULT}") from None
-    except (OSError, pl.exceptions.PolarsError) as fault:
+    except files.NotAFile as fault:
+        raise InputError(f"{path}: cannot be read ({files.why(fault)}); legal: a readable file") from None
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as fault:
         why = str(fault).splitlines()[0] if str(fault) else type(fault).__name__
         raise InputError(f"{path}: is not Parquet ({why}); {AS_WRITTEN}") from None
     missing = [name for name in columns if name not in table.columns]

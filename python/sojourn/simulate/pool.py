@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from types import FrameType
 
-from sojourn import _core
+from sojourn import _core, stops
 from sojourn.laws_in_python import LawInPython
 from sojourn.laws_in_python.template import fresh
 from sojourn.result import Arm
@@ -138,30 +138,29 @@ def left_behind() -> bool:
 
 @dataclass
 class Interrupts:
-    """How often Ctrl-C was pressed."""
+    """How often Ctrl-C was pressed, or another signal to stop came."""
 
     number: int = 0
 
 
 @contextmanager
 def _interrupts_noted() -> Iterator[Interrupts]:
-    """Note Ctrl-C instead of raising: an exception in the midst of the pool's locks would leave them held."""
+    """Note Ctrl-C instead of raising: an exception in the midst of the pool's locks would leave them held.
+
+    The same goes for any other signal that would raise; somebody else's handler or refusal stays in force.
+    """
     noted = Interrupts()
 
     def note(_number: int, _frame: FrameType | None) -> None:
         noted.number += 1
 
-    before = signal.getsignal(signal.SIGINT)
-    # Only the main thread may set handlers, and somebody else's handler or refusal stays in force.
-    if threading.current_thread() is not threading.main_thread() or before != signal.default_int_handler:
-        yield noted
-        return
-    signal.signal(signal.SIGINT, note)
+    before = stops.raising()
+    for number in before:
+        signal.signal(number, note)
     try:
         yield noted
     finally:
-        if signal.getsignal(signal.SIGINT) is note:
-            signal.signal(signal.SIGINT, before)
+        stops.restore({number: was for number, was in before.items() if signal.getsignal(number) is note})
 
 
 def _watch(

@@ -1,0 +1,28 @@
+"""Files of the user and of strangers: read without surprises, written whole or not at all.
+
+Names are literal: no pattern, no ``~``, no ``file:``, and bytes that are not UTF-8 as `os.fsencode` has them.
+
+Whatever is written is staged beside its place under a random name and moved there in one step when it is
+complete and on the disk. Who dies on the way leaves a stage: the next who writes there removes it.
+"""
+
+from sojourn.files.places import Claim, Found, claim, foreign, identity, put_folder, sweep
+from sojourn.files.reading import NotAFile, opened, read
+from sojourn.files.writing import Moved, create, replace, why
+
+__all__ = [
+    "Claim",
+    "Found",
+    "Moved",
+    "NotAFile",
+    "claim",
+    "create",
+    "foreign",
+    "identity",
+    "opened",
+    "put_folder",
+    "read",
+    "replace",
+    "sweep",
+    "why",
+]

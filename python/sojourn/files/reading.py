@@ -1,0 +1,72 @@
+"""Reading: regular files only, so that no pipe and no device holds the reader up."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+#: Folders whose names are streams that the caller has, such as ``/dev/stdin`` and a shell's ``<(...)``.
+STREAMS = (b"/dev", b"/dev/fd", b"/proc/self/fd")
+
+_KINDS = (
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISLNK, "a symbolic link"),
+)
+
+
+class NotAFile(OSError):
+    """There is something else than a regular file; `strerror` says what."""
+
+
+def opened(path: str | Path, dir_fd: int | None = None) -> BinaryIO:
+    """Open a regular file for reading, relative to the folder `dir_fd` where one is given.
+
+    Symbolic links are followed. Raises `OSError`: `NotAFile` for a pipe, a socket or a device, which is not
+    even opened, unless its name is one of the caller's own streams, such as ``/dev/stdin``.
+    """
+    if is_stream(path):
+        return open(path, "rb")
+    refuse_kind(os.stat(path, dir_fd=dir_fd), path)
+    # Another may stand there by now: one that would block answers at once.
+    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=dir_fd)
+    try:
+        refuse_kind(os.fstat(number), path)
+        return os.fdopen(number, "rb")
+    except BaseException:
+        os.close(number)
+        raise
+
+
+def read(path: str | Path, most: int, dir_fd: int | None = None) -> bytes:
+    """The bytes of a regular file, at most one more than `most`; raises `OSError` as `opened` does."""
+    with opened(path, dir_fd) as file:
+        return file.read(most + 1)
+
+
+def refuse_kind(found: os.stat_result, path: str | Path) -> None:
+    """Raise `OSError` unless what was found is a regular file."""
+    if stat.S_ISREG(found.st_mode):
+        return
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    raise NotAFile(errno.EINVAL, f"it is {kind_of(found)}", os.fspath(path))
+
+
+def kind_of(found: os.stat_result) -> str:
+    """Such as ``a pipe``."""
+    return next((name for test, name in _KINDS if test(found.st_mode)), "no regular file")
+
+
+def is_stream(path: str | Path) -> bool:
+    """Whether the name is that of a stream which the caller has at hand.
+
+    >>> is_stream("/dev/stdin"), is_stream("/dev/shm/x"), is_stream("results/x")
+    (True, False, False)
+    """
+    return os.path.dirname(os.fsencode(path)) in STREAMS

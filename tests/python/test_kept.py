@@ -1,0 +1,394 @@
+"""Nothing that was computed is lost, and nobody's file is harmed: the commands on full disks and in traps."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import sojourn as sj
+from sojourn.cli import main
+
+FLAGS = ("--seeds", "1..2", "--out", "out")
+
+
+def listed(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def whole(place):
+    """The seeds of the result in a folder, which is read as a whole."""
+    return sj.Result.read(place).seeds
+
+
+# ---- Disks ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tiny(folder):
+    """A shell in which the folder `tiny` is a disk of its own, where no result has room."""
+    place = folder / "tiny"
+    place.mkdir()
+    mount = f"mount -t tmpfs -o size=20k none {shlex.quote(str(place))}"
+    words = ["unshare", "--map-root-user", "--mount"] if os.getuid() else ["unshare", "--mount"]
+    if shutil.which("unshare") is None or subprocess.run([*words, "sh", "-c", mount], check=False).returncode:
+        pytest.skip("no private mounts here: util-linux's unshare")
+    return lambda script: subprocess.run(
+        [*words, "sh", "-c", f"{mount}; S='{sys.executable} -m sojourn'; {script}"],
+        cwd=folder,
+        env=os.environ | {"COLUMNS": "120", "TMPDIR": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_full_disk_keeps_the_table_and_the_runs(tiny, folder):
+    done = tiny("$S run small.toml --seeds 1..2 --out tiny/out; echo $?; ls -A tiny")
+    assert "queue mean" in done.stdout
+    assert done.stdout.splitlines()[-1] == "1", "the exit code, and an empty disk"
+    (line,) = done.stderr.splitlines()
+    (place,) = folder.glob("sojourn-*/out")
+    assert line == (f"tiny/out: cannot be written (No space left on device); the runs are kept in {place}")
+    assert whole(place) == [1, 2]
+
+
+def test_a_full_disk_keeps_the_earlier_page_and_result(tiny, made, folder):
+    made.write(folder / "out")
+    script = (
+        "echo old > tiny/page.html; $S report out -o tiny/page.html; echo $?;"
+        "$S prove dumbbell -o tiny/page.html; echo $?; cat tiny/page.html; ls -A tiny"
+    )
+    done = tiny(script)
+    assert "Stable: pi at bottleneck" in done.stdout
+    assert done.stdout.splitlines()[0] == "1"
+    assert done.stdout.splitlines()[-3:] == ["1", "old", "page.html"]
+    for line in done.stderr.splitlines():
+        assert line.startswith("tiny/page.html: cannot be written (No space left on device); ")
+    assert len(done.stderr.splitlines()) == 2
+
+
+def test_a_limit_of_file_sizes_is_one_line(sojourn, folder):
+    sojourn("run", "small.toml", "--out", "out")
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+    for words in (("run", "small.toml", "--out", "out", "--seed", "2"), ("report", "out")):
+        done = sojourn(*words, preexec_fn=limit)
+        assert done.returncode == 1
+        (line,) = done.stderr.splitlines()
+        place = "out" if words[0] == "run" else "out/report.html"
+        assert line.startswith(f"{place}: cannot be written (File too large); ")
+    assert whole(folder / "out") == [1]
+    assert listed(folder) == ["out", "small.toml"]
+
+
+def test_a_folder_that_vanished_is_named(folder, monkeypatch, capsys):
+    """Removed, or replaced by a file, while the runs were under way."""
+    from sojourn import simulate
+
+    carry_out = simulate.carry_out
+
+    def vanish(*arguments):
+        found = carry_out(*arguments)
+        shutil.rmtree(folder / "deep")
+        (folder / "deep").write_text("a file by now")
+        return found
+
+    monkeypatch.setattr(simulate, "carry_out", vanish)
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.chdir(folder)
+    (folder / "deep").mkdir()
+    assert main(["run", "small.toml", "--out", "deep/out"]) == 1
+    said = capsys.readouterr()
+    assert "queue mean" in said.out
+    (place,) = folder.glob("sojourn-*/out")
+    assert said.err.splitlines()[-1].startswith("deep/out: cannot be written (")
+    assert said.err.splitlines()[-1].endswith(f"; the runs are kept in {place}")
+    assert whole(place) == [1]
+
+
+def test_a_read_only_place_is_named(made, folder):
+    if os.getuid() == 0 and not shutil.which("setpriv"):
+        pytest.skip("root writes everywhere, and util-linux's setpriv is not here")
+    made.write(folder / "out")
+    for path in (folder, folder / "out"):
+        path.chmod(0o555)
+    other = ["setpriv", "--reuid=65534", "--clear-groups"] if os.getuid() == 0 else []
+    open_up(folder)
+    try:
+        for place in ("out/report.html", "page.html"):
+            words = [sys.executable, "-m", "sojourn", "report", "out", "-o", place]
+            done = subprocess.run([*other, *words], cwd=folder, capture_output=True, text=True, check=False)
+            assert done.returncode == 1, done
+            line = done.stderr.splitlines()[-1]
+            assert (
+                line == f"{place}: cannot be written (Permission denied); legal: a file in a writable folder"
+            )
+    finally:
+        folder.chmod(0o755)
+
+
+def open_up(folder):
+    """Let everybody pass to the folder, as far as it is ours."""
+    for above in folder.parents:
+        if above.name.startswith("pytest-"):
+            above.chmod(above.stat().st_mode | 0o055)
+
+
+def test_what_cannot_be_printed_is_written(folder):
+    with open("/dev/full", "w") as full:
+        words = [sys.executable, "-m", "sojourn", "run", "small.toml", *FLAGS]
+        done = subprocess.run(words, cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert "sojourn run: No space left on device" in done.stderr
+    assert whole(folder / "out") == [1, 2]
+
+
+def test_a_reader_that_has_gone_loses_no_folder(folder):
+    words = shlex.join([sys.executable, "-m", "sojourn", "run", "small.toml", *FLAGS])
+    done = subprocess.run(
+        f"{words} | true; exit ${{PIPESTATUS[0]}}",
+        shell=True,
+        executable="/bin/bash",
+        cwd=folder,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert whole(folder / "out") == [1, 2]
+
+
+# ---- Signals ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see when a run is at work")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_to_stop_keeps_what_has_finished(folder, number):
+    words = [
+        "run",
+        "small.toml",
+        "--set",
+        "duration=100 s",
+        "--seeds",
+        "1..4000",
+        "--jobs",
+        "1",
+        "--out",
+        "out",
+    ]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sojourn", *words],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        at_work(process, 3.0)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 130, err
+    assert "sojourn run: interrupted; kept the " in err
+    assert "queue mean" in out
+    assert sj.Result.read(folder / "out").provenance["interrupted"] is True
+
+
+def at_work(process, seconds):
+    """Wait until the process has used so much CPU time."""
+    tick = os.sysconf("SC_CLK_TCK")
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        if (int(fields[11]) + int(fields[12])) / tick > seconds:
+            return
+        time.sleep(0.01)
+
+
+def test_a_terminal_that_goes_away_takes_no_result_with_it(folder):
+    ours, theirs = os.openpty()
+    words = [
+        "run",
+        "small.toml",
+        "--set",
+        "duration=100 s",
+        "--seeds",
+        "1..4000",
+        "--jobs",
+        "1",
+        "--out",
+        "out",
+    ]
+    process = subprocess.Popen(
+        ["setsid", "--ctty", sys.executable, "-m", "sojourn", *words],
+        cwd=folder,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    at_work(process, 3.0)
+    os.close(ours)
+    process.wait(timeout=60)
+    assert sj.Result.read(folder / "out").provenance["interrupted"] is True
+
+
+def test_signals_that_are_ignored_stay_so(folder, monkeypatch):
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        monkeypatch.chdir(folder)
+        assert main(["check", "small.toml"]) == 0
+        assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+# ---- Strangers' folders -----------------------------------------------------------------------------
+
+
+def test_links_in_a_stranger_s_folder_lead_nowhere(made, refused, folder):
+    place = made.write(folder / "out")
+    mine = folder / "mine"
+    mine.write_text("dear diary")
+    for number in range(0, 70_000, 7):
+        (place / f".report.html.{number}.part").symlink_to(mine)
+    (place / "report.html").symlink_to(mine)
+    (line,) = refused("report", "out")
+    assert line.startswith("out/report.html: it is a symbolic link; legal: ")
+    assert mine.read_text() == "dear diary"
+    os.unlink(place / "report.html")
+    assert main(["report", "out"]) == 0
+    assert mine.read_text() == "dear diary"
+    assert (place / "report.html").is_file()
+    (place / "link.html").symlink_to(mine)
+    assert main(["prove", "dumbbell", "-o", "out/link.html"]) == 2
+    assert mine.read_text() == "dear diary"
+
+
+@pytest.mark.parametrize("target", ["/dev/null", "pipe"])
+def test_a_page_that_leads_to_a_device_or_a_pipe_is_refused(made, refused, folder, target):
+    place = made.write(folder / "out")
+    os.mkfifo(folder / "pipe")
+    (place / "report.html").symlink_to(folder / target)
+    (line,) = refused("report", "out")
+    assert line.startswith("out/report.html: it is a symbolic link; legal: ")
+    os.unlink(place / "report.html")
+    os.mkfifo(place / "report.html")
+    (line,) = refused("report", "out")
+    assert line.startswith("out/report.html: it is a pipe; legal: ")
+    (line,) = refused("run", "small.toml", "--out", "out")
+    assert line.startswith("sojourn run: --out: out holds report.html, which no result has; legal: ")
+
+
+@pytest.mark.parametrize(
+    "name", ["result.json", "provenance.json", "series.parquet", "distributions.parquet"]
+)
+def test_a_pipe_in_a_result_is_one_line(made, refused, folder, name):
+    place = made.write(folder / "out")
+    os.unlink(place / name)
+    os.mkfifo(place / name)
+    (line,) = refused("report", "out")
+    assert line == f"out/{name}: cannot be read (it is a pipe); legal: a readable file"
+
+
+@pytest.mark.parametrize("command", [("check",), ("run",), ("prove",), ("run", "small.toml", "--disc")])
+def test_a_pipe_is_no_scenario_and_no_law(refused, folder, command):
+    os.mkfifo(folder / "pipe.py")
+    (line,) = refused(*command, "pipe.py" if len(command) == 1 else "pipe.py:Law")
+    assert "pipe.py: cannot be read (it is a pipe); legal: " in line
+
+
+def test_a_pipe_among_the_scenarios_is_listed_as_such(sojourn, folder):
+    (folder / "scenarios").mkdir()
+    os.mkfifo(folder / "scenarios" / "pipe.toml")
+    done = sojourn("list", "scenarios")
+    assert re.search(r"/pipe\.toml +\(cannot be read", done.stdout)
+
+
+def test_a_shell_s_own_pipes_are_read(folder):
+    words = shlex.join([sys.executable, "-m", "sojourn", "check"])
+    script = f"{words} <(cat small.toml) && {words} /dev/stdin < small.toml"
+    done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("Eight flows on a small link") == 2
+
+
+def test_a_small_table_of_very_many_rows_is_refused_at_once(made, refused, folder):
+    import polars as pl
+
+    path = made.write(folder / "out") / "series.parquet"
+    row = pl.read_parquet(path).head(1)
+    pl.concat([row] * 20).select(pl.all().repeat_by(2_000_000).explode()).write_parquet(path)
+    (line,) = refused("report", "out")
+    assert line.startswith("out/series.parquet: has 40000000 rows; legal: at most ")
+    assert path.stat().st_size < 2e6
+
+
+# ---- Names ------------------------------------------------------------------------------------------
+
+NAMES = ["v[2]", "v*", "file:x", "~", "~root", "{v2,v3}", "v%32", "-o", os.fsdecode(b"v\xff2")]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_names_of_folders_are_literal(folder, name, monkeypatch, made):
+    monkeypatch.chdir(folder)
+    made.write("v2")
+    assert main(["run", "small.toml", "--seed", "3", f"--out={name}", "--quiet"]) == 0
+    assert whole(folder / name) == [3]
+    assert main(["report", "--", name]) == 0
+    assert "<dt>Seeds</dt><dd>3</dd>" in (folder / name / "report.html").read_text()
+    assert whole(folder / "v2") == [1, 2, 3]
+    assert listed(folder) == sorted({"small.toml", "v2", name})
+
+
+def test_a_page_has_an_ending_so_that_it_is_no_scenario(refused, sojourn, folder):
+    for command in (("prove", "dumbbell"), ("report", "out")):
+        (line,) = refused(*command, "-o", "dumbbell")
+        assert line == "dumbbell: has no ending of a page; legal: a file such as dumbbell.html"
+    assert listed(folder) == ["small.toml"]
+    assert sojourn("check", "dumbbell").stdout.startswith("Fifty long flows")
+    # A folder of that name, as of `run --out`, hides none.
+    assert sojourn("run", "small.toml", "--out", "dumbbell").returncode == 0
+    assert sojourn("check", "dumbbell").stdout.startswith("Fifty long flows")
+
+
+# ---- Races ------------------------------------------------------------------------------------------
+
+
+def test_two_runs_into_one_folder_both_keep_what_they_have(folder):
+    words = [sys.executable, "-m", "sojourn", "run", "small.toml", "--out", "out", "--json", "--seeds"]
+    both = [
+        subprocess.Popen(
+            [*words, seeds], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        for seeds in ("1..6", "11..16")
+    ]
+    said = [process.communicate(timeout=120) for process in both]
+    seeds = [[run["seed"] for run in json.loads(out)["runs"]] for out, _ in said]
+    assert seeds == [list(range(1, 7)), list(range(11, 17))]
+    codes = sorted(process.returncode for process in both)
+    kept = {name: whole(folder / name) for name in listed(folder) if name != "small.toml"}
+    if codes == [0, 0]:
+        pytest.skip("one had ended before the other began")
+    assert codes == [0, 1]
+    loser = said[[process.returncode for process in both].index(1)]
+    assert loser[1].splitlines()[-1] == (
+        "out: holds something else than before the runs; nothing there was touched: "
+        "the runs are kept in out-2"
+    )
+    assert sorted(kept) == ["out", "out-2"]
+    assert sorted(kept.values()) == seeds
