@@ -43,9 +43,14 @@ __all__ = [
 __version__: str
 
 class ScenarioError(ValueError):
-    """A scenario is not legal; `faults` holds one line for each fault."""
+    """A scenario is not legal; `faults` holds one line for each fault.
+
+    `excerpts` holds for each fault the lines of the file that show it: number, text, characters before the
+    place.
+    """
 
     faults: list[str]
+    excerpts: list[list[tuple[int, str, int]]]
 
 class Cancelled(Exception):
     """A run was stopped through its ticket."""

@@ -9,14 +9,12 @@ written in Python, too, a `sojourn.Law` or a `sojourn.Controller`.
 from __future__ import annotations
 
 import json
-import shlex
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import Any
+from typing import Any, Self
 
+from sojourn.conversation import LONGEST_ANSWER, TIMEOUT_S, Conversation, converse
 from sojourn.errors import InputError, LawFailed, missing_core
 from sojourn.laws_in_python import LawInPython
 
@@ -28,13 +26,39 @@ try:
 except ImportError as fault:
     raise missing_core(fault) from fault
 
-__all__ = ["TracedLaw", "against", "compare", "replay", "traces"]
+__all__ = [
+    "TIMEOUT_S",
+    "Difference",
+    "TracedLaw",
+    "against",
+    "compare",
+    "replay",
+    "traces",
+    "without_answers",
+]
 
 _SHIPPED = Path(__file__).parent / "vectors"
-# Bytes for a line of an answer, with room for other words than ours.
-_LONGEST_ANSWER = 64
 _ANSWERS = ("verdict", "p", "next_ns")
+_VERDICTS = ("pass", "mark", "drop", "drop_both")
 _LEGAL = "legal: a JSON object on each line, as vectors/README.md tells"
+
+
+class Difference(str):
+    """A difference in one line of text: ``FILE:LINE: answers X, expected Y``.
+
+    `number` is the line of the trace, None where the difference is about no single one; `call` and `header`
+    are that line and the first one as they stand in the file, the header with the law's parameters and place.
+    """
+
+    number: int | None
+    call: str | None
+    header: str
+
+    def __new__(cls, text: str, header: str, number: int | None = None, call: str | None = None) -> Self:
+        """The text with what it is about."""
+        made = super().__new__(cls, text)
+        made.header, made.number, made.call = header, number, call
+        return made
 
 
 class TracedLaw:
@@ -126,7 +150,7 @@ def traces(law: str | None = None) -> list[Path]:
     return [path for path in found if law in (None, path.parent.name)]
 
 
-def replay(path: str | Path, law: LawInPython | None = None) -> list[str]:
+def replay(path: str | Path, law: LawInPython | None = None) -> list[Difference]:
     """Replay a trace through a new law of its kind; gives one line for each answer that differs.
 
     A line names the clause that the trace was made for, where it was made for one.
@@ -145,11 +169,11 @@ def replay(path: str | Path, law: LawInPython | None = None) -> list[str]:
     >>> replay("vectors/codel/overload_idle.jsonl")
     []
     """
-    header, *calls = _objects(path)
+    trace = _Trace(path)
     with _told(path, 1):
-        told = TracedLaw(header, law)
+        told = TracedLaw(trace.header, law)
     differences = []
-    for number, call in enumerate(calls, start=2):
+    for number, call in trace.calls:
         with _told(path, number):
             answer = told.answer(call)
         if law is not None and answer.get("p", 0.0) is None:
@@ -157,20 +181,20 @@ def replay(path: str | Path, law: LawInPython | None = None) -> list[str]:
         expected = {key: call.get(key) for key in answer}
         if answer != expected:
             what = f"answers {_words(answer)}, expected {_words(expected)}"
-            differences.append(f"{path}:{number}: {what}{_clause(header)}")
+            differences.append(trace.differs(number, f"{what}{trace.clause}"))
     return differences
 
 
-def compare(path: str | Path, verdicts: Sequence[str]) -> list[str]:
+def compare(path: str | Path, verdicts: Sequence[str]) -> list[Difference]:
     """Hold verdicts that somebody else gave, one for each arrival and departure in order, against a trace.
 
-    Gives one line for each that differs. After the first one the conversation is no longer that of the other
-    law, so the rest may be its consequences.
+    Gives one line for each that differs; a word that is no verdict comes first and alone. After the first
+    difference the conversation is no longer that of the other law, so the rest may be its consequences.
 
     Raises
     ------
     InputError
-        For a file that cannot be read or is no trace.
+        For a file that cannot be read or is no trace, and for verdicts that are no list of words.
 
     Examples
     --------
@@ -178,24 +202,18 @@ def compare(path: str | Path, verdicts: Sequence[str]) -> list[str]:
     >>> compare("vectors/red/below_min.jsonl", ["pass"] * 8 + ["mark", "drop"])[0]  # doctest: +ELLIPSIS
     'vectors/red/below_min.jsonl:10: answers mark, expected drop (Floyd and Jacobson 1993, figure 2: ...)'
     """
-    header, *calls = _objects(path)
-    asked = [(number, call["verdict"]) for number, call in enumerate(calls, start=2) if "verdict" in call]
-    differences = [
-        f"{path}:{number}: answers {_quoted(said)}, expected {expected}{_clause(header)}"
-        for (number, expected), said in zip(asked, verdicts, strict=False)
-        if said != expected
-    ]
-    if len(verdicts) != len(asked):
-        place = f"{path}:{asked[len(verdicts)][0]}" if len(verdicts) < len(asked) else str(path)
-        differences.append(f"{place}: {len(verdicts)} verdicts, expected {len(asked)}{_clause(header)}")
-    return differences
+    if isinstance(verdicts, str) or not isinstance(verdicts, Sequence):
+        raise InputError(f'verdicts: {verdicts!r} is no list of verdicts; legal: such as ["pass", "drop"]')
+    return _compared(_Trace(path), verdicts)
 
 
-def against(path: str | Path, command: str) -> list[str]:
-    """Ask another program: the trace without its answers on stdin, one verdict a line on stdout.
+def against(path: str | Path, command: str, timeout_s: float = TIMEOUT_S) -> list[Difference]:
+    """Put a trace to another program: its lines without answers on stdin, one verdict a line on stdout.
 
-    It answers each `arrival` and each `departure`, and nothing else. Gives one line for each difference, as
-    `compare` does.
+    The program gets `timeout_s` seconds, and ends with all that it started. It answers each `arrival` and
+    each `departure`, and nothing else. Gives one line for each difference, as `compare` does. A program that
+    fails, does not end or writes what is no verdict is reported as such, in the first line, before anything
+    that may come of it.
 
     Raises
     ------
@@ -209,41 +227,88 @@ def against(path: str | Path, command: str) -> list[str]:
     >>> against("vectors/tail_drop/rate_stall.jsonl", f"sh -c '{always}'")
     []
     """
-    lines = [{key: value for key, value in told.items() if key not in _ANSWERS} for told in _objects(path)]
-    told = "".join(json.dumps(line) + "\n" for line in lines)
-    answers, ended = _conversation(command, told, len(lines) * _LONGEST_ANSWER)
-    differences = compare(path, [line.strip() for line in answers.splitlines() if line.strip()])
-    if ended is None:
-        differences.append(f"{path}: the command said much more than it was asked, and was stopped")
-    elif ended != 0:
-        differences.append(f"{path}: the command ended with exit code {ended}")
+    trace = _Trace(path)
+    told = "".join(without_answers(line) for line in trace.raw)
+    held = converse(command, told.encode(), len(trace.raw) * LONGEST_ANSWER, timeout_s)
+    verdicts = [line.strip() for line in held.said.splitlines() if line.strip()]
+    differences = _compared(trace, verdicts)
+    failed = _failure(held, f"{len(verdicts)} of {len(trace.asked)} verdicts")
+    return [trace.differs(None, failed), *differences] if failed else differences
+
+
+def without_answers(line: str) -> str:
+    """A line of a trace as a program under test gets it: byte for byte, the members with the answers cut out.
+
+    >>> without_answers('{"call":"arrival","now_ns":0,"u":[0.5, 1e-3],"verdict":"pass"}')
+    '{"call":"arrival","now_ns":0,"u":[0.5, 1e-3]}'
+    """
+    kept, decoder = [], json.JSONDecoder()
+    start = line.index("{") + 1
+    end = line.rindex("}")
+    at = start
+    while line[at:end].strip():
+        key, after = decoder.raw_decode(line, _past_blanks(line, at))
+        _, after = decoder.raw_decode(line, _past_blanks(line, line.index(":", after) + 1))
+        comma = line.find(",", after, end)
+        stop = end if comma < 0 else comma
+        if key not in _ANSWERS:
+            kept.append(line[at:stop])
+        at = stop + 1
+    return line[:start] + ",".join(kept) + line[end:]
+
+
+def _past_blanks(line: str, at: int) -> int:
+    while line[at] in " \t\r\n":
+        at += 1
+    return at
+
+
+class _Trace:
+    """The lines of a trace, read and as they stand in the file."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = path
+        self.raw = _lines(path)
+        self.header, *calls = (
+            _object(f"{path}:{number}", line) for number, line in enumerate(self.raw, start=1)
+        )
+        self.calls = list(enumerate(calls, start=2))
+        #: The lines that are answered by a verdict, and which.
+        self.asked = [(number, call["verdict"]) for number, call in self.calls if "verdict" in call]
+        #: What a difference ends in where the trace was made for one clause.
+        self.clause = f" ({self.header['clause']})" if "clause" in self.header else ""
+
+    def differs(self, number: int | None, what: str) -> Difference:
+        """What differs at a line, or in the trace as a whole."""
+        header = self.raw[0].rstrip()
+        if number is None:
+            return Difference(f"{self.path}: {what}", header)
+        return Difference(f"{self.path}:{number}: {what}", header, number, self.raw[number - 1].rstrip())
+
+
+def _compared(trace: _Trace, verdicts: Sequence[str]) -> list[Difference]:
+    pairs = list(zip(trace.asked, verdicts, strict=False))
+    for (number, expected), said in pairs:
+        if said not in _VERDICTS:
+            what = f"answers {_quoted(said)}, which is no verdict; expected {', '.join(_VERDICTS)}"
+            return [trace.differs(number, f"{what}: here {expected}")]
+    differences = [
+        trace.differs(number, f"answers {said}, expected {expected}{trace.clause}")
+        for (number, expected), said in pairs
+        if said != expected
+    ]
+    if len(verdicts) != len(trace.asked):
+        place = trace.asked[len(verdicts)][0] if len(verdicts) < len(trace.asked) else None
+        differences.append(trace.differs(place, f"{len(verdicts)} verdicts, expected {len(trace.asked)}"))
     return differences
 
 
-def _conversation(command: str, told: str, limit: int) -> tuple[str, int | None]:
-    """What a program answers, up to `limit` bytes, and its exit code; None where it was stopped there."""
-    try:
-        words = shlex.split(command)
-        if not words:
-            raise ValueError("it is empty")
-        # A file and no pipe: a program may answer before it has read everything, or read nothing at all.
-        with TemporaryFile() as asked:
-            asked.write(told.encode())
-            asked.seek(0)
-            program = subprocess.Popen(words, stdin=asked, stdout=subprocess.PIPE)
-    except (OSError, ValueError) as fault:
-        raise InputError(f'--against: "{command}" cannot be started ({fault}); legal: a command') from None
-    with program:
-        try:
-            assert program.stdout is not None
-            said = program.stdout.read(limit + 1)
-            if len(said) > limit:
-                program.kill()
-                return said[:limit].decode(errors="replace"), None
-            return said.decode(errors="replace"), program.wait()
-        except BaseException:
-            program.kill()
-            raise
+def _failure(held: Conversation, told: str) -> str | None:
+    """What went wrong with a program, whatever it answered."""
+    if held.ended == 0:
+        return None
+    last = f": {held.last_words}" if held.last_words else ""
+    return f"the command {held.why} after {told}{last}"
 
 
 def _words(answer: Mapping[str, Any]) -> str:
@@ -252,13 +317,11 @@ def _words(answer: Mapping[str, Any]) -> str:
     return ", ".join(f"{key} {value}" for key, value in answer.items())
 
 
-def _quoted(said: str) -> str:
-    """A verdict of somebody else's: a word, or as much of what it is as a line bears."""
-    return said if said.isprintable() and len(said) <= 20 else f"{said[:20]!r}"
-
-
-def _clause(header: Mapping[str, Any]) -> str:
-    return f" ({header['clause']})" if "clause" in header else ""
+def _quoted(said: object) -> str:
+    """An answer of somebody else's, as much of it as a line bears."""
+    if not isinstance(said, str):
+        return repr(said)[:20]
+    return f'"{said}"' if said.isprintable() and len(said) <= 20 else f"{said[:20]!r}"
 
 
 def _placed(law: LawInPython, site: _core.Site) -> LawInPython:
@@ -269,24 +332,27 @@ def _placed(law: LawInPython, site: _core.Site) -> LawInPython:
         raise InputError(*(line.removeprefix("--disc: ") for line in fault.lines)) from fault.__cause__
 
 
-def _objects(path: str | Path) -> list[dict[str, Any]]:
-    """The lines of a trace; at least one."""
+def _lines(path: str | Path) -> list[str]:
+    """The lines of a trace as they stand in the file; at least one."""
+    if not isinstance(path, str | Path):
+        raise InputError(f"{path!r}: is no file name; legal: a file of JSON lines")
     try:
-        with Path(path).open(encoding="utf-8") as file:
+        with Path(path).open(encoding="utf-8", newline="") as file:
             lines = list(file)
-    except OSError as fault:
-        raise InputError(f"{path}: cannot be read ({fault.strerror}); legal: a file of JSON lines") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: is not text in UTF-8; {_LEGAL}") from None
+    except (OSError, ValueError) as fault:
+        if isinstance(fault, UnicodeDecodeError):
+            raise InputError(f"{path}: is not text in UTF-8; {_LEGAL}") from None
+        why = fault.strerror if isinstance(fault, OSError) else fault
+        raise InputError(f"{path}: cannot be read ({why}); legal: a file of JSON lines") from None
     if not lines:
         raise InputError(f"{path}:1: the file is empty; {_LEGAL}")
-    return [_object(f"{path}:{number}", line) for number, line in enumerate(lines, start=1)]
+    return lines
 
 
 def _object(place: str, line: str) -> dict[str, Any]:
     try:
         found = json.loads(line)
-    except ValueError as fault:
+    except (ValueError, RecursionError) as fault:
         raise InputError(f"{place}: is not JSON ({fault}); {_LEGAL}") from None
     if not isinstance(found, dict):
         raise InputError(f"{place}: is not an object; {_LEGAL}")

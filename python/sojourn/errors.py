@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from sojourn.result import Result
@@ -27,10 +27,25 @@ class SojournError(Exception):
         self.lines = lines
 
 
+class Excerpt(NamedTuple):
+    """A line of a file that shows an error: its number, its text, and the characters before the place."""
+
+    line: int
+    text: str
+    before: int
+
+
 class InputError(SojournError, ValueError):
-    """The input is wrong: each line says what, where, and what is legal (exit code 2)."""
+    """The input is wrong: each line says what, where, and what is expected (exit code 2).
+
+    `excerpts` has, for each of `lines`, the lines of the file that show it; none where it is about no file.
+    """
 
     exit_code = BAD_INPUT
+
+    def __init__(self, *lines: str, excerpts: Sequence[Sequence[tuple[int, str, int]]] = ()) -> None:
+        super().__init__(*lines)
+        self.excerpts = [[Excerpt(*one) for one in shown] for shown in excerpts]
 
 
 class NotWritten(InputError):

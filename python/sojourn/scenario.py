@@ -72,7 +72,7 @@ def load(path: str | Path, overrides: Mapping[str, Setting] | None = None) -> Sc
         name = str(path).encode("utf-8", "replace").decode()
         return Scenario.parse(text, name, settings, partial(_beside, _place(path).parent))
     except ScenarioError as fault:
-        raise InputError(*fault.faults) from None
+        raise InputError(*fault.faults, excerpts=fault.excerpts) from None
 
 
 def gallery() -> dict[str, Path]:

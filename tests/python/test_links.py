@@ -54,7 +54,7 @@ def test_a_fault_of_a_trace_is_one_line(tmp_path: Path, trace: bytes, told: str)
     with pytest.raises(sj.InputError) as refused:
         sj.load(file)
     (line,) = str(refused.value).splitlines()
-    assert line.startswith(f"{file}:6: bottleneck.trace: {told}")
+    assert line.startswith(f"{file}:6:1: bottleneck.trace: {told}")
 
 
 @pytest.mark.parametrize("name", ["../x.trace", "{outside}/x.trace", "links/out", "links/pipe", "links"])

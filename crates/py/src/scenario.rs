@@ -1,6 +1,6 @@
 //! Scenarios, checked.
 
-use crate::errors::scenario_error;
+use crate::errors::{refused, scenario_error};
 use crate::guests::{self, Failure, Site};
 use pyo3::prelude::*;
 use sojourn_scenario as scenario;
@@ -154,10 +154,4 @@ fn read(files: &Py<PyAny>, name: &str) -> Result<Vec<u8>, String> {
         let bytes = files.call1(py, (name,)).and_then(|bytes| bytes.extract::<Vec<u8>>(py));
         bytes.map_err(|fault| fault.value(py).to_string())
     })
-}
-
-/// Lines that say what is wrong.
-#[allow(clippy::needless_pass_by_value)] // as `map_err` has it
-fn refused(faults: scenario::Faults) -> PyErr {
-    scenario_error(faults.lines().to_vec())
 }

@@ -1,18 +1,22 @@
 //! What is wrong with a scenario, one line a fault.
 
+use crate::source::{Excerpt, Position, Source, is_unprintable};
 use sojourn_units::Fault;
 use std::fmt;
 
 /// All that is wrong with a scenario: lines of the form
-/// `FILE:LINE: key: what is wrong; what is legal`, in the order of the file.
+/// `FILE:LINE:COLUMN: key: what is wrong; expected ...`, in the order of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Faults(Vec<String>);
+pub struct Faults {
+    lines: Vec<String>,
+    excerpts: Vec<Vec<Excerpt>>,
+}
 
 /// Where a value was written.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Place {
-    /// On this line of the file, counted from 1.
-    Line(usize),
+    /// At this byte of the file.
+    File(usize),
     /// On the command line, as the `order`-th `--set`.
     Set {
         /// Its rank among the overrides.
@@ -34,34 +38,58 @@ pub(crate) struct Flaw {
 impl Faults {
     /// One line a fault.
     pub fn lines(&self) -> &[String] {
-        &self.0
+        &self.lines
+    }
+
+    /// Lines of the file that show each fault: that of its place, and of an open bracket that where it opened.
+    pub fn excerpts(&self) -> &[Vec<Excerpt>] {
+        &self.excerpts
     }
 
     /// A fault of the file as a whole.
-    pub(crate) fn of_file(file: &str, line: usize, what: &str) -> Faults {
-        Faults(vec![one_line(&format!("{file}:{line}: {what}"))])
+    pub(crate) fn of_file(file: &str, Position { line, column }: Position, what: &str) -> Faults {
+        Faults::without_excerpts(vec![one_line(&format!("{file}:{line}:{column}: {what}"))])
+    }
+
+    /// A fault of the syntax of `text`, at the first of these bytes and to be seen at all of them.
+    pub(crate) fn of_syntax(file: &str, text: &str, places: &[usize], what: &str) -> Faults {
+        let source = Source::of(text);
+        let position = source.position(places.first().copied().unwrap_or(0));
+        let excerpts = vec![places.iter().map(|at| source.excerpt(*at)).collect()];
+        Faults { excerpts, ..Faults::of_file(file, position, what) }
     }
 
     /// Faults of a disc or of a congestion control that was named beside the file.
     pub(crate) fn of_spec(faults: &[Fault]) -> Faults {
-        Faults(faults.iter().map(|fault| one_line(&said(fault))).collect())
+        Faults::without_excerpts(faults.iter().map(|fault| one_line(&said(fault))).collect())
     }
 
-    /// The faults of the file called `file`, in the order of its lines, and then those of the command line.
-    pub(crate) fn of(file: &str, mut flaws: Vec<Flaw>) -> Faults {
+    /// The faults of `text`, which is the file called `file`, in its order, and then those of the command line.
+    pub(crate) fn of(file: &str, text: &str, mut flaws: Vec<Flaw>) -> Faults {
         flaws.sort_by(|one, other| one.place.cmp(&other.place));
-        let mut lines: Vec<String> = flaws.iter().take(MOST_LINES).map(|flaw| flaw.line(file)).collect();
+        let source = Source::of(text);
+        let shown = flaws.iter().take(MOST_LINES);
+        let (mut lines, mut excerpts): (Vec<_>, Vec<_>) =
+            shown.map(|flaw| (flaw.line(file, &source), flaw.excerpt(&source))).unzip();
         if flaws.len() > MOST_LINES {
             lines.push(one_line(&format!("{file}: and more; these are the first {MOST_LINES} faults")));
+            excerpts.push(Vec::new());
         }
-        Faults(lines)
+        Faults { lines, excerpts }
+    }
+
+    fn without_excerpts(lines: Vec<String>) -> Faults {
+        Faults { excerpts: vec![Vec::new(); lines.len()], lines }
     }
 }
 
 impl Flaw {
-    fn line(&self, file: &str) -> String {
+    fn line(&self, file: &str, source: &Source<'_>) -> String {
         one_line(&match &self.place {
-            Place::Line(line) => format!("{file}:{line}: {}", said(&self.fault)),
+            Place::File(at) => {
+                let Position { line, column } = source.position(*at);
+                format!("{file}:{line}:{column}: {}", said(&self.fault))
+            }
             Place::Set { written, path, .. } if *path == self.fault.key => {
                 format!("--set {written}: {}", self.fault.what)
             }
@@ -72,6 +100,13 @@ impl Flaw {
                 format!("--set {written}: {}", said(&Fault::new(inside.unwrap_or(key), what)))
             }
         })
+    }
+
+    fn excerpt(&self, source: &Source<'_>) -> Vec<Excerpt> {
+        match self.place {
+            Place::File(at) => vec![source.excerpt(at)],
+            Place::Set { .. } => Vec::new(),
+        }
     }
 }
 
@@ -86,7 +121,7 @@ fn one_line(text: &str) -> String {
         if place == LONGEST_LINE {
             return line + " ...";
         }
-        if letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}') {
+        if is_unprintable(letter) {
             line.extend(letter.escape_default());
         } else {
             line.push(letter);
@@ -97,7 +132,7 @@ fn one_line(text: &str) -> String {
 
 impl fmt::Display for Faults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.join("\n"))
+        f.write_str(&self.lines.join("\n"))
     }
 }
 
@@ -112,32 +147,35 @@ const LONGEST_LINE: usize = 600;
 mod tests {
     use super::*;
 
-    fn flaw(line: usize, key: &str) -> Flaw {
-        Flaw { place: Place::Line(line), fault: Fault::new(key, "is wrong; legal: right") }
+    fn flaw(at: usize, key: &str) -> Flaw {
+        Flaw { place: Place::File(at), fault: Fault::new(key, "is wrong; legal: right") }
     }
 
     #[test]
     fn lines_follow_the_file() {
-        let faults = Faults::of("a.toml", vec![flaw(9, "b"), flaw(2, "a")]);
+        let faults = Faults::of("a.toml", "a = 1\nx.b = 2\n", vec![flaw(8, "b"), flaw(0, "a")]);
         assert_eq!(
             faults.to_string(),
-            "a.toml:2: a: is wrong; legal: right\na.toml:9: b: is wrong; legal: right"
+            "a.toml:1:1: a: is wrong; legal: right\na.toml:2:3: b: is wrong; legal: right"
         );
+        let shown: Vec<_> =
+            faults.excerpts().iter().map(|shown| (shown[0].text.as_str(), shown[0].before)).collect();
+        assert_eq!(shown, [("a = 1", 0), ("x.b = 2", 2)]);
     }
 
     #[test]
     fn a_flood_of_faults_is_cut() {
-        let faults = Faults::of("a.toml", (1..=250).map(|line| flaw(line, "a")).collect());
-        assert_eq!(faults.lines().len(), 101);
+        let faults = Faults::of("a.toml", &"\n".repeat(250), (0..250).map(|at| flaw(at, "a")).collect());
+        assert_eq!((faults.lines().len(), faults.excerpts().len()), (101, 101));
         assert_eq!(faults.lines()[100], "a.toml: and more; these are the first 100 faults");
     }
 
     #[test]
     fn a_fault_is_one_line_whatever_it_quotes() {
-        let flaw = Flaw { place: Place::Line(1), fault: Fault::new("a\nb", "x".repeat(9000)) };
-        let faults = Faults::of("a\r.toml", vec![flaw]);
+        let flaw = Flaw { place: Place::File(0), fault: Fault::new("a\nb", "x\u{202e}".repeat(9000)) };
+        let faults = Faults::of("a\r.toml", "", vec![flaw]);
         assert_eq!(faults.lines().len(), 1);
-        assert!(faults.to_string().starts_with("a\\r.toml:1: a\\nb: xxx"));
-        assert!(faults.to_string().len() < 700);
+        assert!(faults.to_string().starts_with("a\\r.toml:1:1: a\\nb: x\\u{202e}x"));
+        assert!(faults.to_string().len() < 7000);
     }
 }

@@ -105,7 +105,8 @@ impl Scenario {
         files: &Files,
     ) -> Result<Scenario, Faults> {
         let (tree, flaws) = tree::grow(text, name, overrides)?;
-        read::scenario(&tree, flaws, files).map_err(|flaws| Faults::of(name, flaws))
+        let shown = tree::readable(text).unwrap_or_default();
+        read::scenario(&tree, flaws, files).map_err(|flaws| Faults::of(name, shown, flaws))
     }
 
     /// The same scenario under another disc, written as `"red:min=50packets,max=150packets"`, on every link that has one;

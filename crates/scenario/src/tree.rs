@@ -3,6 +3,8 @@
 use crate::disc::DiscSpec;
 use crate::explain;
 use crate::faults::{Faults, Flaw, Place};
+use crate::source::{Position, Source};
+use crate::unclosed::unclosed;
 use sojourn_tcp::cc::Choice;
 use sojourn_units::param::Kind;
 use sojourn_units::{Fault, Spec, Value};
@@ -43,17 +45,16 @@ pub(crate) fn grow(
     name: &str,
     overrides: &[(String, String)],
 ) -> Result<(Node, Vec<Flaw>), Faults> {
-    let text = readable(text).map_err(|(line, what)| Faults::of_file(name, line, &what))?;
-    let lines = Lines::of(text);
+    let text = readable(text).map_err(|(position, what)| Faults::of_file(name, position, &what))?;
     let (table, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
-        return Err(syntax_faults(name, text, &lines, &errors));
+        return Err(syntax_faults(name, text, &errors));
     }
     if table.get_ref().is_empty() {
         let what = "the file holds no keys; legal: a scenario in TOML, see `sojourn explain scenario`";
-        return Err(Faults::of_file(name, 1, what));
+        return Err(Faults::of_file(name, START, what));
     }
-    let mut root = Node { place: Place::Line(1), tree: branch(table.get_ref(), &|at| lines.place(at)) };
+    let mut root = Node { place: Place::File(0), tree: branch(table.get_ref(), &Place::File) };
     let mut flaws = Vec::new();
     for (order, (written, value)) in overrides.iter().enumerate() {
         if let Err(flaw) = lay_over(&mut root, order, written, value) {
@@ -63,42 +64,73 @@ pub(crate) fn grow(
     Ok((root, flaws))
 }
 
-/// The text of a file; or its line and why it is none.
-fn readable(text: &[u8]) -> Result<&str, (usize, String)> {
-    let line_of = |at: usize| text[..at].split(|byte| *byte == b'\n').count();
+/// The text of a file; or the position in it and why it is none.
+pub(crate) fn readable(text: &[u8]) -> Result<&str, (Position, String)> {
+    let position = |at: usize| {
+        let mut lines = text[..at].rsplit(|byte| *byte == b'\n');
+        let column = String::from_utf8_lossy(lines.next().unwrap_or_default()).chars().count() + 1;
+        Position { line: lines.count() + 1, column }
+    };
     if text.len() > LARGEST {
-        return Err((1, format!("the file has {} bytes; legal: at most {LARGEST}", text.len())));
+        return Err((START, format!("the file has {} bytes; legal: at most {LARGEST}", text.len())));
     }
     if let Some(at) = text.iter().position(|byte| *byte == 0) {
-        return Err((line_of(at), "holds a NUL byte: a binary file; legal: TOML text in UTF-8".into()));
+        return Err((position(at), "holds a NUL byte: a binary file; legal: TOML text in UTF-8".into()));
     }
     let utf8 = std::str::from_utf8(text).map_err(|error| {
         let at = error.valid_up_to();
         let what = format!("byte 0x{:02x} is not UTF-8: a binary file; legal: TOML text in UTF-8", text[at]);
-        (line_of(at), what)
+        (position(at), what)
     })?;
     Ok(utf8.strip_prefix('\u{feff}').unwrap_or(utf8))
 }
 
-fn syntax_faults(name: &str, text: &str, lines: &Lines, errors: &[toml::de::Error]) -> Faults {
+/// The first fault of the syntax, as what follows may come of it; or all keys that are given twice.
+fn syntax_faults(name: &str, text: &str, errors: &[toml::de::Error]) -> Faults {
+    let start = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
     let doubled = |error: &toml::de::Error| error.message() == "duplicate key";
     // Where a line is broken, keys after it may seem doubled.
-    let broken = errors.iter().any(|error| !doubled(error));
-    let mut flaws: Vec<Flaw> = Vec::new();
-    for error in errors.iter().filter(|error| !(broken && doubled(error))) {
-        let span = error.span().unwrap_or(0..0);
-        let place = lines.place(span.start);
-        // What follows an error in the same line follows from it.
-        if flaws.last().is_none_or(|last| last.place != place) {
-            let fault = if doubled(error) {
-                Fault::new(text.get(span).unwrap_or("key"), "is given twice; legal: each key once")
-            } else {
-                Fault::new("", format!("is not TOML: {}", error.message()))
-            };
-            flaws.push(Flaw { place, fault });
+    let Some(first) = errors.iter().filter(|error| !doubled(error)).min_by_key(|error| start(error)) else {
+        let flaws = errors.iter().map(|error| {
+            let key = error.span().and_then(|span| text.get(span)).unwrap_or("key");
+            let fault = Fault::new(cut(key), "is given twice; legal: each key once");
+            Flaw { place: Place::File(start(error)), fault }
+        });
+        return Faults::of(name, text, flaws.collect());
+    };
+    let at = start(first);
+    match unclosed(text).filter(|open| open.at <= at) {
+        Some(open) => {
+            let noticed = if at > open.at { at.min(open.noticed) } else { open.noticed };
+            let Position { line, column } = Source::of(text).position(open.at);
+            let what = format!(
+                "is not TOML: the `{}` opened at line {line}, column {column} is not closed; expected `{}` here or before",
+                open.opener, open.closer
+            );
+            Faults::of_syntax(name, text, &[noticed, open.at], &what)
         }
+        None => Faults::of_syntax(
+            name,
+            text,
+            &[at],
+            &format!("is not TOML: {}", syntax_fault(first, &text[at..])),
+        ),
     }
-    Faults::of(name, flaws)
+}
+
+/// What the parser refuses, where `rest` is the text from there on.
+fn syntax_fault(error: &toml::de::Error, rest: &str) -> String {
+    let message = error.message();
+    if message.starts_with("cannot recurse") {
+        return "too many brackets stand inside each other; expected 80 at most".into();
+    }
+    if !message.starts_with("string values must be quoted") && !message.starts_with("invalid boolean") {
+        return message.replacen(", expected", "; expected", 1);
+    }
+    let word = rest.split(['\n', '\r', '#', ',', ']', '}']).next().unwrap_or_default().trim();
+    let what =
+        if word.is_empty() { "a value is missing".into() } else { format!("{} is not a value", cut(word)) };
+    format!("{what}; expected text in quotes, a number, true or false, a list in [ ] or a table in {{ }}")
 }
 
 fn branch(table: &DeTable<'_>, place: &dyn Fn(usize) -> Place) -> Tree {
@@ -294,20 +326,8 @@ fn table_of_spec(spec: &str, place: &Place) -> Option<Tree> {
     Some(Tree::Table(entries.collect()))
 }
 
-/// Where the lines of a text begin.
-struct Lines(Vec<usize>);
-
-impl Lines {
-    fn of(text: &str) -> Lines {
-        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        Lines(std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect())
-    }
-
-    fn place(&self, at: usize) -> Place {
-        Place::Line(self.0.partition_point(|start| *start <= at))
-    }
-}
-
+/// The beginning of a file.
+const START: Position = Position { line: 1, column: 1 };
 /// Bytes of a scenario file.
 const LARGEST: usize = 4 << 20;
 /// Bytes of a text.
@@ -331,12 +351,5 @@ mod tests {
         for bad in ["", ".", "a..b", "flows[", "flows[x]", "flows[0]x", "[0]"] {
             assert_eq!(steps(bad), None, "{bad}");
         }
-    }
-
-    #[test]
-    fn a_place_is_its_line() {
-        let lines = Lines::of("a\nbc\n\nd");
-        let places: Vec<Place> = [0, 1, 2, 4, 5, 6, 99].iter().map(|at| lines.place(*at)).collect();
-        assert_eq!(places, [1, 1, 2, 2, 3, 4, 4].map(Place::Line));
     }
 }

@@ -9,7 +9,8 @@ use crate::prob::Prob;
 use crate::quantity::{Amount, Frequency, LinkRate};
 use crate::size::{Bytes, Rate};
 use crate::text::{
-    self, FREQUENCY_UNITS, PACKET_RATE_UNITS, PACKET_UNITS, RATE_UNITS, SIZE_UNITS, TIME_UNITS,
+    self, FREQUENCY_UNITS, PACKET_RATE_UNITS, PACKET_UNITS, RATE_SPELLINGS, RATE_UNITS, SIZE_UNITS,
+    TIME_UNITS,
 };
 use crate::time::Span;
 use std::fmt;
@@ -182,7 +183,7 @@ impl Kind {
         let lists: &[&[text::Unit]] = match self {
             Kind::Queue => &[PACKET_UNITS, SIZE_UNITS, TIME_UNITS],
             Kind::Time | Kind::Times(_) | Kind::TimeDraw => &[TIME_UNITS],
-            Kind::Rate => &[RATE_UNITS, PACKET_RATE_UNITS],
+            Kind::Rate => &[RATE_UNITS, PACKET_RATE_UNITS, RATE_SPELLINGS],
             Kind::Frequency => &[FREQUENCY_UNITS],
             Kind::Size => &[SIZE_UNITS],
             Kind::SizeDraw => &[PACKET_UNITS, SIZE_UNITS],

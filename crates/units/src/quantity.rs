@@ -2,7 +2,8 @@
 
 use crate::size::{Bytes, Rate};
 use crate::text::{
-    self, FREQUENCY_UNITS, PACKET_RATE_UNITS, PACKET_UNITS, RATE_UNITS, SIZE_UNITS, TIME_UNITS,
+    self, FREQUENCY_UNITS, PACKET_RATE_UNITS, PACKET_UNITS, RATE_SPELLINGS, RATE_UNITS, SIZE_UNITS,
+    TIME_UNITS,
 };
 use crate::time::Span;
 use std::fmt;
@@ -56,13 +57,13 @@ impl Amount {
 }
 
 impl LinkRate {
-    /// Reads `"8 Mbit/s"` or `"1250 packets/s"`.
+    /// Reads `"8 Mbit/s"`, `"8 Mbps"` or `"1250 packets/s"`.
     pub fn parse(text: &str) -> Result<LinkRate, String> {
         let (_, unit) = text::split(text);
         if knows(PACKET_RATE_UNITS, unit) {
             return text::parse_float(text, PACKET_RATE_UNITS, "a rate").map(LinkRate::Packets);
         }
-        let units = [RATE_UNITS, PACKET_RATE_UNITS].concat();
+        let units = [RATE_UNITS, PACKET_RATE_UNITS, RATE_SPELLINGS].concat();
         let bits = text::parse_float(text, &units, "a rate")?;
         Ok(LinkRate::Bits(Rate::from_bits_per_second(bits)))
     }

@@ -1,6 +1,6 @@
 //! Sizes in bytes and rates in bits per second.
 
-use crate::text::{self, RATE_UNITS, SIZE_UNITS};
+use crate::text::{self, RATE_SPELLINGS, RATE_UNITS, SIZE_UNITS};
 use crate::time::Span;
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
@@ -67,7 +67,7 @@ impl Rate {
 
     /// Reads `"8 Mbit/s"`.
     pub fn parse(text: &str) -> Result<Rate, String> {
-        text::parse_float(text, RATE_UNITS, "a rate").map(Rate)
+        text::parse_float(text, &[RATE_UNITS, RATE_SPELLINGS].concat(), "a rate").map(Rate)
     }
 }
 
@@ -132,6 +132,45 @@ mod tests {
         assert_eq!(rate.time_for(Bytes::new(1000)), Span::from_millis(1));
         assert_eq!(rate.packets_per_second(1000.0), 1000.0);
         assert!(Rate::ZERO.time_for(Bytes::new(1)) > Span::from_secs(1 << 30));
+    }
+
+    #[test]
+    fn what_providers_write_is_bits() {
+        for (text, bits) in [
+            ("10 Mbps", 1e7),
+            ("10mbps", 1e7),
+            ("10 Mb/s", 1e7),
+            ("10 mbit/s", 1e7),
+            ("64 kbps", 64e3),
+            ("64 Kbps", 64e3),
+            ("64 kb/s", 64e3),
+            ("2.5 Gbps", 2.5e9),
+            ("2.5 gbps", 2.5e9),
+            ("1 Tbps", 1e12),
+            ("9600 bps", 9600.0),
+        ] {
+            assert_eq!(Rate::parse(text).map(Rate::bits_per_second), Ok(bits), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_rate_in_bytes_is_never_proposed_alone() {
+        for (text, meant) in [
+            ("10 MBps", "did you mean \"Mbit/s\" or, in bytes, \"MB/s\"?"),
+            ("10 KBps", "did you mean \"kbit/s\" or, in bytes, \"kB/s\"?"),
+            ("10 mB/s", "did you mean \"Mbit/s\" or, in bytes, \"MB/s\"?"),
+            ("10 Mbits/s", "did you mean \"Mbit/s\"?"),
+            ("10 MBit/s", "did you mean \"Mbit/s\"?"),
+        ] {
+            let refused = Rate::parse(text).unwrap_err();
+            assert!(refused.contains(meant), "{text}: {refused}");
+        }
+        let refused = Rate::parse("8 miles").unwrap_err();
+        assert_eq!(
+            refused,
+            "\"miles\" is not a unit of a rate \
+             (units: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, B/s, kB/s, MB/s, GB/s)"
+        );
     }
 
     #[test]

@@ -38,6 +38,30 @@ pub(crate) const RATE_UNITS: &[Unit] = &[
     ("GB/s", 8_000_000_000),
 ];
 
+/// Other spellings of rates, as providers write them. A `b` is a bit; `MBps` is not among them, as some mean bytes by it
+/// and some do not.
+pub(crate) const RATE_SPELLINGS: &[Unit] = &[
+    ("bps", 1),
+    ("b/s", 1),
+    ("kbps", 1_000),
+    ("Kbps", 1_000),
+    ("kb/s", 1_000),
+    ("Kb/s", 1_000),
+    ("Kbit/s", 1_000),
+    ("Mbps", 1_000_000),
+    ("mbps", 1_000_000),
+    ("Mb/s", 1_000_000),
+    ("mbit/s", 1_000_000),
+    ("Gbps", 1_000_000_000),
+    ("gbps", 1_000_000_000),
+    ("Gb/s", 1_000_000_000),
+    ("gbit/s", 1_000_000_000),
+    ("Tbps", 1_000_000_000_000),
+    ("tbps", 1_000_000_000_000),
+    ("Tb/s", 1_000_000_000_000),
+    ("tbit/s", 1_000_000_000_000),
+];
+
 /// Counts of packets.
 pub(crate) const PACKET_UNITS: &[Unit] = &[("packets", 1), ("packet", 1)];
 
@@ -117,9 +141,7 @@ fn number_and_scale(text: &str, units: &[Unit], what: &str) -> Result<(Decimal, 
     }
     let scale = units.iter().find(|(name, _)| *name == unit).map(|(_, scale)| *scale);
     let scale = scale.ok_or_else(|| {
-        let hint = nearest(unit, units.iter().map(|(name, _)| *name))
-            .map_or(String::new(), |name| format!("; did you mean \"{name}\"?"));
-        format!("\"{unit}\" is not a unit of {what}{hint} (units: {})", names(units))
+        format!("\"{unit}\" is not a unit of {what}{} (units: {})", unit_meant(unit, units), names(units))
     })?;
     if number.negative && number.digits > 0 {
         return Err(format!("\"{}\" is negative; {what} is at least 0", text.trim()));
@@ -143,7 +165,27 @@ fn example(units: &[Unit]) -> String {
 }
 
 fn names(units: &[Unit]) -> String {
-    units.iter().map(|(name, _)| *name).filter(|name| name.is_ascii()).collect::<Vec<_>>().join(", ")
+    let is_taught = |name: &&str| name.is_ascii() && !RATE_SPELLINGS.iter().any(|(other, _)| other == name);
+    units.iter().map(|(name, _)| *name).filter(is_taught).collect::<Vec<_>>().join(", ")
+}
+
+/// A question about the unit that was probably meant. A rate in bytes is never proposed without that in bits: which of
+/// the two was meant is a factor of eight.
+fn unit_meant(unit: &str, units: &[Unit]) -> String {
+    let Some(near) = nearest(unit, units.iter().map(|(name, _)| *name)) else { return String::new() };
+    let rates = || RATE_UNITS.iter().chain(RATE_SPELLINGS);
+    let called = |scale: u64| RATE_UNITS.iter().find(|(_, worth)| *worth == scale).map(|(name, _)| *name);
+    let Some((_, scale)) = rates().find(|(name, _)| *name == near) else {
+        return format!("; did you mean \"{near}\"?");
+    };
+    let is_bytes = near.ends_with("B/s");
+    let bits = called(if is_bytes { scale / 8 } else { *scale }).unwrap_or(near);
+    match called(if is_bytes { *scale } else { scale * 8 }) {
+        Some(bytes) if unit.contains('B') && !unit.to_lowercase().contains("bit") => {
+            format!("; did you mean \"{bits}\" or, in bytes, \"{bytes}\"?")
+        }
+        _ => format!("; did you mean \"{bits}\"?"),
+    }
 }
 
 fn decimal_of(number: &str) -> Option<Decimal> {

@@ -18,6 +18,7 @@ import typer
 
 from sojourn import errors, stops
 from sojourn.cli import options, printing
+from sojourn.cli.once import Command
 
 if TYPE_CHECKING:
     from sojourn import files
@@ -30,6 +31,7 @@ app = typer.Typer(
     help="Sojourn: active queue management, from the equation to the wire.",
     epilog="\b\nExample:\n  sojourn run dumbbell --disc tail_drop --disc pi --seeds 1..5",
     add_completion=False,
+    pretty_exceptions_enable=False,
     rich_markup_mode=None,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -61,14 +63,17 @@ class Told(int):
 def _close(fault: Exception, arguments: Sequence[str]) -> int:
     """What typer raised: a command line that it cannot read, or its help that cannot be printed."""
     try:
-        return options.explain_usage(fault, arguments)
+        if hasattr(fault, "format_message"):
+            return options.explain_usage(fault, arguments)
+        unusable: Exception = fault
     except printing.ReaderGone:
         return errors.DONE
     except OSError as unprinted:
         printing.drop_stdout()
-        code, lines = errors.settle(unprinted, "sojourn")
-        printing.complain(lines, "sojourn")
-        return code
+        unusable = unprinted
+    code, lines = errors.settle(unusable, "sojourn")
+    printing.complain(lines, "sojourn")
+    return code
 
 
 def door(command: Callable[P, None]) -> Callable[P, int]:
@@ -83,7 +88,7 @@ def door(command: Callable[P, None]) -> Callable[P, int]:
             return errors.DONE
         except BaseException as error:
             code, lines = errors.settle(error, name)
-            printing.complain(lines, name)
+            printing.complain(lines, name, getattr(error, "excerpts", ()))
             return Told(code)
         return errors.DONE
 
@@ -135,10 +140,11 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on s
 
 
 @app.command(
+    cls=Command,
     epilog="\b\nExample:\n  sojourn run dumbbell --disc tail_drop \\\n"
     "      --disc red:min=50packets,max=150packets --disc pi --seeds 1..5 --out results/dumbbell\n"
     "  sojourn run transports/cubic_newreno --cc 'flows[1]=cubic:hystart=false'\n"
-    "  sojourn run dumbbell --plant fluid,packet --seeds 1..5"
+    "  sojourn run dumbbell --plant fluid,packet --seeds 1..5",
 )
 @door
 def run(
@@ -148,25 +154,20 @@ def run(
     cc: Controls,
     assign: Sets,
     seed: Annotated[
-        list[str],
+        str | None,
         typer.Option(
             "--seed",
             metavar="N",
             help="The seed, a whole number from 0 (default: 1).",
-            default_factory=list,
             show_default=False,
         ),
-    ],
+    ] = None,
     seeds: Annotated[
-        list[str],
+        str | None,
         typer.Option(
-            "--seeds",
-            metavar="A..B",
-            help="All seeds from A to B, both included.",
-            default_factory=list,
-            show_default=False,
+            "--seeds", metavar="A..B", help="All seeds from A to B, both included.", show_default=False
         ),
-    ],
+    ] = None,
     plant: Annotated[
         str,
         typer.Option(
@@ -213,7 +214,7 @@ def run(
     _run(asked)
 
 
-@app.command(epilog="\b\nExample:\n  sojourn report results/dumbbell -o dumbbell.html")
+@app.command(cls=Command, epilog="\b\nExample:\n  sojourn report results/dumbbell -o dumbbell.html")
 @door
 def report(
     folder: Annotated[
@@ -253,8 +254,9 @@ def report(
 
 
 @app.command(
+    cls=Command,
     epilog="\b\nExample:\n  sojourn prove dumbbell --disc pi --disc arm_pfc -o certificate.html\n"
-    "  sojourn prove dumbbell --map N,R --flows 10..200 --rtt 50ms..400ms --json"
+    "  sojourn prove dumbbell --map N,R --flows 10..200 --rtt 50ms..400ms --json",
 )
 @door
 def prove(
@@ -331,7 +333,7 @@ def prove(
         raise errors.SojournError(f"{unproven} of {len(found.certificates)} not stable")
 
 
-@app.command("list", epilog="\b\nExample:\n  sojourn list laws --json")
+@app.command("list", cls=Command, epilog="\b\nExample:\n  sojourn list laws --json")
 @door
 def list_(
     kind: Annotated[
@@ -349,7 +351,7 @@ def list_(
         printing.note(f"sojourn list: there are no {kind} in this folder")
 
 
-@app.command(epilog="\b\nExample:\n  sojourn explain red")
+@app.command(cls=Command, epilog="\b\nExample:\n  sojourn explain red")
 @door
 def explain(
     name: Annotated[
@@ -368,7 +370,7 @@ def explain(
     printing.say(printing.explanation(catalogue.explain(name)))
 
 
-@app.command(epilog="\b\nExample:\n  sojourn check dumbbell --set bottleneck.rate='6 Mbit/s'")
+@app.command(cls=Command, epilog="\b\nExample:\n  sojourn check dumbbell --set bottleneck.rate='6 Mbit/s'")
 @door
 def check(file: File, disc: Discs, cc: Controls, assign: Sets) -> None:
     """Validate a scenario and print what would run."""
@@ -379,7 +381,9 @@ def check(file: File, disc: Discs, cc: Controls, assign: Sets) -> None:
     printing.say("\n\n".join(text.rstrip() for text in told))
 
 
-@app.command(epilog="\b\nExample:\n  sojourn conform --law codel --against 'python3 my_codel.py'")
+@app.command(
+    cls=Command, epilog="\b\nExample:\n  sojourn conform --law codel --against 'python3 my_codel.py'"
+)
 @door
 def conform(
     law: Annotated[
@@ -396,14 +400,25 @@ def conform(
             show_default=False,
         ),
     ] = None,
+    timeout: Annotated[
+        str | None,
+        typer.Option(
+            "--timeout",
+            metavar="SECONDS",
+            help="What a program of --against has for one trace (default: 10).",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Hold laws to the golden decision traces; other people's code too."""
     from sojourn import conform as golden
 
+    limit_s = options.timeout(timeout, against)
     traces = golden.traces(law)
     found = {
-        path: golden.replay(path) if against is None else golden.against(path, against) for path in traces
+        path: golden.replay(path) if against is None else golden.against(path, against, limit_s)
+        for path in traces
     }
     printing.say(printing.conformance(found, as_json=as_json))
     differ = sum(map(bool, found.values()))
@@ -411,7 +426,7 @@ def conform(
         raise errors.SojournError(f"{differ} of {len(found)} traces differ")
 
 
-@app.command(epilog="\b\nExample:\n  sojourn version")
+@app.command(cls=Command, epilog="\b\nExample:\n  sojourn version")
 @door
 def version() -> None:
     """Print the version."""

@@ -43,16 +43,13 @@ class Asked:
     command: tuple[str, ...]
 
 
-def seeds(single: Sequence[str], ranges: Sequence[str]) -> Sequence[int]:
+def seeds(single: str | None, ends: str | None) -> Sequence[int]:
     """The seeds of --seed and --seeds; seed 1 where neither is given."""
-    if single and ranges:
+    if single is not None and ends is not None:
         raise InputError("sojourn run: --seed, --seeds: both are given; legal: one of them")
-    if len(single) > 1 or len(ranges) > 1:
-        flag = "--seed" if single else "--seeds"
-        raise InputError(f"sojourn run: {flag}: is given {len(single) + len(ranges)} times; legal: once")
-    if single:
-        return [_seed(single[0])]
-    return _range(ranges[0]) if ranges else [1]
+    if single is not None:
+        return [_seed(single)]
+    return [1] if ends is None else _range(ends)
 
 
 def jobs(text: str | None) -> int | None:
@@ -62,6 +59,19 @@ def jobs(text: str | None) -> int | None:
     if not re.fullmatch(r"[0-9]{1,6}", text) or int(text) < 1:
         raise InputError(f'sojourn run: --jobs: "{text}" is not a number of workers; legal: 1 or more')
     return int(text)
+
+
+def timeout(text: str | None, against: str | None) -> float:
+    """The seconds of --timeout; the default where it is not given."""
+    from sojourn.conform import TIMEOUT_S
+
+    if text is None:
+        return TIMEOUT_S
+    if against is None:
+        raise InputError("--timeout: belongs to a program; legal: with --against COMMAND")
+    if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text) or float(text) <= 0:
+        raise InputError(f'--timeout: "{text}" is no time; legal: seconds above 0, such as 10')
+    return float(text)
 
 
 def overrides(given: Sequence[str]) -> dict[str, str]:
@@ -160,10 +170,8 @@ def listed(kind: str) -> list[dict[str, Any]]:
     return catalogue.entries(kind)
 
 
-def explain_usage(fault: Exception, arguments: Sequence[str]) -> int:
+def explain_usage(fault: Any, arguments: Sequence[str]) -> int:
     """Print one line for a command line that cannot be understood; return the exit code."""
-    if not hasattr(fault, "format_message"):
-        raise fault
     context = getattr(fault, "ctx", None)
     named = arguments[0] if arguments and not arguments[0].startswith("-") else ""
     place = context.command_path if context is not None else f"sojourn {named}".rstrip()

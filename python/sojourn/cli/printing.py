@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sojourn.cli.options import Asked
+    from sojourn.conform import Difference
+    from sojourn.errors import Excerpt
     from sojourn.prove import Certificate, Region
     from sojourn.prove.several import Proven
     from sojourn.result import Result
@@ -79,10 +81,28 @@ def remark(notes: Sequence[str]) -> None:
         note(f"note: and {len(notes) - _MOST_NOTES} more")
 
 
-def complain(lines: Sequence[str], command: str) -> None:
-    """Print the lines of an error; a line that begins with a flag gets the command before it."""
-    for line in lines:
+def complain(lines: Sequence[str], command: str, excerpts: Sequence[Sequence[Excerpt]] = ()) -> None:
+    """Print the lines of an error; a line that begins with a flag gets the command before it.
+
+    At a terminal the lines of the file that show an error follow it.
+    """
+    shown = excerpts if excerpts and is_terminal(sys.stderr) else [()] * len(lines)
+    for line, found in zip(lines, shown, strict=True):
         note(f"{command}: {line}" if line.startswith("--") else line)
+        if found:
+            note(pointed_at(found))
+
+
+def pointed_at(excerpts: Sequence[Excerpt]) -> str:
+    """Lines of a file in its order, each with a caret under its place."""
+    from rich.cells import cell_len
+
+    margin = max(len(str(one.line)) for one in excerpts)
+    told = []
+    for one in sorted(excerpts):
+        told.append(f"  {one.line:{margin}} | {one.text}")
+        told.append(f"  {'':{margin}} | {' ' * cell_len(one.text[: one.before])}^")
+    return "\n".join(told)
 
 
 @contextmanager
@@ -124,19 +144,46 @@ def deliver(result: Result, asked: Asked) -> None:
                 note(f"wrote {asked.place.folder}")
 
 
-def conformance(found: Mapping[Path, Sequence[str]], *, as_json: bool) -> str:
-    """For each trace what differs: its first line, as what follows may come of it."""
-    found = {path: [line.removeprefix(f"{path.parents[1]}/") for line in found[path]] for path in found}
+def conformance(found: Mapping[Path, Sequence[Difference]], *, as_json: bool) -> str:
+    """For each trace what differs: its first line, as what follows may come of it, and what the law got."""
     if as_json:
         told = [
-            {"law": path.parent.name, "trace": path.stem, "holds": not lines, "differences": lines}
-            for path, lines in found.items()
+            {
+                "law": path.parent.name,
+                "trace": path.stem,
+                "holds": not differences,
+                "differences": [_short(path, one) for one in differences],
+                "first": _first(differences[0]) if differences else None,
+            }
+            for path, differences in found.items()
         ]
         return json.dumps({"schema": 1, "holds": not any(found.values()), "traces": told}, indent=1)
-    more = [f" (and {len(lines) - 1} more)" if len(lines) > 1 else "" for lines in found.values() if lines]
-    first = [lines[0] for lines in found.values() if lines]
-    held = f"{len(found) - len(first)} of {len(found)} traces hold"
-    return "\n".join([*(line + rest for line, rest in zip(first, more, strict=True)), held])
+    lines = []
+    for path, differences in found.items():
+        if differences:
+            more = f" (and {len(differences) - 1} more)" if len(differences) > 1 else ""
+            lines += [f"{_short(path, differences[0])}{more}", *_put_to(differences[0])]
+    held = sum(not differences for differences in found.values())
+    return "\n".join([*lines, f"{held} of {len(found)} traces hold"])
+
+
+def _short(path: Path, difference: Difference) -> str:
+    return difference.removeprefix(f"{path.parents[1]}/")
+
+
+def _first(difference: Difference) -> dict[str, Any]:
+    """The trace's line and its law's parameters and place, as a document."""
+    header = json.loads(difference.header)
+    call = None if difference.call is None else json.loads(difference.call)
+    return {"line": difference.number, "call": call, "params": header["params"], "site": header["site"]}
+
+
+def _put_to(difference: Difference) -> list[str]:
+    """The same for people; lists and tables as the file has them."""
+    header = json.loads(difference.header)
+    params = json.dumps(header["params"], ensure_ascii=False) if header["params"] else "its defaults"
+    lines = [f"  {header['law']} under {params} at {json.dumps(header['site'])}"]
+    return lines if difference.call is None else [*lines, f"  line {difference.number}: {difference.call}"]
 
 
 def summary(result: Result) -> str:

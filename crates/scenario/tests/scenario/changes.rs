@@ -130,7 +130,7 @@ fn what_nobody_has_is_told_with_the_nearest() {
             .unwrap_err();
     assert_eq!(
         faults.lines()[0],
-        "f.toml:27: at[0].set.bottleneck.disc.target: \"tail_drop\" has no parameters; legal: a link with another law"
+        "f.toml:27:9: at[0].set.bottleneck.disc.target: \"tail_drop\" has no parameters; legal: a link with another law"
     );
 }
 

@@ -1,7 +1,7 @@
 //! Every fault is one line: where, what is wrong, what is legal.
 
 use crate::common::{LEAST, WHOLE, disc, parse, parse_with, with_laws};
-use sojourn_scenario::Scenario;
+use sojourn_scenario::{Excerpt, Scenario};
 
 /// Replaces one line of [`WHOLE`] and expects exactly these lines to be told.
 #[track_caller]
@@ -35,24 +35,24 @@ fn an_unknown_key_is_told_with_the_nearest() {
         8,
         "bufer = \"300 packets\"",
         &[
-            "f.toml:8: bottleneck.bufer: unknown key; did you mean \"buffer\"? (legal: rate, trace, delay, buffer, disc, framing, impairments, back)",
+            "f.toml:8:1: bottleneck.bufer: unknown key; did you mean \"buffer\"? (legal: rate, trace, delay, buffer, disc, framing, impairments, back)",
         ],
     );
     told(
         23,
         "[[flow]]",
-        &["f.toml:23: flow: unknown key; did you mean \"flows\"? \
+        &["f.toml:23:3: flow: unknown key; did you mean \"flows\"? \
          (legal: title, duration, warmup, sample, fluid_window, fluid_step, bottleneck, parking_lot, two_bottlenecks, home, links, flows, at)"],
     );
     told(
         17,
         "access = { rat = \"10 Mbit/s\" }",
-        &["f.toml:17: flows[0].access.rat: unknown key; did you mean \"rate\"? (legal: rate, delay)"],
+        &["f.toml:17:12: flows[0].access.rat: unknown key; did you mean \"rate\"? (legal: rate, delay)"],
     );
     told(
         27,
         "set = { bottleneck.rat = \"6 Mbit/s\" }",
-        &["f.toml:27: at[0].set.bottleneck.rat: unknown key; did you mean \"bottleneck.rate\"? \
+        &["f.toml:27:20: at[0].set.bottleneck.rat: unknown key; did you mean \"bottleneck.rate\"? \
          (legal: bottleneck.rate, bottleneck.delay, bottleneck.disc.KEY)"],
     );
 }
@@ -62,138 +62,144 @@ fn units_are_asked_for_and_checked() {
     told(
         2,
         "duration = 60",
-        &["f.toml:2: duration: \"60\" needs a unit: ns, us, ms, s, min, h; write it like \"20 ms\""],
+        &["f.toml:2:1: duration: \"60\" needs a unit: ns, us, ms, s, min, h; write it like \"20 ms\""],
     );
-    told(2, "duration = \"60\"", &["f.toml:2: duration: \"60\" needs a unit: ns, us, ms, s, min, h"]);
+    told(2, "duration = \"60\"", &["f.toml:2:1: duration: \"60\" needs a unit: ns, us, ms, s, min, h"]);
     told(
         7,
         "delay = \"20 mbit\"",
-        &["f.toml:7: bottleneck.delay: \"mbit\" is not a unit of a time; did you mean \"min\"? \
+        &["f.toml:7:1: bottleneck.delay: \"mbit\" is not a unit of a time; did you mean \"min\"? \
          (units: ns, us, ms, s, min, h)"],
     );
     told(
         6,
         "rate = \"-10 Mbit/s\"",
-        &["f.toml:6: bottleneck.rate: \"-10 Mbit/s\" is negative; a rate is at least 0"],
+        &["f.toml:6:1: bottleneck.rate: \"-10 Mbit/s\" is negative; a rate is at least 0"],
     );
     told(
         6,
         "rate = nan",
-        &["f.toml:6: bottleneck.rate: \"NaN\" is not a number with a unit; write it like \"8 Mbit/s\""],
+        &["f.toml:6:1: bottleneck.rate: \"NaN\" is not a number with a unit; write it like \"8 Mbit/s\""],
     );
     told(
         6,
         "rate = \"inf Mbit/s\"",
         &[
-            "f.toml:6: bottleneck.rate: \"inf Mbit/s\" is not a number with a unit; write it like \"8 Mbit/s\"",
+            "f.toml:6:1: bottleneck.rate: \"inf Mbit/s\" is not a number with a unit; write it like \"8 Mbit/s\"",
         ],
     );
     told(
         27,
         "set = { \"bottleneck.rate\" = inf }",
         &[
-            "f.toml:27: at[0].set.bottleneck.rate: \"inf\" is not a number with a unit; write it like \"8 Mbit/s\"",
+            "f.toml:27:9: at[0].set.bottleneck.rate: \"inf\" is not a number with a unit; write it like \"8 Mbit/s\"",
         ],
     );
 }
 
 #[test]
 fn wrong_types_are_told() {
-    told(1, "title = 7", &["f.toml:1: title: 7 is not text; write it in quotes"]);
-    told(1, "title = 1979-05-27", &["f.toml:1: title: 1979-05-27 is a date, which no key takes"]);
+    told(1, "title = 7", &["f.toml:1:1: title: 7 is not text; write it in quotes"]);
+    told(1, "title = 1979-05-27", &["f.toml:1:1: title: 1979-05-27 is a date, which no key takes"]);
     told(
         11,
         "count = \"many\"",
-        &["f.toml:11: flows[0].count: \"many\" is not a whole number; write it like 50"],
+        &["f.toml:11:1: flows[0].count: \"many\" is not a whole number; write it like 50"],
     );
     told(
         11,
         "count = 99999999999999999999",
-        &["f.toml:11: flows[0].count: 99999999999999999999 is too large; legal: at most 9223372036854775807"],
+        &[
+            "f.toml:11:1: flows[0].count: 99999999999999999999 is too large; legal: at most 9223372036854775807",
+        ],
     );
-    told(15, "ecn = 1", &["f.toml:15: flows[0].ecn: 1 is neither true nor false"]);
+    told(15, "ecn = 1", &["f.toml:15:1: flows[0].ecn: 1 is neither true nor false"]);
     told(
         17,
         "access = \"10 Mbit/s\"",
         &[
-            "f.toml:17: flows[0].access: is not a table; legal: KEY = VALUE lines under a [table], or { KEY = VALUE }",
+            "f.toml:17:1: flows[0].access: is not a table; legal: KEY = VALUE lines under a [table], or { KEY = VALUE }",
         ],
     );
     told(
         17,
         "access = { delay = { sprad = [\"1 ms\", \"2 ms\"] } }",
-        &["f.toml:17: flows[0].access.delay: \"sprad\" is unknown; did you mean \"spread\"? \
+        &["f.toml:17:12: flows[0].access.delay: \"sprad\" is unknown; did you mean \"spread\"? \
          (legal: TIME, { spread = [TIME, TIME] })"],
     );
     told(
         18,
         "start = { random = [\"1 s\"] }",
-        &["f.toml:18: flows[0].start: [\"1 s\"] is not a list of two times; \
+        &["f.toml:18:1: flows[0].start: [\"1 s\"] is not a list of two times; \
          legal: TIME, { spread = [TIME, TIME] }, { random = [TIME, TIME] }"],
     );
     told_of_bytes(
         b"title = 'a'\nduration = '1 s'\nbottleneck = { rate = '1 Mbit/s', delay = '0 s' }\n[flows]\n",
-        &["f.toml:4: flows: is not a list of tables; legal: [[double brackets]] before each"],
+        &["f.toml:4:2: flows: is not a list of tables; legal: [[double brackets]] before each"],
     );
 }
 
 #[test]
 fn values_out_of_range_are_told_with_the_range() {
-    told(1, "title = \" \"", &["f.toml:1: title: is empty; legal: one line, not empty, at most 200 letters"]);
-    told(2, "duration = \"0 s\"", &["f.toml:2: duration: \"0 s\" is out of range; legal: more than 0"]);
+    told(
+        1,
+        "title = \" \"",
+        &["f.toml:1:1: title: is empty; legal: one line, not empty, at most 200 letters"],
+    );
+    told(2, "duration = \"0 s\"", &["f.toml:2:1: duration: \"0 s\" is out of range; legal: more than 0"]);
     told(
         4,
         "sample = \"1 us\"",
-        &["f.toml:4: sample: 1 us is out of range; legal: 60 us to the duration of 60 s"],
+        &["f.toml:4:1: sample: 1 us is out of range; legal: 60 us to the duration of 60 s"],
     );
     told(
         6,
         "rate = \"0 Mbit/s\"",
-        &["f.toml:6: bottleneck.rate: 0 bit/s is out of range; legal: 1 bit/s to 1 Tbit/s"],
+        &["f.toml:6:1: bottleneck.rate: 0 bit/s is out of range; legal: 1 bit/s to 1 Tbit/s"],
     );
     told(
         6,
         "rate = \"1e12 packets/s\"",
-        &["f.toml:6: bottleneck.rate: 1000000000000 packets/s is out of range; legal: 1 bit/s to 1 Tbit/s"],
+        &["f.toml:6:1: bottleneck.rate: 1000000000000 packets/s is out of range; legal: 1 bit/s to 1 Tbit/s"],
     );
     told(
         8,
         "buffer = \"0 packets\"",
-        &["f.toml:8: bottleneck.buffer: 0 packets cannot be held; legal: whole packets, 1 to 1000000000"],
+        &["f.toml:8:1: bottleneck.buffer: 0 packets cannot be held; legal: whole packets, 1 to 1000000000"],
     );
     told(
         8,
         "buffer = \"999 B\"",
-        &["f.toml:8: bottleneck.buffer: 999 B holds 999 B, less than one packet; legal: 1500 B or more"],
+        &["f.toml:8:1: bottleneck.buffer: 999 B holds 999 B, less than one packet; legal: 1500 B or more"],
     );
     told(
         8,
         "buffer = \"1 us\"",
-        &["f.toml:8: bottleneck.buffer: 1 us holds 1 B, less than one packet; legal: 1500 B or more"],
+        &["f.toml:8:1: bottleneck.buffer: 1 us holds 1 B, less than one packet; legal: 1500 B or more"],
     );
-    told(11, "count = 0", &["f.toml:11: flows[0].count: 0 is out of range; legal: 1 to 1000000"]);
-    told(11, "count = -5", &["f.toml:11: flows[0].count: -5 is out of range; legal: 1 to 1000000"]);
+    told(11, "count = 0", &["f.toml:11:1: flows[0].count: 0 is out of range; legal: 1 to 1000000"]);
+    told(11, "count = -5", &["f.toml:11:1: flows[0].count: -5 is out of range; legal: 1 to 1000000"]);
     told(
         11,
         "count = 1_000_000",
         &[
-            "f.toml:23: flows[1].count: makes 1000001 flows so far, each connection of web and each source of lrd for one; legal: at most 1000000",
+            "f.toml:23:1: flows[1].count: makes 1000001 flows so far, each connection of web and each source of lrd for one; legal: at most 1000000",
         ],
     );
     told(
         16,
         "segment = \"99 B\"",
-        &["f.toml:16: flows[0].segment: \"99 B\" is out of range; legal: 100 B to 65535 B"],
+        &["f.toml:16:1: flows[0].segment: \"99 B\" is out of range; legal: 100 B to 65535 B"],
     );
     told(
         20,
         "initial_window = 1001",
-        &["f.toml:20: flows[0].initial_window: 1001 is out of range; legal: 1 to 1000"],
+        &["f.toml:20:1: flows[0].initial_window: 1001 is out of range; legal: 1 to 1000"],
     );
     told(
         22,
         "min_rto = \"2 min\"",
-        &["f.toml:22: flows[0].min_rto: \"2 min\" is out of range; legal: more than 0, at most 60 s"],
+        &["f.toml:22:1: flows[0].min_rto: \"2 min\" is out of range; legal: more than 0, at most 60 s"],
     );
 }
 
@@ -203,14 +209,14 @@ fn keys_of_tcp_and_of_udp_do_not_mix() {
         12,
         "rate = \"1 Mbit/s\"",
         &[
-            "f.toml:12: flows[0].rate: is not for app = \"bulk\"; legal: with app = \"cbr\", \"poisson\", \"on_off\", \"lrd\"",
+            "f.toml:12:1: flows[0].rate: is not for app = \"bulk\"; legal: with app = \"cbr\", \"poisson\", \"on_off\", \"lrd\"",
         ],
     );
     let udp = LEAST.replace("[[flows]]", "[[flows]]\napp = \"cbr\"\ncc = \"reno\"");
     assert_eq!(
         parse(&udp).unwrap_err().to_string(),
-        "f.toml:6: flows[0].rate: app = \"cbr\" needs a rate; legal: rate = \"1 Mbit/s\", for example\n\
-         f.toml:8: flows[0].cc: is not for app = \"cbr\", which is not TCP; legal: leave it out"
+        "f.toml:6:1: flows[0].rate: app = \"cbr\" needs a rate; legal: rate = \"1 Mbit/s\", for example\n\
+         f.toml:8:1: flows[0].cc: is not for app = \"cbr\", which is not TCP; legal: leave it out"
     );
 }
 
@@ -220,7 +226,7 @@ fn datagrams_fit_their_access_link() {
     assert_eq!(
         parse(&udp).unwrap_err().lines(),
         [
-            "f.toml:8: flows[0].rate: 101 Mbit/s is more than its access link carries; legal: at most 100 Mbit/s"
+            "f.toml:8:1: flows[0].rate: 101 Mbit/s is more than its access link carries; legal: at most 100 Mbit/s"
         ]
     );
 }
@@ -286,43 +292,49 @@ fn unknown_words_are_told_with_the_list() {
         12,
         "app = \"bluk\"",
         &[
-            "f.toml:12: flows[0].app: \"bluk\" is no known application; did you mean \"bulk\"? (legal: bulk, transfer, mice, web, video, game, rrul, cbr, poisson, on_off, lrd, voip, ping)",
+            "f.toml:12:1: flows[0].app: \"bluk\" is no known application; did you mean \"bulk\"? (legal: bulk, transfer, mice, web, video, game, rrul, cbr, poisson, on_off, lrd, voip, ping)",
         ],
     );
     told(
         13,
         "cc = \"neworeno\"",
-        &["f.toml:13: flows[0].cc: \"neworeno\" is no known congestion control; did you mean \"newreno\"? \
-         (legal: reno, newreno, cubic, dctcp, scalable)"],
+        &[
+            "f.toml:13:1: flows[0].cc: \"neworeno\" is no known congestion control; did you mean \"newreno\"? \
+         (legal: reno, newreno, cubic, dctcp, scalable)",
+        ],
     );
-    for (written, said) in [
-        ("cc = \"dctcp:abe=true\"", ".abe: unknown key (legal: g, alpha)"),
+    for (column, written, said) in [
+        (1, "cc = \"dctcp:abe=true\"", ".abe: unknown key (legal: g, alpha)"),
         (
+            24,
             "cc = { name = \"cubic\", hystart = 1 }",
             ".hystart: 1 is neither true nor false; legal: true or false",
         ),
         (
+            8,
             "cc = { name = \"cubik\" }",
             ".name: \"cubik\" is no known congestion control; did you mean \"cubic\"? \
          (legal: reno, newreno, cubic, dctcp, scalable)",
         ),
         (
+            1,
             "cc = { hystart = true }",
             ".name: is missing; legal: the name of a congestion control, \
          as in { name = \"cubic\" }",
         ),
         (
+            1,
             "cc = 7",
             ": is not a congestion control; write it like { name = \"cubic\" } or \"cubic:hystart=false\"",
         ),
     ] {
-        told(13, written, &[&format!("f.toml:13: flows[0].cc{said}")]);
+        told(13, written, &[&format!("f.toml:13:{column}: flows[0].cc{said}")]);
     }
     told(
         14,
         "profile = \"ns4\"",
         &[
-            "f.toml:14: flows[0].profile: \"ns4\" is no known profile; did you mean \"ns2\"? (legal: default, ns2, ns3)",
+            "f.toml:14:1: flows[0].profile: \"ns4\" is no known profile; did you mean \"ns2\"? (legal: default, ns2, ns3)",
         ],
     );
 }
@@ -332,34 +344,36 @@ fn what_contradicts_the_rest_of_the_file_is_told() {
     told(
         3,
         "warmup = \"1 min\"",
-        &["f.toml:3: warmup: 60 s is not below the duration of 60 s; legal: below duration"],
+        &["f.toml:3:1: warmup: 60 s is not below the duration of 60 s; legal: below duration"],
     );
     told(
         18,
         "start = { random = [\"61 s\", \"0 s\"] }",
-        &["f.toml:18: flows[0].start: 61 s is not before the end of the run at 60 s; legal: below duration"],
+        &[
+            "f.toml:18:1: flows[0].start: 61 s is not before the end of the run at 60 s; legal: below duration",
+        ],
     );
     told(
         19,
         "stop = \"5 s\"",
-        &["f.toml:19: flows[0].stop: 5 s is not after the latest start at 5 s; legal: after every start"],
+        &["f.toml:19:1: flows[0].stop: 5 s is not after the latest start at 5 s; legal: after every start"],
     );
     told(
         26,
         "time = \"60 s\"",
-        &["f.toml:26: at[0].time: 60 s is not below the duration of 60 s; legal: below duration"],
+        &["f.toml:26:1: at[0].time: 60 s is not below the duration of 60 s; legal: below duration"],
     );
     told(
         27,
         "set = {}",
         &[
-            "f.toml:27: at[0].set: sets nothing; legal: at least one key, as in { \"bottleneck.rate\" = \"6 Mbit/s\" }",
+            "f.toml:27:1: at[0].set: sets nothing; legal: at least one key, as in { \"bottleneck.rate\" = \"6 Mbit/s\" }",
         ],
     );
     told(
         27,
         "set = { \"bottleneck.rate\" = \"1 Mbit/s\", bottleneck.rate = \"2 Mbit/s\" }",
-        &["f.toml:27: at[0].set.bottleneck.rate: is given twice; legal: each key once"],
+        &["f.toml:27:52: at[0].set.bottleneck.rate: is given twice; legal: each key once"],
     );
 }
 
@@ -369,45 +383,47 @@ fn laws_refuse_at_the_line_of_their_key() {
         9,
         "disc = { law = \"pi\", target = \"400 packets\" }",
         &[
-            "f.toml:9: bottleneck.disc.target: 400 packets is above the buffer of 300 packets; legal: within the buffer",
+            "f.toml:9:22: bottleneck.disc.target: 400 packets is above the buffer of 300 packets; legal: within the buffer",
         ],
     );
     told(
         8,
         "buffer = \"50 packets\"",
         &[
-            "f.toml:9: bottleneck.disc.target: 100 packets is above the buffer of 50 packets; legal: within the buffer",
+            "f.toml:9:22: bottleneck.disc.target: 100 packets is above the buffer of 50 packets; legal: within the buffer",
         ],
     );
     told(
         9,
         "disc = \"tail_drp:target=1packets\"",
-        &["f.toml:9: bottleneck.disc: \"tail_drp\" is not a law; did you mean \"tail_drop\"? (legal: LAWS)"],
+        &[
+            "f.toml:9:1: bottleneck.disc: \"tail_drp\" is not a law; did you mean \"tail_drop\"? (legal: LAWS)",
+        ],
     );
     told(
         9,
         "disc = { law = \"rde\" }",
-        &["f.toml:9: bottleneck.disc.law: \"rde\" is not a law; did you mean \"red\"? (legal: LAWS)"],
+        &["f.toml:9:10: bottleneck.disc.law: \"rde\" is not a law; did you mean \"red\"? (legal: LAWS)"],
     );
     told(
         9,
         "disc = { target = \"1 packets\" }",
-        &["f.toml:9: bottleneck.disc.law: is missing; legal: the name of a law, as in { law = \"red\" }"],
+        &["f.toml:9:1: bottleneck.disc.law: is missing; legal: the name of a law, as in { law = \"red\" }"],
     );
     told(
         9,
         "disc = 5",
         &[
-            "f.toml:9: bottleneck.disc: is not a disc; write it like { law = \"red\" } or \"red:min=50packets\"",
+            "f.toml:9:1: bottleneck.disc: is not a disc; write it like { law = \"red\" } or \"red:min=50packets\"",
         ],
     );
     told(
         9,
         "disc.law = \"red\"\ndisc.min = 50\ndisc.max = \"9 packets\"\ndisc.weight = 2",
         &[
-            "f.toml:10: bottleneck.disc.min: \"50\" needs a unit: packets, packet, B, kB, MB, GB, KiB, MiB, GiB, \
+            "f.toml:10:6: bottleneck.disc.min: \"50\" needs a unit: packets, packet, B, kB, MB, GB, KiB, MiB, GiB, \
          ns, us, ms, s, min, h; write it like \"300 packets\"; legal: more than 0, less than max",
-            "f.toml:12: bottleneck.disc.weight: 2.0 is out of range; legal: more than 0, at most 1 \
+            "f.toml:12:6: bottleneck.disc.weight: 2.0 is out of range; legal: more than 0, at most 1 \
          (0.002, Floyd and Jacobson 1993; with thresholds = auto 1 - e^(-1/C), a time constant of 1 s)",
         ],
     );
@@ -421,8 +437,8 @@ fn a_law_is_checked_also_where_its_place_is_not_known() {
     assert_eq!(
         faults.lines(),
         [
-            "f.toml:6: bottleneck.rate: \"fast\" is not a number with a unit; write it like \"8 Mbit/s\"",
-            "f.toml:9: bottleneck.disc.tarket: unknown key; did you mean \"target\"? (legal: target, a, b, rate)",
+            "f.toml:6:1: bottleneck.rate: \"fast\" is not a number with a unit; write it like \"8 Mbit/s\"",
+            "f.toml:9:22: bottleneck.disc.tarket: unknown key; did you mean \"target\"? (legal: target, a, b, rate)",
         ]
     );
 }
@@ -432,49 +448,124 @@ fn missing_keys_are_told_at_the_line_of_their_table() {
     told_of_bytes(
         b"\n[bottleneck]\n[[at]]\n[[flows]]",
         &[
-            "f.toml:1: title: is missing; legal: text in quotes (one line, not empty, at most 200 letters)",
-            "f.toml:1: duration: is missing; legal: a time such as \"20 ms\" (more than 0)",
-            "f.toml:2: bottleneck.rate: is missing; legal: a rate such as \"8 Mbit/s\" (1 bit/s to 1 Tbit/s)",
-            "f.toml:2: bottleneck.delay: is missing; legal: a time such as \"20 ms\" (at most 1000 s)",
-            "f.toml:3: at[0].time: is missing; legal: a time such as \"20 ms\" (before duration)",
-            "f.toml:3: at[0].set: is missing; legal: a table [at.set]",
+            "f.toml:1:1: title: is missing; legal: text in quotes (one line, not empty, at most 200 letters)",
+            "f.toml:1:1: duration: is missing; legal: a time such as \"20 ms\" (more than 0)",
+            "f.toml:2:2: bottleneck.rate: is missing; legal: a rate such as \"8 Mbit/s\" (1 bit/s to 1 Tbit/s)",
+            "f.toml:2:2: bottleneck.delay: is missing; legal: a time such as \"20 ms\" (at most 1000 s)",
+            "f.toml:3:1: at[0].time: is missing; legal: a time such as \"20 ms\" (before duration)",
+            "f.toml:3:1: at[0].set: is missing; legal: a table [at.set]",
         ],
     );
     told_of_bytes(
         b"title = 'a'\nduration = '1 s'\nflows = []",
         &[
-            "f.toml:1: bottleneck: is missing; legal: a table [bottleneck], or another network: [parking_lot], \
+            "f.toml:1:1: bottleneck: is missing; legal: a table [bottleneck], or another network: [parking_lot], \
              [two_bottlenecks], [home] or [[links]]",
-            "f.toml:3: flows: is empty; legal: one or more tables [[flows]]",
+            "f.toml:3:1: flows: is empty; legal: one or more tables [[flows]]",
         ],
     );
     let without = LEAST.replace("[[flows]]\n", "");
-    told_of_bytes(without.as_bytes(), &["f.toml:1: flows: is missing; legal: one or more tables [[flows]]"]);
+    told_of_bytes(
+        without.as_bytes(),
+        &["f.toml:1:1: flows: is missing; legal: one or more tables [[flows]]"],
+    );
 }
 
 #[test]
 fn text_that_is_no_toml_is_told_by_its_line() {
     told_of_bytes(
         b"",
-        &["f.toml:1: the file holds no keys; legal: a scenario in TOML, see `sojourn explain scenario`"],
+        &["f.toml:1:1: the file holds no keys; legal: a scenario in TOML, see `sojourn explain scenario`"],
     );
     told_of_bytes(
         b"# only words\n",
-        &["f.toml:1: the file holds no keys; legal: a scenario in TOML, see `sojourn explain scenario`"],
+        &["f.toml:1:1: the file holds no keys; legal: a scenario in TOML, see `sojourn explain scenario`"],
     );
     told_of_bytes(
         b"a = 1\n\x7fELF\xff",
-        &["f.toml:2: byte 0xff is not UTF-8: a binary file; legal: TOML text in UTF-8"],
+        &["f.toml:2:5: byte 0xff is not UTF-8: a binary file; legal: TOML text in UTF-8"],
     );
-    told_of_bytes(b"a = 1\n\nb\0", &["f.toml:3: holds a NUL byte: a binary file; legal: TOML text in UTF-8"]);
+    told_of_bytes(
+        b"a = 1\n\nb\0",
+        &["f.toml:3:2: holds a NUL byte: a binary file; legal: TOML text in UTF-8"],
+    );
     told_of_bytes(
         &vec![b'#'; (4 << 20) + 1],
-        &["f.toml:1: the file has 4194305 bytes; legal: at most 4194304"],
+        &["f.toml:1:1: the file has 4194305 bytes; legal: at most 4194304"],
     );
-    told(7, "rate = \"9 Mbit/s\"", &["f.toml:7: rate: is given twice; legal: each key once"]);
-    told(23, "[bottleneck]", &["f.toml:23: bottleneck: is given twice; legal: each key once"]);
-    told(6, "rate = \"10 Mbit/s", &["f.toml:6: is not TOML: invalid basic string, expected `\"`"]);
-    told(5, "[bottleneck", &["f.toml:5: is not TOML: unclosed table, expected `]`"]);
+    told(7, "rate = \"9 Mbit/s\"", &["f.toml:7:1: rate: is given twice; legal: each key once"]);
+    told(23, "[bottleneck]", &["f.toml:23:2: bottleneck: is given twice; legal: each key once"]);
+}
+
+/// One mistake has one fault, whatever follows from it, with the place where the bracket or the quote opened.
+#[test]
+fn of_a_broken_syntax_the_first_fault_is_told() {
+    let open = |opener: &str, line, column, closer: &str| {
+        format!(
+            "is not TOML: the `{opener}` opened at line {line}, column {column} is not closed; \
+             expected `{closer}` here or before"
+        )
+    };
+    let value = "expected text in quotes, a number, true or false, a list in [ ] or a table in { }";
+    for (line, written, place, what) in [
+        (6, "rate = \"10 Mbit/s", "6:18", open("\"", 6, 8, "\"")),
+        (6, "rate = '10 Mbit/s # fast", "6:25", open("'", 6, 8, "'")),
+        (1, "title = \"\"\"A\nB", "28:41", open("\"\"\"", 1, 9, "\"\"\"")),
+        (5, "[bottleneck", "5:12", open("[", 5, 1, "]")),
+        (10, "[[flows]", "10:9", open("[[", 10, 1, "]]")),
+        (18, "start = { spread = [\"0 s\", \"5 s\" }", "18:34", open("[", 18, 20, "]")),
+        (18, "start = { spread = [\"0 s\", \"5 s\"]", "19:1", open("{", 18, 9, "}")),
+        (21, "x = [1, 2", "22:1", open("[", 21, 5, "]")),
+        (27, "set = { \"bottleneck.rate\" = \"6 Mbit/s\"", "27:39", open("{", 27, 7, "}")),
+        (6, "rate = 10 Mbit/s", "6:8", format!("is not TOML: 10 Mbit/s is not a value; {value}")),
+        (6, "rate = fast # 10", "6:8", format!("is not TOML: fast is not a value; {value}")),
+        (6, "rate =", "6:7", format!("is not TOML: a value is missing; {value}")),
+        (6, "rate 10", "6:6", "is not TOML: key with no value; expected `=`".into()),
+        (
+            6,
+            "rate = \"a\\q\"",
+            "6:11",
+            "is not TOML: missing escaped value; expected `b`, `e`, `f`, `n`, `r`, `\\`, `\"`, `x`, `u`, `U`"
+                .into(),
+        ),
+    ] {
+        let expected = format!("f.toml:{place}: {what}");
+        told(line, written, &[&expected]);
+        // What is broken further down is another mistake.
+        let text: Vec<&str> =
+            WHOLE.lines().enumerate().map(|(at, old)| if at + 1 == line { written } else { old }).collect();
+        let faults = parse(&format!("{}\nx = [\ny = {{\n", text.join("\n"))).unwrap_err();
+        assert_eq!(faults.lines().len(), 1, "{written}");
+    }
+}
+
+/// For people to look at there are the lines of the file: that of the fault, and that where a bracket opened.
+#[test]
+fn a_fault_has_the_line_of_its_place() {
+    let shown = |text: &str| -> Vec<Vec<(usize, String, usize)>> {
+        let faults = parse(text).unwrap_err();
+        let one =
+            |all: &Vec<Excerpt>| all.iter().map(|one| (one.line, one.text.clone(), one.before)).collect();
+        faults.excerpts().iter().map(one).collect()
+    };
+    assert_eq!(
+        shown("a = 1\nx = [1, 2\n  y = 3\n"),
+        [[(3, "  y = 3".to_string(), 2), (2, "x = [1, 2".to_string(), 4)]]
+    );
+    let text = WHOLE.replace("delay = { spread", "delay = { sprad").replace("stop = \"50 s\"", "stop = 50");
+    assert_eq!(
+        shown(&text),
+        [
+            [(
+                17,
+                "access = { rate = \"10 Mbit/s\", delay = { sprad = [\"38 ms\", \"42 ms\"] } }".to_string(),
+                31
+            )],
+            [(19, "stop = 50".to_string(), 0)],
+        ]
+    );
+    let faults = parse_with("duration", "60").unwrap_err();
+    assert_eq!(faults.excerpts(), [[]]);
 }
 
 #[test]
@@ -482,7 +573,7 @@ fn all_faults_are_told_in_the_order_of_the_file() {
     let text = WHOLE.replace("\"10 s\"", "10").replace("\"20 ms\"", "\"20\"").replace("reno\"", "rno\"");
     let faults = parse(&text).unwrap_err();
     let starts: Vec<&str> = faults.lines().iter().map(|line| line.split(": ").next().unwrap()).collect();
-    assert_eq!(starts, ["f.toml:3", "f.toml:7", "f.toml:13", "f.toml:24"]);
+    assert_eq!(starts, ["f.toml:3:1", "f.toml:7:1", "f.toml:13:1", "f.toml:24:1"]);
 }
 
 #[test]

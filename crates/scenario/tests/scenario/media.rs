@@ -54,8 +54,8 @@ fn a_link_has_a_rate_or_a_trace() {
     let back = &scenario.topology.links[1];
     assert_eq!((back.rate, &back.medium.deliveries, back.medium.framing), (link.rate, &None, Framing::TUN));
     let said = lines(dumbbell("trace = { file = \"x.trace\" }\nrate = \"1 Mbit/s\""));
-    assert_eq!(said, ["f.toml:4: bottleneck.trace: stands beside rate; legal: one of the two"]);
-    assert!(lines(dumbbell(""))[0].starts_with("f.toml:3: bottleneck.rate: is missing; legal: a rate"));
+    assert_eq!(said, ["f.toml:4:1: bottleneck.trace: stands beside rate; legal: one of the two"]);
+    assert!(lines(dumbbell(""))[0].starts_with("f.toml:3:2: bottleneck.rate: is missing; legal: a rate"));
 }
 
 #[test]
@@ -71,12 +71,12 @@ fn a_fault_of_a_trace_is_told_with_its_line() {
     ] {
         assert_eq!(
             lines(dumbbell(&format!("trace = {given}"))),
-            [format!("f.toml:4: bottleneck.trace: {told}")]
+            [format!("f.toml:4:1: bottleneck.trace: {told}")]
         );
     }
     let text = LEAST.replace("rate = \"10 Mbit/s\"", "trace = { file = \"x.trace\" }");
     let said = lines(Scenario::parse(text.as_bytes(), "f.toml", &[]));
-    assert_eq!(said, ["f.toml:4: bottleneck.trace: is not there: this text has no files beside it"]);
+    assert_eq!(said, ["f.toml:4:1: bottleneck.trace: is not there: this text has no files beside it"]);
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn a_trace_has_no_rate_to_change() {
     let change = "[[at]]\ntime = \"1 s\"\nset = { \"bottleneck.rate\" = \"1 Mbit/s\" }\n";
     let text = LEAST.replace("rate = \"10 Mbit/s\"", "trace = { file = \"x.trace\" }") + change;
     let told = "\"bottleneck\" has a trace and no rate; legal: a link with a rate";
-    assert_eq!(lines(parse(&text)), [format!("f.toml:9: at[0].set.bottleneck.rate: {told}")]);
+    assert_eq!(lines(parse(&text)), [format!("f.toml:9:9: at[0].set.bottleneck.rate: {told}")]);
     assert!(parse(&text.replace("bottleneck.rate", "bottleneck.back.rate")).is_ok());
 }
 
@@ -186,6 +186,6 @@ fn a_distribution_may_stand_in_a_file() {
         ("bad.csv", "bad.csv, line 2: \"1 kB\" is not VALUE, SHARE; write it like 10 kB, 0.5"),
         ("no.csv", "no.csv is not there"),
     ] {
-        assert_eq!(lines(group(file)), [format!("f.toml:9: flows[0].size: {told}")]);
+        assert_eq!(lines(group(file)), [format!("f.toml:9:1: flows[0].size: {told}")]);
     }
 }

@@ -1,0 +1,281 @@
+//! The first bracket or quote of a TOML text that is never closed.
+//!
+//! A parser notices it far below, where the next value does not fit, and does not report where it opened.
+
+/// A bracket or a quote that nothing closes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unclosed {
+    /// The byte where it opened.
+    pub(crate) at: usize,
+    /// The byte where something shows that it has not been closed.
+    pub(crate) noticed: usize,
+    /// What opened it.
+    pub(crate) opener: &'static str,
+    /// What would have closed it.
+    pub(crate) closer: &'static str,
+}
+
+/// The first one in `text`; None where all are closed, or too many are.
+pub(crate) fn unclosed(text: &str) -> Option<Unclosed> {
+    let mut scanner = Scanner { bytes: text.as_bytes(), at: 0, open: Vec::new() };
+    let mut starts_line = true;
+    while let Some(byte) = scanner.peek() {
+        let is_blank = matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
+        let found = match byte {
+            b'#' => {
+                scanner.at = scanner.line_end();
+                continue;
+            }
+            b'[' if starts_line && scanner.open.is_empty() => scanner.header(),
+            _ => scanner.step(byte, starts_line),
+        };
+        match found {
+            Step::On => {}
+            Step::Unclosed(found) => return Some(found),
+            Step::Stray => return None,
+        }
+        starts_line = byte == b'\n' || (starts_line && is_blank);
+    }
+    scanner.open.pop().map(|open| open.unclosed(text.trim_ascii_end().len()))
+}
+
+struct Scanner<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    /// Brackets around `at`, the innermost one last.
+    open: Vec<Open>,
+}
+
+/// A bracket that is open.
+struct Open {
+    at: usize,
+    bracket: Bracket,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Bracket {
+    /// An array.
+    Array,
+    /// An inline table; whether a value comes next, after the `=` of its key.
+    Table { expects_value: bool },
+}
+
+/// What became of a token.
+enum Step {
+    On,
+    Unclosed(Unclosed),
+    /// A closing bracket that none opened.
+    Stray,
+}
+
+impl Scanner<'_> {
+    /// Passes one token that begins with `byte`.
+    fn step(&mut self, byte: u8, starts_line: bool) -> Step {
+        let here = self.at;
+        let expects_value = match self.open.last_mut() {
+            Some(Open { bracket: Bracket::Table { expects_value }, .. }) => {
+                let before = *expects_value;
+                *expects_value = byte == b'=' || (before && byte.is_ascii_whitespace());
+                before
+            }
+            _ => true,
+        };
+        match byte {
+            b'"' | b'\'' => return self.string(byte),
+            // Where no value is expected, a bracket begins the header of the next table.
+            b'[' if starts_line && !expects_value => return self.give_up(here),
+            b'[' => self.open.push(Open { at: here, bracket: Bracket::Array }),
+            b'{' => self.open.push(Open { at: here, bracket: Bracket::Table { expects_value: false } }),
+            b']' | b'}' => match self.open.pop() {
+                Some(open) if open.closer().as_bytes() == [byte] => {}
+                Some(open) => return Step::Unclosed(open.unclosed(here)),
+                None => return Step::Stray,
+            },
+            b'=' => {
+                if let Some(next_line) = self.line_after_array() {
+                    return self.give_up(next_line);
+                }
+            }
+            _ => {}
+        }
+        self.at += 1;
+        Step::On
+    }
+
+    /// Where the line begins whose `=` stands here, if an array that opened before it is around: no array has keys.
+    fn line_after_array(&self) -> Option<usize> {
+        let array = self.open.last().filter(|open| open.bracket == Bracket::Array)?;
+        let line = self.bytes[..self.at].iter().rposition(|byte| *byte == b'\n')? + 1;
+        let indent = self.bytes[line..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        (line > array.at).then_some(line + indent)
+    }
+
+    /// The header of a table, `[a.b]` or `[[a.b]]`, which ends with its line.
+    fn header(&mut self) -> Step {
+        let start = self.at;
+        let double = self.bytes[start..].starts_with(b"[[");
+        let (opener, closer) = if double { ("[[", "]]") } else { ("[", "]") };
+        self.at += opener.len();
+        while let Some(byte) = self.peek().filter(|byte| !matches!(byte, b'\n' | b'#')) {
+            if self.bytes[self.at..].starts_with(closer.as_bytes()) {
+                self.at += closer.len();
+                return Step::On;
+            }
+            match byte {
+                b'"' | b'\'' => match self.string(byte) {
+                    Step::On => {}
+                    other => return other,
+                },
+                _ => self.at += 1,
+            }
+        }
+        let noticed = start + self.bytes[start..self.at].trim_ascii_end().len();
+        Step::Unclosed(Unclosed { at: start, noticed, opener, closer })
+    }
+
+    /// A text in quotes.
+    fn string(&mut self, quote: u8) -> Step {
+        let start = self.at;
+        let (single, triple) = if quote == b'"' { ("\"", "\"\"\"") } else { ("'", "'''") };
+        let is_long = self.bytes[start..].starts_with(triple.as_bytes());
+        let closer = if is_long { triple } else { single };
+        let end = if is_long { self.bytes.len() } else { self.line_end() };
+        self.at += closer.len();
+        while self.at < end {
+            if self.bytes[self.at] == b'\\' && quote == b'"' {
+                self.at += 2;
+            } else if self.bytes[self.at..].starts_with(closer.as_bytes()) {
+                self.at += closer.len();
+                // A long text may end in quotes of its own.
+                while is_long && self.peek() == Some(quote) {
+                    self.at += 1;
+                }
+                return Step::On;
+            } else {
+                self.at += 1;
+            }
+        }
+        let noticed = start + self.bytes[start..end].trim_ascii_end().len();
+        Step::Unclosed(Unclosed { at: start, noticed, opener: closer, closer })
+    }
+
+    /// Reports the innermost bracket.
+    fn give_up(&mut self, noticed: usize) -> Step {
+        self.open.pop().map_or(Step::Stray, |open| Step::Unclosed(open.unclosed(noticed)))
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    /// The end of the line, its line feed left out.
+    fn line_end(&self) -> usize {
+        let rest = &self.bytes[self.at..];
+        self.at + rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len())
+    }
+}
+
+impl Open {
+    fn closer(&self) -> &'static str {
+        match self.bracket {
+            Bracket::Array => "]",
+            Bracket::Table { .. } => "}",
+        }
+    }
+
+    fn unclosed(&self, noticed: usize) -> Unclosed {
+        let opener = if self.bracket == Bracket::Array { "[" } else { "{" };
+        Unclosed { at: self.at, noticed, opener, closer: self.closer() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `<` stands before what is not closed and `>` where that is noticed.
+    #[track_caller]
+    fn found(marked: &str, opener: &str) {
+        let at = marked.find('<').unwrap();
+        let noticed = marked.find('>').unwrap() - 1;
+        let text = marked.replace(['<', '>'], "");
+        let found = unclosed(&text).unwrap_or_else(|| panic!("{marked}: nothing"));
+        assert_eq!((found.at, found.noticed, found.opener), (at, noticed, opener), "{marked}");
+    }
+
+    #[test]
+    fn arrays() {
+        found("x = <[1, 2\n>y = 3\n", "[");
+        found("x = <[1, 2\n  >\"a b\".c = 3\n", "[");
+        found("x = <[1,\n  2,\n\n# the end>\n", "[");
+        found("x = <[[1], [2]\n>y = 1\n", "[");
+        found("x = { a = <[1, 2 >} \ny = 3", "[");
+    }
+
+    #[test]
+    fn inline_tables() {
+        found("x = <{ a = 1, b = 2\n>[flows]\ny = 1\n", "{");
+        found("x = <{ a = 1,\nb = [2]>\n", "{");
+        found("x = [<{ a = 1 >]\n", "{");
+        found("x = <{\n>[[flows]]\n", "{");
+    }
+
+    #[test]
+    fn headers_end_with_their_line() {
+        found("<[flows>\nx = 1\n", "[");
+        found("<[flows> # ]\nx = 1\n", "[");
+        found("  <[[flows]> \nx = [1]\n", "[[");
+        found("[<\"a]>\nx = 1\n", "\"");
+    }
+
+    #[test]
+    fn quotes() {
+        found("x = <\"a>\ny = 1\n", "\"");
+        found("x = <\"a\\\" # no]>\r\ny = 1\n", "\"");
+        found("x = ['a', <'b]>\ny = 1\n", "'");
+        found("x = <\"\"\"a\ny = \"1\"\n# the end>\n", "\"\"\"");
+        found("x = <'''a\\'>", "'''");
+    }
+
+    #[test]
+    fn what_is_closed_is_passed_over() {
+        for text in [
+            "",
+            "x = \"[{\" # [ {\n[a.\"]\"]\n[[b]]\nc = ['''[''', \"\"\"\n{ \\\"\"\"\" , { d = [\n1, # ]\n2] } ]\n",
+            "x = \"\"\"a\"\"\"\"\"\ny = ''''b'''''\n",
+            "x = { a = 1,\n# }\nb = { c = [] },\n}\n",
+            "x = [{ a = [[1]] }, [2]]",
+            "x = [a = 5]\n",
+            "  # [\n",
+            "x = \"\\\\\"\n",
+        ] {
+            assert_eq!(unclosed(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn too_many_closing_brackets_are_another_fault() {
+        assert_eq!(unclosed("x = 1 ]\ny = [\n"), None);
+        assert_eq!(unclosed("}"), None);
+    }
+
+    #[test]
+    fn whatever_stands_there_it_ends() {
+        let pieces = ["[", "]", "{", "}", "\"", "'", "=", ",", "\n", "\\", "#", "é", "a"];
+        for seed in 0..20_000_u64 {
+            let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let text: String = (0..seed % 24)
+                .map(|_| {
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    pieces[(state >> 33) as usize % pieces.len()]
+                })
+                .collect();
+            if let Some(found) = unclosed(&text) {
+                assert!(found.at <= found.noticed && found.noticed <= text.len(), "{text:?}: {found:?}");
+                assert!(text[found.at..].starts_with(found.opener), "{text:?}: {found:?}");
+            }
+        }
+        let deep = "[".repeat(1_000_000);
+        assert_eq!(unclosed(&format!("x = {deep}")).unwrap().at, 4 + 999_999);
+    }
+}

@@ -1,0 +1,201 @@
+"""Other people's programs under `sojourn conform --against`: their input, and the ends of those that fail."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import sojourn as sj
+from sojourn.cli import main
+from sojourn.conform import against, without_answers
+
+ROOT = Path(__file__).resolve().parents[2]
+VECTORS = ROOT / "vectors"
+EXAMPLES = VECTORS / "examples"
+CONTROL_LAW = VECTORS / "codel" / "control_law.jsonl"
+#: A law that lets everything pass.
+ALWAYS = """sh -c 'while read line; do case "$line" in *arrival*|*departure*) echo pass;; esac; done'"""
+
+
+def test_a_program_gets_the_lines_of_the_file_byte_for_byte(tmp_path: Path) -> None:
+    sent = tmp_path / "sent"
+    for path in sorted(VECTORS.glob("*/*.jsonl")):
+        against(path, f"""sh -c 'cat > "{sent}"'""")
+        expected = re.sub(rb',"(verdict|p|next_ns)":("[a-z_]+"|[-+.e0-9]+|null)', b"", path.read_bytes())
+        assert sent.read_bytes() == expected, path
+
+
+def test_answers_are_cut_out_wherever_they_stand() -> None:
+    for line, rest in (
+        ('{"verdict":"drop","call":"arrival"}', '{"call":"arrival"}'),
+        (
+            '{ "call" : "arrival" , "verdict" : "}," , "u":[0.50,1E-3] }\r\n',
+            '{ "call" : "arrival" , "u":[0.50,1E-3] }\r\n',
+        ),
+        ('{"p":0.1,"next_ns":null}\n', "{}\n"),
+        (
+            '{"about":"a \\"verdict\\":1, too","site":{"p":1}}\n',
+            '{"about":"a \\"verdict\\":1, too","site":{"p":1}}\n',
+        ),
+        ("{ }", "{ }"),
+    ):
+        assert without_answers(line).replace(" ", "") == rest.replace(" ", "")
+
+
+def test_the_example_in_python_passes(sojourn) -> None:
+    done = sojourn("conform", "--law", "codel", "--against", f"{sys.executable} {EXAMPLES / 'codel.py'}")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "8 of 8 traces hold" in done.stdout
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+def test_the_example_in_c_passes(sojourn, tmp_path: Path) -> None:
+    program = tmp_path / "codel"
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-O2"]
+    subprocess.run(["cc", *flags, "-o", program, EXAMPLES / "codel.c", "-lm"], check=True)
+    done = sojourn("conform", "--law", "codel", "--against", program)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "8 of 8 traces hold" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "what"),
+    [
+        ("sh -c 'exit 3'", "the command ended with exit code 3 after 0 of 229 verdicts"),
+        (
+            "sh -c 'echo pass; echo my reason >&2; exit 1'",
+            "the command ended with exit code 1 after 1 of 229 verdicts: my reason",
+        ),
+        (
+            f"{sys.executable} -c 'import nope'",
+            "the command ended with exit code 1 after 0 of 229 verdicts: "
+            "ModuleNotFoundError: No module named 'nope'",
+        ),
+        ("sh -c 'kill -SEGV $$'", "the command was killed by signal 11 (SIGSEGV) after 0 of 229 verdicts"),
+        ("sleep 60", "the command did not end within 0.5 s, and was stopped after 0 of 229 verdicts"),
+        ("sh -c 'exec >&-; sleep 60'", "the command did not end within 0.5 s, and was stopped after 0 of"),
+        ("yes pass", "the command wrote much more than a verdict a line, and was stopped after "),
+    ],
+)
+def test_a_program_that_fails_is_reported_before_any_clause(command: str, what: str) -> None:
+    total = CONTROL_LAW.read_text().count('"verdict"')
+    first = against(CONTROL_LAW, command, timeout_s=0.5)[0]
+    assert first.startswith(f"{CONTROL_LAW}: {what.replace('229', str(total))}")
+    assert "RFC" not in first
+
+
+@pytest.mark.parametrize(
+    ("word", "quoted"),
+    [("Pass", '"Pass"'), ("pass drop", '"pass drop"'), ("\033[2Jx", r"'\x1b[2Jx'"), ("x" * 99, "x" * 20)],
+)
+def test_what_is_no_verdict_is_reported_before_any_clause(tmp_path: Path, word: str, quoted: str) -> None:
+    (tmp_path / "answers").write_text(f"drop\ndrop\n{word}\n")
+    (line,) = against(CONTROL_LAW, f"cat {tmp_path / 'answers'}")
+    assert line.startswith(f"{CONTROL_LAW}:4: answers ")
+    assert quoted in line
+    assert line.endswith("which is no verdict; expected pass, mark, drop, drop_both: here pass")
+
+
+def test_a_difference_is_shown_with_its_line_and_the_parameters(sojourn) -> None:
+    done = sojourn("conform", "--law", "codel", "--against", ALWAYS)
+    lines = done.stdout.splitlines()
+    at = next(
+        number
+        for number, line in enumerate(lines)
+        if line.startswith("codel/re_entry.jsonl:52: answers pass")
+    )
+    call = (VECTORS / "codel" / "re_entry.jsonl").read_text().splitlines()[51]
+    assert lines[at + 1].startswith(
+        '  codel under {"interval": "50 ms", "target": "4 ms"} at {"rate_bps": 1000000.0, '
+    )
+    assert lines[at + 2] == f"  line 52: {call}"
+    told = json.loads(sojourn("conform", "--law", "codel", "--against", ALWAYS, "--json").stdout)
+    (first,) = [trace["first"] for trace in told["traces"] if trace["trace"] == "re_entry"]
+    assert first["params"] == {"interval": "50 ms", "target": "4 ms"}
+    assert (first["line"], first["call"]) == (52, json.loads(call))
+
+
+def test_a_program_that_answers_early_or_late_or_reads_nothing_is_heard() -> None:
+    path = VECTORS / "tail_drop" / "rate_stall.jsonl"
+    asked = path.read_text().count('"verdict"')
+    assert against(path, f"sh -c 'yes pass | head -n {asked}'") == []
+    assert against(path, f"sh -c 'cat > /dev/null; yes pass | head -n {asked}'") == []
+    # Blanks and carriage returns are no part of an answer.
+    assert against(path, f"""sh -c 'yes " pass\r" | head -n {asked}'""") == []
+
+
+def is_running(pid: int) -> bool:
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
+
+
+def ended(pid: int) -> bool:
+    """Whether a process ends, soon."""
+    for _ in range(200):
+        if not is_running(pid):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="no /proc")
+@pytest.mark.parametrize("after", ["", "sleep 300", "exec >&-; sleep 300", "yes", "exit 1"])
+def test_all_that_a_program_started_ends_with_it(tmp_path: Path, after: str) -> None:
+    pids = tmp_path / "pids"
+    script = tmp_path / "program.sh"
+    script.write_text(f"sleep 300 & echo $! > {pids}\n(sleep 300; sleep 300) & echo $! >> {pids}\n{after}\n")
+    against(CONTROL_LAW, f"sh {script}", timeout_s=1.0)
+    for pid in pids.read_text().split():
+        assert ended(int(pid))
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="no /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_program_and_its_children(tmp_path: Path, number: signal.Signals) -> None:
+    pids = tmp_path / "pids"
+    script = tmp_path / "program.sh"
+    script.write_text(
+        f"echo $$ > {pids}.part\nsleep 300 & echo $! >> {pids}.part; mv {pids}.part {pids}\nsleep 300\n"
+    )
+    command = [sys.executable, "-m", "sojourn", "conform", "--law", "codel", "--timeout", "600"]
+    with subprocess.Popen(
+        [*command, "--against", f"sh {script}"], stderr=subprocess.PIPE, text=True
+    ) as process:
+        for _ in range(600):
+            if pids.exists():
+                break
+            time.sleep(0.05)
+        os.kill(process.pid, number)
+        said = process.stderr.read()
+    assert (process.returncode, said) == (130, "sojourn conform: interrupted; nothing was written\n")
+    for pid in pids.read_text().split():
+        assert ended(int(pid))
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "x", "nan", "inf", "1e3", ""])
+def test_a_time_limit_is_seconds(capsys: pytest.CaptureFixture[str], text: str) -> None:
+    assert main(["conform", "--law", "codel", "--against", "true", f"--timeout={text}"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f'sojourn conform: --timeout: "{text}" is no time; ')
+    assert said.count("\n") == 1
+
+
+def test_a_time_limit_belongs_to_a_program(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["conform", "--timeout", "5"]) == 2
+    assert capsys.readouterr().err.startswith("sojourn conform: --timeout: belongs to a program; ")
+
+
+def test_a_program_that_cannot_be_started_is_one_line() -> None:
+    for command in ("", "   ", "no-such-program", "'", "/", "a\0b"):
+        with pytest.raises(sj.InputError, match=r"^--against: ") as caught:
+            against(CONTROL_LAW, command)
+        assert len(caught.value.lines) == 1
