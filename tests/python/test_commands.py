@@ -780,8 +780,8 @@ def test_explain_names_the_keys_of_an_app(sojourn, app):
 @pytest.mark.parametrize(
     ("name", "first", "also"),
     [
-        ("flows.tcp.prr", "flows.tcp.prr (key): whether recovery by SACK", "  flows.tcp.prr: true or false"),
-        ("flows[0].tcp.prr", "flows.tcp.prr (key): ", "Source: RFC 6937"),
+        ("flows.tcp.prr", "flows.tcp.prr (key): what recovery by SACK", "  flows.tcp.prr: word or false"),
+        ("flows[0].tcp.prr", "flows.tcp.prr (key): ", "RFC 9937; RFC 6937."),
         ("tcp", "flows.tcp (key): knobs of TCP", "  flows.tcp.prr: "),
         (
             "cc",

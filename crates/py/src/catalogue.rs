@@ -169,6 +169,7 @@ fn told_knob(knob: &Knob) -> Value {
     let (kind, range) = ((knob.kind)(), knob.range());
     let legal = match &kind {
         Kind::Word(words) => words.join(", "),
+        Kind::WordOrFlag(words) => format!("{}, false", words.join(", ")),
         _ if range.is_empty() => kind.to_string(),
         _ => format!("{kind}, {range}"),
     };

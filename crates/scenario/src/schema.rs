@@ -159,6 +159,7 @@ fn of_kind(kind: &Kind) -> Json {
         Kind::Names => json!({ "type": "array", "items": { "type": "string" } }),
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Word(words) => json!({ "enum": words }),
+        Kind::WordOrFlag(words) => json!({ "anyOf": [{ "enum": words }, { "type": "boolean" }] }),
         Kind::Form(example) => {
             json!({ "type": ["string", "object"], "examples": [example.trim_matches('"')] })
         }

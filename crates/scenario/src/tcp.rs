@@ -2,11 +2,11 @@
 //!
 //! What a profile has is followed as far as it applies: RACK finds no losses for a sender without SACK, and nobody is
 //! told. A knob that somebody turns is refused where it would not be followed, or where an RFC forbids it beside the
-//! others. So `prr = false` is taken from a sender that has no such thing, and `prr = true` is not.
+//! others. So `prr = false` is taken from a sender that has no such thing, and `prr = "rfc9937"` is not.
 
 use crate::keys::Key;
 use sojourn_tcp::cc::{Choice, Feedback, Recovery};
-use sojourn_tcp::{HEADER, LimitedTransmit, LossDetection, Pipe, Profile, TIMESTAMPS};
+use sojourn_tcp::{HEADER, LimitedTransmit, LossDetection, Pipe, Profile, Prr, TIMESTAMPS};
 use sojourn_units::{Bytes, Span, Value};
 
 /// The keys that a file sets of what a group's TCP is made of: those that may contradict each other.
@@ -189,6 +189,13 @@ impl Tcp {
             .or_else(|| (self.profile.tail_loss_probe && !rack).then(|| what.into()))
     }
 
+    /// Only the form of RFC 6937 is known to count so.
+    fn counts_otherwise(&self) -> Option<String> {
+        let on = self.profile.prr_counts_twice;
+        let what = "is of PRR as RFC 6937 has it; expected prr = \"rfc6937\" with it";
+        self.without_board(on).or_else(|| (on && self.profile.prr != Prr::Rfc6937).then(|| what.into()))
+    }
+
     /// What would show that a reduction was for nothing.
     fn without_witness(&self) -> Option<String> {
         let witness = self.profile.timestamps || (self.profile.dsack && self.has_sack());
@@ -251,7 +258,8 @@ static RULES: &[Rule] = &[
     ("loss_detection", |tcp| tcp.without_board(tcp.profile.loss_detection == LossDetection::Rack)),
     ("tail_loss_probe", Tcp::without_rack),
     ("pipe", |tcp| tcp.without_sack(true)),
-    ("prr", |tcp| tcp.without_board(tcp.profile.prr)),
+    ("prr", |tcp| tcp.without_board(tcp.profile.prr != Prr::Off)),
+    ("prr_counts_twice", Tcp::counts_otherwise),
     ("undo", Tcp::without_witness),
     ("limited_transmit", Tcp::limited_elsewise),
     ("cautious_exit", Tcp::exits_elsewise),

@@ -5,7 +5,7 @@
 //! that; its value where none is given stands in the profile.
 
 use crate::profile::{
-    EcnAtOne, Halving, LimitedTransmit, LossDetection, PROFILES, Pipe, Profile, UnusedWindow,
+    EcnAtOne, Halving, LimitedTransmit, LossDetection, PROFILES, Pipe, Profile, Prr, UnusedWindow,
 };
 use sojourn_units::param::{Kind, Quantity};
 use sojourn_units::{Page, Span, Value, did_you_mean};
@@ -136,12 +136,14 @@ pub static KNOBS: &[Knob] = &[
         "how recovery by SACK knows what is on its way: scoreboard: what is neither SACKed nor lost; counted: sent \
          less acknowledged, as ns-2 does",
         "RFC 6675, section 4"),
-    knob!(prr: bool,
-        "whether recovery by SACK sends in proportion to what arrives, and not after half a window of silence",
-        "RFC 6937"),
+    knob!(prr: Prr,
+        "what recovery by SACK sends for what arrives, in proportion until the pipe is down to ssthresh; rfc9937: below it as \
+         much as arrives, and one segment more where SND.UNA moves without further loss; rfc6937: as slow start would; \
+         false: nothing for half a window",
+        "RFC 9937; RFC 6937"),
     knob!(prr_counts_twice: bool,
-        "whether that counts what arrives twice until a flight is through, multiplies in 32 bits and rounds down, as ns-3 \
-         does",
+        "whether the form of RFC 6937 counts what arrives twice until a flight is through, multiplies in 32 bits and rounds \
+         down, as ns-3 does",
         "ns-3"),
     knob!(limited_transmit: LimitedTransmit,
         "what each of the first two duplicate ACKs lets out: new_data; next: the next segment in order, also one that \
@@ -287,6 +289,35 @@ macro_rules! words {
             }
         }
     )*};
+}
+
+/// One of the RFCs, or false. True is the first of them: a file from before there were two.
+impl Quantity for Prr {
+    fn kind() -> Kind {
+        Kind::WordOrFlag(&["rfc9937", "rfc6937"])
+    }
+    fn read(value: &Value) -> Result<Prr, String> {
+        match value {
+            Value::Flag(false) => Ok(Prr::Off),
+            Value::Flag(true) => Ok(Prr::Rfc9937),
+            Value::Text(word) if word == "rfc9937" => Ok(Prr::Rfc9937),
+            Value::Text(word) if word == "rfc6937" => Ok(Prr::Rfc6937),
+            other => {
+                let hint = match other {
+                    Value::Text(word) => did_you_mean(word, ["rfc9937", "rfc6937"]),
+                    _ => String::new(),
+                };
+                Err(format!("{other} is no form of PRR{hint} (expected: \"rfc9937\", \"rfc6937\" or false)"))
+            }
+        }
+    }
+    fn write(&self) -> Value {
+        match self {
+            Prr::Off => Value::Flag(false),
+            Prr::Rfc6937 => Value::Text("rfc6937".into()),
+            Prr::Rfc9937 => Value::Text("rfc9937".into()),
+        }
+    }
 }
 
 words! {

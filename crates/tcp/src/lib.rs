@@ -20,7 +20,9 @@ mod scoreboard;
 mod segment;
 mod sender;
 
-pub use profile::{EcnAtOne, Halving, LimitedTransmit, LossDetection, PROFILES, Pipe, Profile, UnusedWindow};
+pub use profile::{
+    EcnAtOne, Halving, LimitedTransmit, LossDetection, PROFILES, Pipe, Profile, Prr, UnusedWindow,
+};
 pub use receiver::Receiver;
 pub use rtt::RttEstimator;
 pub use segment::{Flags, HEADER, SackBlocks, Segment, Stamp, TIMESTAMPS};

@@ -49,9 +49,9 @@ pub struct Profile {
     pub loss_detection: LossDetection,
     /// How recovery by SACK knows what is on its way.
     pub pipe: Pipe,
-    /// Whether recovery by SACK sends in proportion to what arrives (RFC 6937), and not after half a window of silence.
-    pub prr: bool,
-    /// Whether that counts what arrives twice until a flight is through, and in 32 bits.
+    /// What recovery by SACK sends for what arrives.
+    pub prr: Prr,
+    /// Whether the form of RFC 6937 counts what arrives twice until a flight is through, and in 32 bits.
     pub prr_counts_twice: bool,
     /// Whether a probe goes out when the ACKs of a flight's end fail to come (RFC 8985, section 7); with RACK.
     pub tail_loss_probe: bool,
@@ -140,6 +140,18 @@ pub enum Pipe {
     Counted,
 }
 
+/// Proportional rate reduction: what recovery by SACK sends for what arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prr {
+    /// Nothing until the pipe is below the reduced window: after half a window of silence (RFC 6675).
+    Off,
+    /// In proportion while the pipe is above ssthresh; below it as slow start would (RFC 6937, PRR-SSRB).
+    Rfc6937,
+    /// In proportion; below ssthresh as much as arrives, and one segment more where SND.UNA moves without further loss
+    /// (RFC 9937).
+    Rfc9937,
+}
+
 /// What the first two duplicate ACKs let out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitedTransmit {
@@ -198,7 +210,7 @@ impl Profile {
             sack: None,
             loss_detection: LossDetection::Rack,
             pipe: Pipe::Scoreboard,
-            prr: true,
+            prr: Prr::Rfc9937,
             prr_counts_twice: false,
             tail_loss_probe: true,
             hole_hides_ack: false,
@@ -247,7 +259,7 @@ impl Profile {
             sack: None,
             loss_detection: LossDetection::Dupacks,
             pipe: Pipe::Counted,
-            prr: false,
+            prr: Prr::Off,
             prr_counts_twice: false,
             tail_loss_probe: false,
             hole_hides_ack: false,
@@ -296,7 +308,7 @@ impl Profile {
             sack: None,
             loss_detection: LossDetection::Dupacks,
             pipe: Pipe::Scoreboard,
-            prr: true,
+            prr: Prr::Rfc6937,
             prr_counts_twice: true,
             tail_loss_probe: false,
             hole_hides_ack: true,

@@ -66,6 +66,8 @@ pub enum Kind {
     Flag,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// One of these words, or false; true is the first of them.
+    WordOrFlag(&'static [&'static str]),
     /// A time, or two times in a table under one of these words: `{ spread = ["38 ms", "42 ms"] }`.
     Times(&'static [&'static str]),
     /// A distribution of times: `"3 s"`, `{ exponential = "3 s" }`.
@@ -174,7 +176,7 @@ impl Kind {
             Kind::Control => "\"cubic:hystart=false\"",
             Kind::Form(example) => example,
             Kind::Table | Kind::Tables => "{ key = value }",
-            Kind::Word(_) | Kind::Text => "\"text\"",
+            Kind::Word(_) | Kind::WordOrFlag(_) | Kind::Text => "\"text\"",
         }
     }
 
@@ -208,6 +210,7 @@ impl fmt::Display for Kind {
             Kind::Any => "value of that parameter",
             Kind::Flag => "true or false",
             Kind::Word(_) => "word",
+            Kind::WordOrFlag(_) => "word or false",
             Kind::Times(_) => "time or times",
             Kind::TimeDraw => "time or distribution of times",
             Kind::SizeDraw => "size or distribution of sizes",

@@ -1,6 +1,7 @@
 //! Knobs of TCP: which cannot be with which.
 
 use crate::common::{LEAST, parse};
+use sojourn_tcp::Prr;
 use sojourn_tcp::cc::{BuildGuest, Choice, Feedback, Guest, Recovery};
 use std::sync::Arc;
 
@@ -25,7 +26,7 @@ fn each_is_told(lines: &[(&str, &str)]) {
 fn knobs_of_recovery_that_would_not_be_followed_are_told() {
     each_is_told(&[
         (
-            "tcp.prr = true",
+            "tcp.prr = \"rfc9937\"",
             "tcp.prr: needs selective acknowledgments, which cc = \"newreno\" goes without; legal: sack = true with it",
         ),
         (
@@ -41,7 +42,7 @@ fn knobs_of_recovery_that_would_not_be_followed_are_told() {
             "tcp.dsack: needs selective acknowledgments, which cc = \"newreno\" goes without; legal: sack = true with it",
         ),
         (
-            "cc = \"cubic\"; profile = \"ns2\"; tcp.prr = true",
+            "cc = \"cubic\"; profile = \"ns2\"; tcp.prr = \"rfc6937\"",
             "tcp.prr: needs a scoreboard, and here the pipe is only counted; legal: pipe = \"scoreboard\" with it",
         ),
         (
@@ -157,27 +158,51 @@ fn values_that_a_knob_does_not_take_are_told() {
         ("tcp.prrr = true", "tcp.prrr: unknown key; did you mean \"prr\"? (legal: initial_window"),
         ("tcp.pacing = 1", "tcp.pacing: 1 is neither true nor false"),
         (
+            "cc = \"cubic\"; tcp.prr = \"rfc6397\"",
+            "tcp.prr: \"rfc6397\" is no form of PRR; did you mean \"rfc6937\"? (expected: \"rfc9937\", \"rfc6937\" or false)",
+        ),
+        (
+            "cc = \"cubic\"; tcp.prr = 6937",
+            "tcp.prr: 6937 is no form of PRR (expected: \"rfc9937\", \"rfc6937\" or false)",
+        ),
+        (
+            "cc = \"cubic\"; tcp.prr_counts_twice = true",
+            "tcp.prr_counts_twice: is of PRR as RFC 6937 has it; expected prr = \"rfc6937\" with it",
+        ),
+        (
             "tcp.pipe = \"count\"",
             "tcp.pipe: \"count\" is none of the words; did you mean \"counted\"? (legal: scoreboard, counted)",
         ),
         ("reads = \"0 bit/s\"", "reads: 0 bit/s is out of range; legal: 1 bit/s to 10 Tbit/s"),
         ("tcp = true", "tcp: is not a table; legal: KEY = VALUE lines"),
         (
-            "app = \"cbr\"; rate = \"1 Mbit/s\"; tcp.prr = true",
+            "app = \"cbr\"; rate = \"1 Mbit/s\"; tcp.prr = \"rfc9937\"",
             "tcp: is not for app = \"cbr\", which is not TCP; legal: leave it out",
         ),
     ]);
+}
+
+/// `prr = true` is from before there were two forms of it: a file that has it gets the first.
+#[test]
+fn prr_that_is_true_is_that_of_rfc_9937() {
+    let prr = |value: &str| {
+        let text = format!("{LEAST}cc = \"cubic\"\ntcp.prr = {value}\n");
+        let scenario = parse(&text).unwrap_or_else(|faults| panic!("{faults}"));
+        scenario.flows[0].profile.prr
+    };
+    let values = ["true", "\"rfc9937\"", "\"rfc6937\"", "false"].map(prr);
+    assert_eq!(values, [Prr::Rfc9937, Prr::Rfc9937, Prr::Rfc6937, Prr::Off]);
 }
 
 /// What a profile has, and what turns off a thing that is not there, contradicts nothing; SACK is for every congestion control.
 #[test]
 fn knobs_of_tcp_that_agree_are_taken() {
     for lines in [
-        "cc = \"reno\"; sack = true; tcp.prr = true; tcp.tail_loss_probe = true",
+        "cc = \"reno\"; sack = true; tcp.prr = true; tcp.prr_counts_twice = false; tcp.tail_loss_probe = true",
         "cc = \"cubic\"; sack = false",
         "tcp.prr = false; tcp.tail_loss_probe = false; tcp.dsack = false; tcp.undo = false",
         "timestamps = true; tcp.undo = true; tcp.frto = true",
-        "cc = \"cubic\"; profile = \"ns2\"; tcp.pipe = \"scoreboard\"; tcp.loss_detection = \"rack\"; tcp.prr = true",
+        "cc = \"cubic\"; profile = \"ns2\"; tcp.pipe = \"scoreboard\"; tcp.loss_detection = \"rack\"; tcp.prr = \"rfc6937\"; tcp.prr_counts_twice = true",
         "tcp.window_scaling = false",
         "delayed_ack = true; tcp.ack_every = 4; tcp.ack_delay = \"500 ms\"",
         "initial_window = 64",
@@ -199,7 +224,8 @@ fn a_control_that_is_named_beside_the_file_is_held_to_what_the_file_sets() {
     let told = |lines: &str, cc: &Choice| {
         scenario(lines).with_cc(&[0], cc).map_or_else(|faults| faults.lines().to_vec(), |_| Vec::new())
     };
-    let of_sack = "cc = \"cubic\"; tcp = { prr = true, loss_detection = \"rack\", tail_loss_probe = true }";
+    let of_sack =
+        "cc = \"cubic\"; tcp = { prr = \"rfc6937\", loss_detection = \"rack\", tail_loss_probe = true }";
     let reno = guest("Mine", Recovery::NewReno, Feedback::Classic);
     for cc in [&Choice::from("newreno"), &reno] {
         let line = |key: &str| {

@@ -106,7 +106,7 @@ impl Sender {
         rtt
     }
 
-    /// Bytes that have arrived. What an ACK adds is `DeliveredData` of RFC 6937: where the receiver has thrown away
+    /// Bytes that have arrived. What an ACK adds is `DeliveredData` of RFC 9937: where the receiver has thrown away
     /// what it had SACKed, less than nothing.
     pub(super) fn arrived(&self) -> i64 {
         (self.una + self.board.bytes()) as i64

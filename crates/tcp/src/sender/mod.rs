@@ -5,7 +5,7 @@
 //! `selective` (RFC 6675), `fast` (RFC 5681, 6582 and 3042, without SACK) and
 //! `counted` (ns-2's). Around them: `reduce` (every answer to congestion), `spurious`
 //! (RFC 3522, 5682) and `undo` (RFC 4015), `probe` (RFC 8985, section 7), `prr` (RFC
-//! 6937), `persist` and `close` (RFC 9293), `unused` (RFC 5681, 7661), `pace`. After a timeout RACK sends again what is old; the
+//! 9937), `persist` and `close` (RFC 9293), `unused` (RFC 5681, 7661), `pace`. After a timeout RACK sends again what is old; the
 //! others send everything outstanding as the window allows (go-back-N).
 
 mod account;
@@ -324,7 +324,9 @@ impl Sender {
     pub fn on_timeout(&mut self, now: Time) {
         match self.timers.take_due(now) {
             None | Some(Alarm::Pace) => {}
-            Some(Alarm::Reorder) => self.look_for_losses(now),
+            Some(Alarm::Reorder) => {
+                self.look_for_losses(now, 0);
+            }
             Some(Alarm::Probe) => self.probe_timed_out(now),
             Some(Alarm::Persist) => self.persist_timed_out(),
             Some(Alarm::Retransmit) => match self.handshake {

@@ -13,7 +13,7 @@ use super::acknowledge::AckNews;
 use super::again::Again;
 use super::history::{History, Run};
 use super::min_rtt::MinRtt;
-use super::prr::Prr;
+use super::prr::{Delivery, Reduction};
 use super::{DUP_THRESHOLD, Repair, Sender};
 use crate::mark::Mark;
 use crate::ranges::Ranges;
@@ -54,7 +54,7 @@ pub(super) struct RackRecovery {
     /// It ends when everything below this is acknowledged.
     until: u64,
     /// What each ACK lets out; without, what the window has room for.
-    pub(super) prr: Option<Prr>,
+    pub(super) prr: Option<Reduction>,
     /// When the window was reduced last.
     pub(super) answered: Time,
 }
@@ -330,14 +330,21 @@ impl Sender {
             self.tell_of_ack(&news, !recovering && !undone && !echo);
             self.restart_timer(now);
         }
-        self.look_for_losses(now);
-        let (delivered, pipe) = (self.arrived() - arrived, self.pipe());
-        if let Some(Repair::Rack(RackRecovery { prr: Some(prr), .. })) = self.repair.get_mut() {
-            prr.aim_at(self.window);
-            prr.on_ack(delivered, pipe, self.mss);
-        }
+        let delivered = self.arrived() - arrived;
+        let more_lost = self.look_for_losses(now, delivered);
+        self.reduce_by_ack(delivered, acked > 0 && !more_lost);
         self.arm_probe(now, acked > 0);
         rtt
+    }
+
+    /// In recovery: what an ACK lets out.
+    #[inline]
+    fn reduce_by_ack(&mut self, data: i64, is_safe: bool) {
+        let pipe = self.pipe();
+        if let Some(Repair::Rack(RackRecovery { prr: Some(prr), .. })) = self.repair.get_mut() {
+            prr.aim_at(self.window);
+            prr.on_ack(Delivery { data, pipe, is_safe }, self.mss);
+        }
     }
 
     /// Section 6.2, steps 1 to 3: what has arrived.
@@ -395,22 +402,24 @@ impl Sender {
         }
     }
 
-    /// Section 6.2, steps 4 and 5.
-    pub(super) fn look_for_losses(&mut self, now: Time) {
+    /// Section 6.2, steps 4 and 5, after an ACK of `delivered` bytes, or none; whether more is lost than was.
+    pub(super) fn look_for_losses(&mut self, now: Time, delivered: i64) -> bool {
         if self.rack.nothing_overtaken(&self.history, &self.board) {
             self.timers.reorder = Time::NEVER;
-            return;
+            return false;
         }
+        let lost = self.rack.lost.bytes();
         let window = self.reordering_window();
         let Sender { rack, history, board, una, max, .. } = self;
         let places = Places { history, board, una: *una, max: *max };
         let Verdict { look_again, lost_again } = rack.detect(now, window, &places);
         self.timers.reorder = look_again;
         if !self.rack.lost.is_empty() && self.repair.is_none() && self.loss_point.is_none() {
-            self.start_rack_recovery(now);
+            self.start_rack_recovery(now, delivered);
         } else if let Some(sent) = lost_again {
             self.answer_lost_retransmission(now, sent);
         }
+        self.rack.lost.bytes() > lost
     }
 
     fn reordering_window(&self) -> Span {
@@ -419,10 +428,10 @@ impl Sender {
         self.rack.window(recovering, self.board.bytes(), smoothed, self.mss)
     }
 
-    fn start_rack_recovery(&mut self, now: Time) {
+    fn start_rack_recovery(&mut self, now: Time, delivered: i64) {
         let flight = self.flight();
         self.reduce_for_loss();
-        let prr = self.prr(flight);
+        let prr = self.reduction(flight, delivered);
         self.repair.set(Repair::Rack(RackRecovery { until: self.max, prr, answered: now }));
         self.probe.forget();
         self.timers.probe = Time::NEVER;

@@ -40,7 +40,7 @@ impl Sender {
     /// What a loss is answered from, bytes.
     fn flight_at_loss(&self) -> u64 {
         match self.scheme {
-            Scheme::Selective if self.halves_pipe() => self.unrepaired_pipe().min(self.window),
+            Scheme::Selective if self.halves_pipe() => self.unrepaired_pipe(),
             // RFC 5681, section 3.2, step 2: without what limited transmit sent.
             Scheme::Fast | Scheme::Selective | Scheme::Counted => self.used_window(self.beyond_window),
             Scheme::Rack => self.used_window(0),
@@ -51,9 +51,11 @@ impl Sender {
     ///
     /// FlightSize counts what was sent and not cumulatively acknowledged (RFC 5681, section 2), and so also what was
     /// SACKed above a hole: when one recovery follows another that is more than the network holds. Equation (4) is an
-    /// upper bound, and RFC 9438, section 4.6 speaks of data "in the network".
+    /// upper bound, and RFC 9438, section 4.6 speaks of data "in the network". ns-3 goes by what is in flight alone.
     fn used_window(&self, extra: u64) -> u64 {
-        (self.flight() - extra).min(self.window)
+        let flight = self.flight() - extra;
+        let as_ns3 = self.scheme == Scheme::Selective && self.config.profile.halving == Halving::Pipe;
+        if as_ns3 && self.repair.is_none() { flight } else { flight.min(self.window) }
     }
 
     /// A retransmission that went out at `sent` was lost: once more, for all of those that the last answer let out

@@ -6,7 +6,7 @@
 //! keeps the ACKs coming. The timer is RFC 6298's (section 6, first choice).
 
 use super::acknowledge::Effect;
-use super::prr::Prr;
+use super::prr::{Delivery, Reduction};
 use super::{DUP_THRESHOLD, Repair, Sender};
 use crate::cc::Curve;
 use crate::profile::{Halving, Pipe};
@@ -24,8 +24,10 @@ pub(super) struct SackRecovery {
     rescued: u64,
     /// Bytes on their way.
     pub(super) pipe: u64,
-    /// What each ACK lets out (RFC 6937); without, what the window has room for.
-    prr: Option<Prr>,
+    /// What lies below this is known to be lost, where it has not arrived.
+    judged: u64,
+    /// What each ACK lets out; without, what the window has room for.
+    prr: Option<Reduction>,
 }
 
 /// What `NextSeg` names.
@@ -74,9 +76,13 @@ impl Sender {
             }
         } else if let Some(Repair::Sack(sack)) = self.repair.get_mut() {
             sack.pipe = self.board.pipe(self.una, self.max, sack.retransmitted, self.mss);
+            let lost_below = self.board.lost_below(self.mss);
+            let more_lost = self.board.next_hole(sack.judged.max(self.una)) < lost_below;
+            sack.judged = sack.judged.max(lost_below);
             if let Some(prr) = &mut sack.prr {
+                let is_safe = !duplicate && !more_lost;
                 prr.aim_at(self.window);
-                prr.on_ack(delivered, sack.pipe, self.mss);
+                prr.on_ack(Delivery { data: delivered, pipe: sack.pipe, is_safe }, self.mss);
             }
         } else if news {
             self.dup_acks += 1;
@@ -96,12 +102,12 @@ impl Sender {
         let retransmitted = self.una + self.first_hole();
         let pipe = self.board.pipe(self.una, self.max, retransmitted, self.mss);
         let rescued = retransmitted;
-        let mut prr = self.prr(flight);
+        let mut prr = self.reduction(flight, delivered);
         if let Some(prr) = &mut prr {
-            prr.on_ack(delivered, before, self.mss);
+            prr.on_ack(Delivery { data: delivered, pipe: before, is_safe: false }, self.mss);
         }
-        let until = self.max;
-        self.repair.set(Repair::Sack(SackRecovery { until, retransmitted, rescued, pipe, prr }));
+        let (until, judged) = (self.max, self.board.lost_below(self.mss).max(retransmitted));
+        self.repair.set(Repair::Sack(SackRecovery { until, retransmitted, rescued, pipe, judged, prr }));
         self.timers.retransmit = now + self.rtt.timeout();
     }
 
@@ -128,7 +134,7 @@ impl Sender {
 
 /// What is sent.
 impl Sender {
-    /// The first retransmission of a recovery counts, too (RFC 6937, `prr_out`).
+    /// The first retransmission of a recovery counts, too (`prr_out`).
     pub(super) fn note_in_recovery(&mut self, len: u64) {
         if let Some(Repair::Sack(SackRecovery { prr: Some(prr), .. })) = self.repair.get_mut() {
             prr.sent(len);

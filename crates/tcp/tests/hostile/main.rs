@@ -8,7 +8,7 @@ mod world;
 use proptest::prelude::*;
 use sojourn_tcp::catalogue::CCS;
 use sojourn_tcp::cc::{AckSample, Choice, CongestionControl, Guest, Signal};
-use sojourn_tcp::{LossDetection, PROFILES, Pipe, Profile};
+use sojourn_tcp::{LossDetection, PROFILES, Pipe, Profile, Prr};
 use sojourn_units::{Bytes, Span, Stream, Time};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -232,7 +232,7 @@ fn schemes() -> impl Iterator<Item = Setup> {
     setups().into_iter().flat_map(move |setup| {
         board.into_iter().flat_map(move |(pipe, loss_detection)| {
             let setup = setup.clone();
-            [true, false].map(move |prr| {
+            [Prr::Rfc9937, Prr::Rfc6937, Prr::Off].map(move |prr| {
                 let profile = Profile { pipe, loss_detection, prr, ..setup.profile.clone() };
                 Setup { profile, ..setup.clone() }
             })

@@ -1,12 +1,13 @@
-//! Proportional rate reduction: RFC 6937's examples, and its bounds whatever is lost.
+//! Proportional rate reduction: RFC 6937's examples by it and by RFC 9937, and the bounds of both whatever is lost.
 //!
 //! A flight of segments loses some; its ACKs come one by one, so that each says that one segment more has arrived.
-//! `RecoverFS` is what is outstanding when recovery starts, the two segments of limited transmit included
-//! (section 3). The figures of section 3.1 leave them out: there a segment leaves up to two ACKs sooner.
+//! `RecoverFS` is what is outstanding when recovery starts, the two segments of limited transmit included (RFC 6937,
+//! section 3), by RFC 9937, section 6.1 without what had been SACKed before. The figures of RFC 6937, section 3.1 leave
+//! limited transmit out: there a segment leaves up to two ACKs sooner.
 
 use crate::path::{Connection, MSS, profile};
 use proptest::prelude::*;
-use sojourn_tcp::Profile;
+use sojourn_tcp::{Profile, Prr};
 use sojourn_units::Span;
 
 const RTT: Span = Span::from_millis(100);
@@ -27,8 +28,8 @@ struct Recovery {
 
 /// Lets the segments of these numbers, from 0 on, be lost once, of a first flight of so many: 65 at the most, for a window
 /// on a SYN is not scaled.
-fn recovery(cc: &str, flight: u64, lost: &[u64]) -> Recovery {
-    let profile = Profile { sack: Some(true), initial_window: flight, ..profile() };
+fn recovery(prr: Prr, cc: &str, flight: u64, lost: &[u64]) -> Recovery {
+    let profile = Profile { sack: Some(true), initial_window: flight, prr, ..profile() };
     let numbers: Vec<u64> = lost.iter().map(|number| number + 1).collect();
     let mut connection =
         Connection::new(cc, profile, RTT, Box::new(move |_, number| numbers.contains(&number)));
@@ -38,7 +39,9 @@ fn recovery(cc: &str, flight: u64, lost: &[u64]) -> Recovery {
         connection.step();
     }
     let ssthresh = connection.sender.ssthresh().get();
-    let flight = before - connection.sender.acknowledged() / u64::from(MSS);
+    let acknowledged = connection.sender.acknowledged() / u64::from(MSS);
+    let sacked_before = if prr == Prr::Rfc9937 { connection.heard - 1 - acknowledged } else { 0 };
+    let flight = before - acknowledged - sacked_before;
     let (mut acks, mut burst) = (Vec::new(), 0);
     while connection.sender.acknowledged() < before * u64::from(MSS) {
         let (heard, sent) = (connection.heard, connection.sent);
@@ -55,30 +58,40 @@ fn sent(recovery: &Recovery) -> Vec<u64> {
     recovery.acks.iter().map(|(sent, _)| *sent).collect()
 }
 
-/// Section 3.1: one segment of twenty is lost. R, then a new segment for every second one that arrives until half as
-/// many are on their way, then one for each.
+/// RFC 6937, section 3.1: one segment of twenty is lost. R, then a new segment for every second one that arrives until
+/// half as many are on their way, then one for each.
 #[test]
 fn one_loss_of_twenty_is_repaired_in_proportion() {
-    let recovery = recovery("newreno", 20, &[0]);
-    assert_eq!(recovery.flight, 22);
-    let share = (1..=15).map(|delivered: u64| (delivered * 10).div_ceil(22));
-    assert_eq!(sent(&recovery), share.chain([7, 8, 9, 10]).collect::<Vec<_>>());
-    assert_eq!((recovery.window, recovery.burst), (10_000, 1));
+    for (prr, flight, in_proportion, after) in
+        [(Prr::Rfc6937, 22, 15, &[7, 8, 9, 10][..]), (Prr::Rfc9937, 20, 16, &[8, 9, 10])]
+    {
+        let recovery = recovery(prr, "newreno", 20, &[0]);
+        assert_eq!(recovery.flight, flight);
+        let share = (1..=in_proportion).map(|delivered: u64| (delivered * 10).div_ceil(flight));
+        assert_eq!(sent(&recovery), share.chain(after.iter().copied()).collect::<Vec<_>>());
+        assert_eq!((recovery.window, recovery.burst), (10_000, 1));
+    }
 }
 
-/// Section 3.1: fifteen of twenty are lost. Each of the five ACKs lets out two (PRR-SSRB).
+/// RFC 6937, section 3.1: fifteen of twenty are lost. Each of the five ACKs lets out two (PRR-SSRB); by RFC 9937 one, until
+/// a retransmission moves SND.UNA.
 #[test]
 fn fifteen_losses_of_twenty_are_repaired_as_in_slow_start() {
     let lost: Vec<u64> = (0..15).collect();
-    let recovery = recovery("newreno", 20, &lost);
-    assert_eq!(sent(&recovery)[..6], [2, 4, 6, 8, 10, 11]);
-    assert_eq!(recovery.acks[2], (6, 8), "pipe is 6 and then two more leave");
-    assert_eq!((recovery.window, recovery.burst), (10_000, 1));
+    let old = recovery(Prr::Rfc6937, "newreno", 20, &lost);
+    assert_eq!(sent(&old)[..6], [2, 4, 6, 8, 10, 11]);
+    assert_eq!(old.acks[2], (6, 8), "pipe is 6 and then two more leave");
+    let new = recovery(Prr::Rfc9937, "newreno", 20, &lost);
+    assert_eq!(sent(&new)[..7], [1, 2, 3, 4, 5, 7, 9]);
+    assert_eq!(new.acks[2], (3, 5), "pipe is 4 and then one more leaves");
+    for recovery in [old, new] {
+        assert_eq!((recovery.window, recovery.burst), (10_000, 1));
+    }
 }
 
 proptest! {
-    /// Section 3: the share of what has arrived, or where less than `ssthresh` is on its way, up to that and two for
-    /// each that has arrived.
+    /// The share of what has arrived, or where less than `ssthresh` is on its way, up to that and two for each that has
+    /// arrived; by RFC 9937 the second one for the ACKs that move SND.UNA alone.
     #[test]
     fn no_more_is_sent_than_the_share_or_the_bound(
         flight in 10_u64..=65,
@@ -89,8 +102,8 @@ proptest! {
         if lost.is_empty() {
             lost.push(0);
         }
-        for cc in ["newreno", "cubic"] {
-            let recovery = recovery(cc, flight, &lost);
+        for (cc, prr) in ["newreno", "cubic"].iter().flat_map(|cc| [(cc, Prr::Rfc9937), (cc, Prr::Rfc6937)]) {
+            let recovery = recovery(prr, cc, flight, &lost);
             let whole = u64::from(MSS);
             for (delivered, (sent, on_their_way)) in (1..).zip(&recovery.acks) {
                 let share = (delivered * recovery.ssthresh).div_ceil(recovery.flight * whole);

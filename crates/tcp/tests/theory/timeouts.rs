@@ -21,7 +21,7 @@
 //! halves the rate at p = 0.2.
 
 use crate::path::{Connection, Loss, profile, random, tails_of_rounds};
-use sojourn_tcp::{LossDetection, Profile};
+use sojourn_tcp::{LossDetection, Profile, Prr};
 use sojourn_units::math::{ln, pow};
 use sojourn_units::{Span, Stream};
 
@@ -175,7 +175,7 @@ fn sack() -> Profile {
         byte_counting: 0,
         initial_window: 2,
         loss_detection: LossDetection::Dupacks,
-        prr: false,
+        prr: Prr::Off,
         tail_loss_probe: false,
         frto: false,
         undo: false,
@@ -250,7 +250,7 @@ fn cubic_on_a_long_path_comes_down_to_the_equation() {
 fn what_other_recoveries_make_of_it() {
     let rack = Profile {
         loss_detection: LossDetection::Rack,
-        prr: true,
+        prr: Prr::Rfc9937,
         tail_loss_probe: true,
         frto: true,
         undo: true,
@@ -261,7 +261,7 @@ fn what_other_recoveries_make_of_it() {
         ("newreno", "newreno", Profile { sack: None, ..sack() }),
         ("SACK", "reno", sack()),
         ("SACK without timestamps", "reno", Profile { timestamps: false, ..sack() }),
-        ("SACK, PRR", "reno", Profile { prr: true, ..sack() }),
+        ("SACK, PRR", "reno", Profile { prr: Prr::Rfc9937, ..sack() }),
         ("SACK, RACK", "reno", Profile { loss_detection: LossDetection::Rack, ..sack() }),
         ("SACK, RACK-TLP, PRR, F-RTO, undo", "reno", rack),
     ];

@@ -12,14 +12,16 @@
 //! | 7 | ACK delay, least, most and initial timeout, two bits each |
 //! | 8 | tick of the clock (bits 0, 1) |
 //! | 9 | how the application reads (bits 0, 1): at once, or 10, 1, 0.05 Mbit/s; HyStart++ turned round (2), ABE (3) |
-//! | 10 to 15 | reserved |
+//! | 10 | the form of PRR: RFC 6937 and 9937 change places (bit 0) |
+//! | 11 to 15 | reserved |
 //!
 //! In bytes 1 to 3 a bit that is set turns the profile's choice round; elsewhere 0 is the profile's.
 
 use super::input::{Input, bits};
 use sojourn_tcp::cc::Choice;
 use sojourn_tcp::{
-    Config, EcnAtOne, Halving, LimitedTransmit, LossDetection, Pipe, Profile, Receiver, Sender, UnusedWindow,
+    Config, EcnAtOne, Halving, LimitedTransmit, LossDetection, Pipe, Profile, Prr, Receiver, Sender,
+    UnusedWindow,
 };
 use sojourn_units::{Rate, Span};
 
@@ -93,7 +95,11 @@ fn turn_switches(profile: &mut Profile, [first, second, third]: [u8; 3]) {
     turn(&mut profile.delayed_ack, first, 3);
     turn(&mut profile.window_scaling, first, 4);
     turn(&mut profile.dsack, first, 5);
-    turn(&mut profile.prr, first, 6);
+    profile.prr = match profile.prr {
+        prr if bits(first, 6, 1) == 0 => prr,
+        Prr::Off => Prr::Rfc9937,
+        Prr::Rfc6937 | Prr::Rfc9937 => Prr::Off,
+    };
     turn(&mut profile.tail_loss_probe, first, 7);
     turn(&mut profile.frto, second, 0);
     turn(&mut profile.undo, second, 1);
@@ -143,6 +149,9 @@ fn set_numbers(profile: &mut Profile, bytes: &[u8; LEN]) {
     profile.initial_rto = millis(profile.initial_rto, bits(bytes[7], 6, 2), [10, 1000, 3000]);
     profile.tick = millis(profile.tick, bits(bytes[8], 0, 2), [1, 10, 500]);
     profile.prr_counts_twice ^= bits(bytes[8], 2, 1) == 1;
+    if profile.prr != Prr::Off {
+        swap(&mut profile.prr, [Prr::Rfc9937, Prr::Rfc6937], bytes[10], 0);
+    }
     profile.timeout_forgets_sack ^= bits(bytes[8], 3, 1) == 1;
     profile.hole_hides_ack ^= bits(bytes[8], 5, 1) == 1;
     profile.rtt_weight_shared ^= bits(bytes[8], 4, 1) == 1;

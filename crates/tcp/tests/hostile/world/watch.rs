@@ -2,7 +2,7 @@
 
 use super::journal::Journal;
 use super::setup::Setup;
-use sojourn_tcp::{Account, EcnAtOne, Flags, Receiver, Segment, Sender};
+use sojourn_tcp::{Account, EcnAtOne, Flags, Prr, Receiver, Segment, Sender};
 use sojourn_units::{Ecn, Span, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 ///
 /// - It sends only what it was given, within what the receiver has had room for, and ends at every instant.
 /// - Its window is at least a segment, unless its profile lets echoes of congestion reduce it further; what it counts as outstanding is at most what was sent.
+/// - No loss, mark or timeout raises its window above a segment: the sender asserts that where it reduces it.
 /// - It keeps no more than a few things for each segment outstanding, whatever it hears.
 /// - What is under way grows up to the window, and no further than the exceptions of the RFCs go.
 /// - It waits for ACKs only while something is outstanding, or an echo of congestion forbids it to send.
@@ -63,7 +64,7 @@ impl WatchedSender {
             sender,
             twin: None,
             longest: setup.profile.max_rto,
-            overshoots: setup.profile.prr && setup.profile.prr_counts_twice,
+            overshoots: setup.profile.prr == Prr::Rfc6937 && setup.profile.prr_counts_twice,
             falls_below_one: setup.asks_ecn && setup.profile.ecn_at_one == EcnAtOne::BackOff,
             now: Time::ZERO,
             opened: false,
