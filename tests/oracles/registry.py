@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+import arm_pfc
 import avq
 import blue
 import cobalt
@@ -137,6 +138,24 @@ def _fb_ocq(dice: Random) -> Params:
     }
 
 
+def _arm_pfc(dice: Random) -> Params:
+    delay = dice.choice([None, 2, 5])
+    # One period behind the delay the law inverts the model, and rounding errors grow.
+    near = (delay or 6) + dice.randint(2, 8)
+    ramp = dice.random() < 0.3
+    return {
+        "target": f"{dice.randint(3, 20)} packets",
+        "form": dice.choice(["indep", "indep", "paper"]),
+        "psi": dice.choice([0.83, 0.95]),
+        **({"delay": delay} if delay else {}),
+        **({"base": "ramp"} if ramp else {}),
+        **({"coincidence": [near, near + 3] if ramp or dice.random() < 0.4 else [near]} if delay else {}),
+        **dice.choice([{}, {"adapt": "load"}, {"adapt": "none"}]),
+        **dice.choice([{}, {"least_window": 1.0}, {"least_window": 8.0}]),
+        **dice.choice([{}, {"flows": 4.0}]),
+    }
+
+
 def _pie(dice: Random) -> Params:
     strength = dice.choice([1, 1, 10])
     return {
@@ -191,6 +210,7 @@ ORACLES = {
     "sred": Oracle(sred.verdicts, _sred, acts=300),
     "pid": Oracle(pid.verdicts, _pid, _each(20)),
     "pi_pd": Oracle(pi_pd.verdicts, _pi_pd, _each(20)),
+    "arm_pfc": Oracle(arm_pfc.verdicts, _arm_pfc, _each(40), rates=True),
     "fb_ocq": Oracle(fb_ocq.verdicts, _fb_ocq, _period),
     "pie": Oracle(pie.verdicts, _pie, _period, rates=True),
     # Each first drop is followed by 142 ms without any.

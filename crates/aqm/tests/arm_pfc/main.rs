@@ -3,7 +3,7 @@
 #[path = "../common/reference.rs"]
 mod reference;
 
-use sojourn_aqm::laws::arm_pfc::{ArmPfc, Form, Params};
+use sojourn_aqm::laws::arm_pfc::{Adapt, ArmPfc, Form, Params};
 use sojourn_aqm::parts::prediction::{Model, Plant, Predictor};
 use sojourn_aqm::{Controller, Site};
 use sojourn_units::{Rate, Span, math};
@@ -22,9 +22,9 @@ fn hold(key: &str, ours: &[f64]) {
     reference::hold(&format!("armpfc.{key}"), ours);
 }
 
-/// The paper's coincidence point, seven periods ahead.
+/// The paper's design: fixed, its coincidence point seven periods ahead.
 fn papers(form: Form) -> Params {
-    Params { form, coincidence: Some(vec![7]), ..Params::default() }
+    Params { form, adapt: Some(Adapt::Nothing), coincidence: Some(vec![7]), ..Params::default() }
 }
 
 #[test]

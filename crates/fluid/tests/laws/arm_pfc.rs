@@ -27,9 +27,9 @@ fn on(network: Network, params: &Params) -> Bench {
     network.under(ArmPfc::law(params, &nominal().site()).unwrap(), STEP)
 }
 
-/// The paper's coincidence point, seven periods ahead.
+/// The paper's period, its coincidence point, seven periods ahead, and its model whatever the windows.
 fn papers(form: Form) -> Params {
-    Params { form, coincidence: Some(vec![7]), ..Params::default() }
+    Params { form, delay: Some(5), coincidence: Some(vec![7]), least_window: 1.0, ..Params::default() }
 }
 
 /// The paper's design, fixed, for 100 s.
@@ -80,9 +80,10 @@ fn a_scheduled_model_follows_the_load_and_ends_the_cycle_at_40_flows() {
     };
     let fixed = ends(&Params { adapt: Some(Adapt::Nothing), ..papers(Form::Indep) });
     assert!(fixed[3].1 > 10.0, "a fixed model cycles: {fixed:?}");
-    for params in [papers(Form::Indep), Params::default()] {
+    // The default is slower at 200 flows: windows of 1.75 packets answer p less here than packets do.
+    for (params, within) in [(papers(Form::Indep), (4.0, 1.0)), (Params::default(), (5.0, 1.5))] {
         let scheduled = ends(&params);
-        let held = |(mean, sd): &(f64, f64)| (mean - 100.0).abs() < 4.0 && *sd < 1.0;
+        let held = |(mean, sd): &(f64, f64)| (mean - 100.0).abs() < within.0 && *sd < within.1;
         assert!(scheduled.iter().all(held), "{scheduled:?}");
     }
     // A number of flows that is wrong by a factor of four either way costs time, not the target.
@@ -96,8 +97,8 @@ fn a_scheduled_model_follows_the_load_and_ends_the_cycle_at_40_flows() {
 /// No noise, and changes of load to learn from: within 20 s the queue rests near the target.
 #[test]
 fn a_learnt_model_follows_the_load_too() {
-    for coincidence in [Some(vec![7]), None] {
-        let params = Params { adapt: Some(Adapt::Rls), coincidence, ..Params::default() };
+    for design in [papers(Form::Indep), Params::default()] {
+        let params = Params { adapt: Some(Adapt::Rls), ..design };
         let shared = Shared::new(&params, &nominal().site());
         let mut bench = nominal().under(Sampled::new(shared.clone()), STEP);
         for flows in [100.0, 200.0, 50.0, 40.0, 100.0, 150.0, 70.0] {
@@ -107,7 +108,8 @@ fn a_learnt_model_follows_the_load_too() {
             assert!((mean - 100.0).abs() < 4.0 && sd < 1.0, "{flows} flows: {mean} +- {sd}");
         }
         let controller = shared.0.lock().unwrap();
-        let (learnt, theory) = (controller.model(), Model::sampled(&controller.plant(), 0.056));
+        let (learnt, theory) =
+            (controller.model(), Model::sampled(&controller.plant(), controller.period().seconds()));
         let off = learnt.gain() / theory.gain();
         assert!((0.499..2.001).contains(&off), "{learnt:?} {theory:?}");
         assert!(learnt.alpha.iter().all(|pole| (0.02..=0.995).contains(pole)), "{learnt:?}");
@@ -137,7 +139,7 @@ fn two_points_and_ramps_hold_the_target_too() {
         (Base::Ramp, vec![7, 9]),
         (Base::Ramp, vec![8, 12]),
     ] {
-        let params = Params { base, coincidence: Some(coincidence.clone()), ..Params::default() };
+        let params = Params { base, coincidence: Some(coincidence.clone()), ..papers(Form::Indep) };
         let mut bench = on(network(120.0, 1000.0, Window::Mgt), &params);
         bench.run(60.0);
         let (mean, sd) = bench.rest(10.0);
@@ -167,5 +169,5 @@ impl Controller for Shared {
     }
 }
 
-/// ms; fourteen in a sampling period.
+/// ms; fourteen in the paper's sampling period.
 const STEP: u64 = 4;

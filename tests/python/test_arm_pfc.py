@@ -1,0 +1,93 @@
+"""ARM-PFC's default design against fixed ones, and against what TCP answers, on whole packet runs."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from statistics import mean
+
+import pytest
+
+import sojourn as sj
+
+#: Fixed designs for so many flows, and the paper's own.
+FIXED = [f"arm_pfc:adapt=none,delay=6,coincidence=12,flows={flows}" for flows in (10, 40, 60)]
+PAPER = "arm_pfc:adapt=none,flows=100,capacity=10Mbit/s,rtt=280ms,coincidence=7"
+
+
+def experiment_1(root: Path, flows: int, rate: str, **changes: str) -> sj.Scenario:
+    """Experiment 1 of the paper with another load on another link."""
+    load = {"flows[0].count": flows, "bottleneck.rate": rate}
+    return sj.load(root / "scenarios" / "arm_pfc" / "exp1.toml", load | changes)
+
+
+@pytest.mark.parametrize(
+    ("flows", "rate"), [(10, "8 Mbit/s"), (40, "8 Mbit/s"), (200, "8 Mbit/s"), (300, "10 Mbit/s")]
+)
+def test_no_fixed_design_is_steadier_that_holds_the_target(root: Path, flows: int, rate: str) -> None:
+    scenario = experiment_1(root, flows, rate, duration="150 s", warmup="50 s")
+    runs = sj.run(scenario, discs=["arm_pfc", PAPER, *FIXED], seeds=range(1, 4)).runs
+    queues: dict[str, list[tuple[float, float]]] = {}
+    for run in runs:
+        queue = run.metrics["queue_mean_packets"], run.metrics["queue_std_packets"]
+        queues.setdefault(run.disc, []).append(queue)
+    (held, sd), *fixed = [tuple(map(mean, zip(*seeds, strict=True))) for seeds in queues.values()]
+    assert abs(held - 100) <= 5, held
+    assert sd <= 1.1 * min((other for middle, other in fixed if abs(middle - 100) <= 5), default=math.inf)
+    assert sd <= 20
+
+
+class Square(sj.Controller):
+    """A square wave of p about `p`, `half` periods up and as many down; adds up the queue at each of them."""
+
+    period = "50 ms"
+    label = "square"
+
+    def __init__(self, p: float, sums: list[float], half: int = 200, share: float = 0.12) -> None:
+        self.p, self.share, self.half = p, share, half
+        self.sums = sums
+
+    def __deepcopy__(self, _: object) -> Square:
+        return Square(self.p, self.sums, self.half, self.share)
+
+    def reset(self) -> None:
+        self.updates = 0
+
+    def update(self, seen: sj.Observation) -> float:
+        place = self.updates % (2 * self.half)
+        self.updates += 1
+        if self.updates > 2 * self.half:
+            self.sums[place] += seen.backlog_packets
+        return self.p * (1 + (self.share if place < self.half else -self.share))
+
+
+def measured(root: Path, flows: int, p: float, after_s: float) -> float:
+    """By how much the queue falls per unit of p, packets, so long after a step of p."""
+    wave = Square(p, [0.0] * 400)
+    runs, duration = 8, 420
+    scenario = experiment_1(root, flows, "8 Mbit/s", duration=f"{duration} s")
+    sj.run(scenario, discs=[wave], seeds=range(1, runs + 1), jobs=1)
+    waves = runs * (duration / (0.05 * 400) - 1)
+    queue = [total / waves for total in wave.sums]
+    high, low, place = mean(queue[350:]), mean(queue[150:200]), round(after_s / 0.05)
+    return ((high - queue[place]) + (queue[200 + place] - low)) / 2 / (2 * wave.share * p)
+
+
+def modelled(p: float, after_s: float, rtt: float = 0.3, capacity: float = 1000.0) -> float:
+    """The same of equation (11): the response to a step, behind its delay."""
+    tau, t = rtt / math.sqrt(2 * p), after_s - rtt
+    left = (rtt * math.exp(-t / rtt) - tau * math.exp(-t / tau)) / (rtt - tau)
+    return rtt * capacity / (2 * p) * (1 - left)
+
+
+@pytest.mark.parametrize(
+    ("flows", "p", "at_p", "at_5"), [(40, 0.0233, 1.6, 1.6), (100, 0.1109, 1.8, 1.5), (200, 0.3237, 2.4, 1.0)]
+)
+def test_small_windows_answer_more_than_the_model_says(
+    root: Path, flows: int, p: float, at_p: float, at_5: float
+) -> None:
+    """At the coincidence point, 2.5 round-trip times on; p holds the queue at the target."""
+    point = 2.5 * 0.3
+    answer = measured(root, flows, p, point)
+    assert answer / modelled(p, point) == pytest.approx(at_p, rel=0.15)
+    assert answer / modelled(min(p, 2 / 5**2), point) == pytest.approx(at_5, rel=0.15)
