@@ -143,10 +143,10 @@ class Red(_Law):
             Default 0.1: Floyd 1997: 0.1 instead of the 0.02 of 1993.
         gentle: rise to 1 at twice max instead of jumping there (true or false). Default true: Floyd
             2000: less sensitive to max and max_p.
-        mark_below_p: ECN-capable packets are marked while p_b is below this, else dropped; from the
-            curve's end on p_b is 1 (number, such as 0.1; 0 to 2; above 1 nothing is dropped that
-            can be marked). Default 1.0: RFC 3168, section 19.1: drop above the upper threshold;
-            ns-2 drops above 0.1.
+        mark_below_p: ECN-capable packets are marked while p_b is below this, else dropped; 1: all
+            but those from the curve's end on (number, such as 0.1; 0 to 2; above 1 nothing is
+            dropped that can be marked). Default 1.0: RFC 3168, section 19.1: drop above the upper
+            threshold; ns-2 drops above 0.1.
         byte_mode: count bytes: the average, and the probability by packet size (true or false).
             Default false: RFC 7567, section 4.4: do not favour small packets.
         mean_packet: bytes of a packet where bytes are counted as packets, and of those that an idle
@@ -214,10 +214,10 @@ class Ared(_Law):
             al. 2001.
         gentle: rise to 1 at twice max instead of jumping there (true or false). Default true: Floyd
             et al. 2001: adaptive RED is meant to be used with it.
-        mark_below_p: ECN-capable packets are marked while p_b is below this, else dropped; from the
-            curve's end on p_b is 1 (number, such as 0.1; 0 to 2; above 1 nothing is dropped that
-            can be marked). Default 1.0: RFC 3168, section 19.1: drop above the upper threshold;
-            ns-2 drops above 0.1.
+        mark_below_p: ECN-capable packets are marked while p_b is below this, else dropped; 1: all
+            but those from the curve's end on (number, such as 0.1; 0 to 2; above 1 nothing is
+            dropped that can be marked). Default 1.0: RFC 3168, section 19.1: drop above the upper
+            threshold; ns-2 drops above 0.1.
         byte_mode: count bytes: the average, and the probability by packet size (true or false).
             Default false: RFC 7567, section 4.4: do not favour small packets.
         mean_packet: bytes of a packet where bytes are counted as packets, and of those that an idle

@@ -67,7 +67,7 @@ class Red:
             return "pass"
         entered, self.was_between = not self.was_between, True
         if self.is_above():
-            return "mark" if self.may_mark(call, 1.0) else "drop"
+            return "mark" if call["ecn"] != "not_ect" and self.mark_below_p > 1 else "drop"
         p_b = self.p_above_max() if self.is_between_max_and_twice_max() else self.p_between()
         if entered:
             self.count = self.packets(call)
@@ -122,7 +122,7 @@ class Red:
         return p_b / (1 - self.count * p_b) if self.count * p_b < 1 else 1.0
 
     def may_mark(self, call: dict[str, Any], p_b: float) -> bool:
-        return call["ecn"] != "not_ect" and p_b < self.mark_below_p
+        return call["ecn"] != "not_ect" and (p_b < self.mark_below_p or self.mark_below_p >= 1)
 
 
 def verdicts(header: dict[str, Any], calls: list[dict[str, Any]], oracle: type[Red] = Red) -> list[str]:

@@ -101,7 +101,7 @@ sojourn_units::params! {
         /// rise to 1 at twice max instead of jumping there
         gentle: bool = true, "gentle", "true or false" if |_| true,
             "Floyd et al. 2001: adaptive RED is meant to be used with it";
-        /// ECN-capable packets are marked while p_b is below this, else dropped; from the curve's end on p_b is 1
+        /// ECN-capable packets are marked while p_b is below this, else dropped; 1: all but those from the curve's end on
         mark_below_p: f64 = 1.0, "mark_p", "0 to 2; above 1 nothing is dropped that can be marked"
             if |p| (0.0..=2.0).contains(p),
             "RFC 3168, section 19.1: drop above the upper threshold; ns-2 drops above 0.1";

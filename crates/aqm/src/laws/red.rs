@@ -17,10 +17,11 @@
 //! them out. Equation (4) is the 1993 paper's. Equation (5) is how the first
 //! author ran RED afterwards (ns, since 1997): it also waits 1/p_b packets
 //! before the next one. `gentle` (Floyd 2000) lets p_b rise from `max_p` at `max`
-//! to 1 at twice `max` instead of jumping there. From the curve's end on p_b is 1.
+//! to 1 at twice `max` instead of jumping there. From the curve's end on every packet is hit.
 //! An ECN-capable packet that is hit is marked while p_b < `mark_below_p`, else
-//! dropped: with 1, the default, at the curve's end alone (RFC 3168, section 19.1);
-//! with any number above 1 nowhere. When the buffer is full every packet is dropped.
+//! dropped. With 1, the default, all along the curve are marked, and from its end on all are dropped
+//! (RFC 3168, section 19.1); with more than 1 marks take the place of these drops, too.
+//! When the buffer is full every packet is dropped.
 //!
 //! With `byte_mode` the backlog, the thresholds, `count` and p_a are those of bytes over
 //! `mean_packet`, so that a packet is hit in proportion to its size. With
@@ -90,7 +91,7 @@ sojourn_units::params! {
         /// rise to 1 at twice max instead of jumping there
         gentle: bool = true, "gentle", "true or false" if |_| true,
             "Floyd 2000: less sensitive to max and max_p";
-        /// ECN-capable packets are marked while p_b is below this, else dropped; from the curve's end on p_b is 1
+        /// ECN-capable packets are marked while p_b is below this, else dropped; 1: all but those from the curve's end on
         mark_below_p: f64 = 1.0, "mark_p", "0 to 2; above 1 nothing is dropped that can be marked"
             if |p| (0.0..=2.0).contains(p),
             "RFC 3168, section 19.1: drop above the upper threshold; ns-2 drops above 0.1";
@@ -234,7 +235,9 @@ impl Law for Red {
     }
 
     fn marks_at(&self, p: Prob) -> bool {
-        self.marks(self.before_spreading(p.get()))
+        // No place on the curve hits more by (5).
+        let beyond = self.wait && p.get() > MOST_WAITING;
+        if beyond { self.marks_at_the_end() } else { self.marks(self.before_spreading(p.get())) }
     }
 
     fn linear(&self, rest: &Rest) -> Option<Linear> {
@@ -303,7 +306,7 @@ impl Red {
         if self.average >= self.curve.end() {
             self.in_band = true;
             self.p = 1.0;
-            return self.signal(arrival);
+            return self.signal(arrival, self.marks_at_the_end());
         }
         self.p = self.curve.probability(self.average);
         if !self.in_band {
@@ -315,7 +318,7 @@ impl Red {
         if arrival.u[0] >= spread(self.p, self.count, self.wait) * size {
             return Verdict::Pass;
         }
-        self.signal(arrival)
+        self.signal(arrival, self.marks(self.p))
     }
 
     /// Whether enough waits for a verdict: with at most one packet (in byte mode: one byte) the average is of the
@@ -325,19 +328,28 @@ impl Red {
     }
 
     /// The signal on a packet that is hit.
-    fn signal(&mut self, arrival: &Arrival) -> Verdict {
+    fn signal(&mut self, arrival: &Arrival, marks: bool) -> Verdict {
         self.count = 0.0;
-        if self.marks(self.p) { arrival.signalled() } else { Verdict::Drop }
+        if marks { arrival.signalled() } else { Verdict::Drop }
     }
 
-    /// Whether a packet that can be marked is, where the probability is `p_b`.
+    /// Whether a packet that can be marked is, where the curve gives `p_b`.
     fn marks(&self, p_b: f64) -> bool {
-        p_b < self.mark_below_p
+        p_b < self.mark_below_p || self.mark_below_p >= 1.0
     }
 
-    /// The same where the average is about `average`.
+    /// Whether it is beyond the curve, where every packet is hit.
+    fn marks_at_the_end(&self) -> bool {
+        self.mark_below_p > 1.0
+    }
+
+    /// Whether it is where the average is about `average`.
     pub fn marks_about(&self, average: f64) -> bool {
-        self.marks(if average < self.curve.end() { self.curve.probability(average) } else { 1.0 })
+        if average < self.curve.end() {
+            self.marks(self.curve.probability(average))
+        } else {
+            self.marks_at_the_end()
+        }
     }
 
     /// The share of packets that is marked or dropped where the average is about `average`: one in as many as lie
@@ -594,6 +606,17 @@ mod tests {
             red.count = 100.0;
             assert_eq!(red.on_arrival(&arrival(200, Ecn::Ect0, 0.5)), expected);
         }
+    }
+
+    /// A step is a curve that gives 1 from `max` on: what DCTCP wants of it are marks.
+    #[test]
+    fn a_step_marks_up_to_its_end() {
+        let mut red = red(|params| {
+            (params.min, params.max) = (Some(Amount::Packets(40.0)), Some(Amount::Packets(41.0)));
+            params.max_p = Prob::ONE;
+        });
+        let verdicts = [39, 42, 42, 81, 82].map(|packets| red.on_arrival(&arrival(packets, Ecn::Ect0, 0.0)));
+        assert_eq!(verdicts, [Verdict::Pass, Verdict::Pass, Verdict::Mark, Verdict::Mark, Verdict::Drop]);
     }
 
     /// The curve ends at 300, where it is not gentle at 150. ns-2 2.35, 200 flows on a curve of 10 and 30 packets: with
