@@ -362,6 +362,7 @@ setup() {
   if [ "$(cat .venv/.sojourn-packages 2>/dev/null)" != "$now" ]; then
     rm -f .venv/.sojourn-docs # the two locks share packages
     install_locked .venv requirements/dev.lock
+    remove_unlocked
     echo "$now" >.venv/.sojourn-packages
   fi
 }
@@ -408,12 +409,22 @@ maturin() {
 check_machine() {
   command -v cargo >/dev/null || lacks "a Rust toolchain" "https://rustup.rs"
   command -v cc >/dev/null || lacks "a C compiler (cc)" "apt-get install gcc libc6-dev"
+  check_folders
   local have need
-  have=$(rustc --version | cut -d ' ' -f 2)
+  have=$(rustc --version 2>/dev/null | cut -d ' ' -f 2) ||
+    lacks "a Rust toolchain that runs (rustc --version fails here)" "rustup default stable"
   need=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
   [ "$(printf '%s\n' "$need" "$have" | sort -V | head -n 1)" = "$need" ] ||
     lacks "Rust $need or newer (found $have)" "rustup update stable"
   find_python >/dev/null || lacks "Python 3.11 or newer" "apt-get install python3, or set PYTHON to one"
+}
+
+# Everything is built in this folder, and cargo keeps the crates in the user's home, where they may be already.
+check_folders() {
+  [ -w . ] || lacks "write access to $ROOT" "a copy of this folder that is yours"
+  local crates=${CARGO_HOME:-${HOME:-}/.cargo}
+  { mkdir -p "$crates" 2>/dev/null && [ -w "$crates" ]; } || cargo fetch --locked --offline >/dev/null 2>&1 ||
+    lacks "a home that can be written: cargo keeps crates in $crates" "set HOME (or CARGO_HOME) to a folder of yours"
 }
 
 # The first interpreter that is new enough; PYTHON, if set, is asked first.
@@ -455,6 +466,22 @@ install_locked() {
     "$1/bin/python" -m pip install --progress-bar off --require-hashes -r "$2" |
       awk '/^Collecting/ { print "  " $2; fflush() } /^Installing/ { print "  installing"; fflush() }'
   fi
+}
+
+# Remove from .venv what no lock names: what came with the environment, and what an earlier lock had.
+remove_unlocked() {
+  local others
+  others=$("$PY" - requirements/dev.lock requirements/docs.lock <<'TEXT'
+import re, sys
+from importlib.metadata import distributions
+
+plain = lambda name: re.sub(r"[-_.]+", "-", name).lower()
+locked = {plain(name) for lock in sys.argv[1:] for name in re.findall(r"(?m)^([\w.-]+)==", open(lock).read())}
+print(*sorted({plain(one.name) for one in distributions()} - locked - {"sojourn"}))
+TEXT
+  )
+  # shellcheck disable=SC2086 # names of packages, a word each
+  [ -z "$others" ] || "$PY" -m pip uninstall --quiet --yes $others
 }
 
 # ---- Running parts, and saying how they went ----------------------------------------------------
