@@ -23,7 +23,7 @@ main() {
   case $verb in
     help) usage ;;
     test) everything ;;
-    setup | build | demo | bench | behaviour | compared | ordeal | docs | wheel | dist | lock | clean) "$verb" ;;
+    setup | build | demo | bench | behaviour | kills | compared | ordeal | docs | wheel | dist | lock | clean) "$verb" ;;
     peers | fuzz | fuzz_keep) "$@" ;;
     rust_format | rust_lint | rust_test | generated | python_format | python_lint | python_types | stubs | python_test)
       "$verb" ;;
@@ -43,6 +43,7 @@ usage() {
   test     build, then every check and test
   bench    build, then the cost of each law and of a simulated packet
   behaviour build, then run every law on three links and print how it behaves
+  kills    build, then kill run, report and prove at 15 random moments and at every step of their writing
   peers    build, install the peers that are missing where that may be done, then compare; with options, one point
   ordeal   a hundred million operations on every law, some ten minutes (ORDEAL_OPERATIONS sets another number)
   fuzz [TARGET [SECONDS]]  look for what upsets a sender, a receiver or a reader of files: 20 minutes a target
@@ -115,6 +116,12 @@ behaviour() {
   build
   docs_packages
   PYTHONPATH=docs "$PY" -c 'from sojourn_docs.behaviour import main; main()'
+}
+
+kills() {
+  echo "make kills: builds Sojourn, then kills run, report and prove over a good result, some 90 times; about 5 minutes once built."
+  build
+  KILLS=${KILLS:-15} "$PY" -m pytest -q -rP tests/python/test_killed.py
 }
 
 # peers [OPTION...]: the fixed comparison, or the one point that the options name (peers/compare.py --help).

@@ -109,8 +109,7 @@ def claim(folder: Path) -> files.Claim:
             raise InputError(f"--out: {folder} is where a file system begins; legal: a folder in it")
         if os.path.lexists(found.place):
             _check_replaceable(folder, Path(found.place))
-        above = next(parent for parent in Path(found.place).parents if parent.exists())
-        os.rmdir(tempfile.mkdtemp(prefix=".sojourn-", dir=above))
+        files.probe(found)
     except (OSError, ValueError) as fault:
         if isinstance(fault, InputError):
             raise
