@@ -23,7 +23,7 @@ main() {
   case $verb in
     help) usage ;;
     test) everything ;;
-    setup | build | demo | bench | behaviour | compared | ordeal | docs | wheel | dist | lock | clean) "$verb" ;;
+    setup | build | demo | bench | behaviour | kills | compared | ordeal | docs | wheel | dist | lock | clean) "$verb" ;;
     peers | fuzz | fuzz_keep) "$@" ;;
     rust_format | rust_lint | rust_test | generated | python_format | python_lint | python_types | stubs | python_test)
       "$verb" ;;
@@ -43,6 +43,7 @@ usage() {
   test     build, then every check and test
   bench    build, then the cost of each law and of a simulated packet
   behaviour build, then run every law on three links and print how it behaves
+  kills    build, then kill run, report and prove at 15 random moments and at every step of their writing
   peers    build, install the peers that are missing where that may be done, then compare; with options, one point
   ordeal   a hundred million operations on every law, some ten minutes (ORDEAL_OPERATIONS sets another number)
   fuzz [TARGET [SECONDS]]  look for what upsets a sender, a receiver or a reader of files: 20 minutes a target
@@ -116,6 +117,12 @@ behaviour() {
   build
   docs_packages
   PYTHONPATH=docs "$PY" -c 'from sojourn_docs.behaviour import main; main()'
+}
+
+kills() {
+  echo "make kills: builds Sojourn, then kills run, report and prove over a good result, some 90 times; about 5 minutes once built."
+  build
+  KILLS=${KILLS:-15} "$PY" -m pytest -q -rP tests/python/test_killed.py
 }
 
 # peers [OPTION...]: the fixed comparison, or the one point that the options name (peers/compare.py --help).
@@ -363,6 +370,7 @@ setup() {
   if [ "$(cat .venv/.sojourn-packages 2>/dev/null)" != "$now" ]; then
     rm -f .venv/.sojourn-docs # the two locks share packages
     install_locked .venv requirements/dev.lock
+    remove_unlocked
     echo "$now" >.venv/.sojourn-packages
   fi
 }
@@ -409,12 +417,22 @@ maturin() {
 check_machine() {
   command -v cargo >/dev/null || lacks "a Rust toolchain" "https://rustup.rs"
   command -v cc >/dev/null || lacks "a C compiler (cc)" "apt-get install gcc libc6-dev"
+  check_folders
   local have need
-  have=$(rustc --version | cut -d ' ' -f 2)
+  have=$(rustc --version 2>/dev/null | cut -d ' ' -f 2) ||
+    lacks "a Rust toolchain that runs (rustc --version fails here)" "rustup default stable"
   need=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
   [ "$(printf '%s\n' "$need" "$have" | sort -V | head -n 1)" = "$need" ] ||
     lacks "Rust $need or newer (found $have)" "rustup update stable"
   find_python >/dev/null || lacks "Python 3.11 or newer" "apt-get install python3, or set PYTHON to one"
+}
+
+# Everything is built in this folder, and cargo keeps the crates in the user's home, where they may be already.
+check_folders() {
+  [ -w . ] || lacks "write access to $ROOT" "a copy of this folder that is yours"
+  local crates=${CARGO_HOME:-${HOME:-}/.cargo}
+  { mkdir -p "$crates" 2>/dev/null && [ -w "$crates" ]; } || cargo fetch --locked --offline >/dev/null 2>&1 ||
+    lacks "a home that can be written: cargo keeps crates in $crates" "set HOME (or CARGO_HOME) to a folder of yours"
 }
 
 # The first interpreter that is new enough; PYTHON, if set, is asked first.
@@ -456,6 +474,22 @@ install_locked() {
     "$1/bin/python" -m pip install --progress-bar off --require-hashes -r "$2" |
       awk '/^Collecting/ { print "  " $2; fflush() } /^Installing/ { print "  installing"; fflush() }'
   fi
+}
+
+# Remove from .venv what no lock names: what came with the environment, and what an earlier lock had.
+remove_unlocked() {
+  local others
+  others=$("$PY" - requirements/dev.lock requirements/docs.lock <<'TEXT'
+import re, sys
+from importlib.metadata import distributions
+
+plain = lambda name: re.sub(r"[-_.]+", "-", name).lower()
+locked = {plain(name) for lock in sys.argv[1:] for name in re.findall(r"(?m)^([\w.-]+)==", open(lock).read())}
+print(*sorted({plain(one.name) for one in distributions()} - locked - {"sojourn"}))
+TEXT
+  )
+  # shellcheck disable=SC2086 # names of packages, a word each
+  [ -z "$others" ] || "$PY" -m pip uninstall --quiet --yes $others
 }
 
 # ---- Running parts, and saying how they went ----------------------------------------------------

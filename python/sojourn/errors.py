@@ -115,7 +115,15 @@ def settle(error: BaseException, command: str) -> tuple[int, list[str]]:
         return MISSING, [f"{command}: this machine ran out of memory; try fewer --jobs or fewer seeds"]
     if os.environ.get("SOJOURN_TRACEBACK") == "1":
         raise error
+    if isinstance(error, UnicodeEncodeError):
+        return BAD_INPUT, [f"{command}: {_no_text(error)}"]
     return FAILED, [f"{command}: {_unforeseen(error)}"]
+
+
+def _no_text(error: UnicodeEncodeError) -> str:
+    """The line for bytes in an argument that are not UTF-8, where they name no file."""
+    shown = error.object.encode("utf-8", "backslashreplace").decode()
+    return f'"{shown[:60]}" is no text in UTF-8; legal: letters, as only names of files may have other bytes'
 
 
 def _unforeseen(error: BaseException) -> str:

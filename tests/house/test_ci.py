@@ -37,9 +37,19 @@ def bare(tmp_path: Path) -> Path:
 def test_every_target_of_make_is_a_verb_and_has_its_line(root: Path) -> None:
     makefile = (root / "Makefile").read_text()
     targets = re.findall(r"^([a-z]+):  ## \S", makefile, flags=re.MULTILINE)
-    assert {"help", "demo", "test", "bench", "behaviour", "peers", "fuzz", "docs", "dist", "clean"} == set(
-        targets
-    )
+    assert {
+        "help",
+        "demo",
+        "test",
+        "bench",
+        "behaviour",
+        "kills",
+        "peers",
+        "fuzz",
+        "docs",
+        "dist",
+        "clean",
+    } == set(targets)
     listed = ci(root, "help").stdout
     for target in set(targets) - {"help"}:
         assert re.search(rf"\./ci\.sh {target}( \$\(ARGS\))?$", makefile, flags=re.MULTILINE)
@@ -58,6 +68,31 @@ def test_a_missing_toolchain_is_named_with_its_remedy(root: Path, bare: Path) ->
     assert done.stderr.splitlines() == [
         "ci.sh: this machine lacks a Rust toolchain; to get it: https://rustup.rs"
     ]
+
+
+def test_a_home_that_cannot_be_written_is_named(root: Path) -> None:
+    done = ci(root, "demo", HOME="/proc/nowhere", CARGO_HOME="")
+    assert done.returncode == 3
+    assert done.stderr.splitlines() == [
+        "ci.sh: this machine lacks a home that can be written: cargo keeps crates in /proc/nowhere/.cargo; "
+        "to get it: set HOME (or CARGO_HOME) to a folder of yours"
+    ]
+
+
+def test_the_environment_holds_what_the_locks_name(root: Path) -> None:
+    if not (root / ".venv/.sojourn-packages").exists():
+        pytest.skip("./ci.sh setup has made no .venv here")
+    script = "from importlib.metadata import distributions; print(*{one.name for one in distributions()})"
+    command = [root / ".venv/bin/python", "-c", script]
+    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    locks = "".join((root / "requirements" / f"{name}.lock").read_text() for name in ("dev", "docs"))
+    locked = {plain(name) for name in re.findall(r"(?m)^([\w.-]+)==", locks)}
+    assert {plain(name) for name in found} - locked == {"sojourn"}
+
+
+def plain(name: str) -> str:
+    """A package's name as indexes compare it (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def test_missing_peers_are_skipped_by_name(root: Path, bare: Path, tmp_path: Path) -> None:

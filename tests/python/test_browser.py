@@ -264,6 +264,18 @@ def test_the_theme_is_the_readers(browser, page):
     assert browser.ask("document.getElementById('theme').textContent") == "dark"
 
 
+@pytest.mark.parametrize("kind", ["report", "certificate"])
+def test_a_script_that_slipped_in_is_not_run(browser, page, tmp_path, kind):
+    if kind == "certificate":
+        page = sj.prove(sj.load("dumbbell"), "pi").report(tmp_path / "certificate.html")
+    traps = "<script>window.trapped = 1</script><img src='x' onerror='window.trapped = 2'>"
+    trapped = tmp_path / "trapped.html"
+    trapped.write_text(page.read_text().replace("<main>", f"<main>{traps}", 1))
+    browser.open(trapped)
+    assert browser.ask("typeof window.trapped") == "undefined"
+    assert sum("Content Security Policy" in complaint for complaint in browser.complaints) >= 2
+
+
 def test_paper_has_the_still_pictures_on_white(browser, page):
     browser.open(page, 700, dark=True)
     browser.send("Emulation.setEmulatedMedia", media="print")

@@ -338,6 +338,35 @@ def test_a_small_table_of_very_many_rows_is_refused_at_once(made, refused, folde
     assert path.stat().st_size < 2e6
 
 
+def test_what_a_killed_run_left_is_noted_and_cleaned_up(sojourn, folder):
+    for left in (".out.0123456789abcdef.part", ".out.fedcba9876543210.part", ".out.1.part"):
+        (folder / left).mkdir()
+        (folder / left / "series.parquet").touch()
+    done = sojourn("run", "small.toml", "--out", "out")
+    assert done.returncode == 0
+    assert done.stderr.splitlines() == [
+        "note: .out.0123456789abcdef.part: removed, left by a process that was killed",
+        "note: .out.fedcba9876543210.part: removed, left by a process that was killed",
+        "wrote out",
+    ]
+    assert listed(folder) == [".out.1.part", "out", "small.toml"]
+    (folder / "out" / ".report.html.0123456789abcdef.part").touch()
+    assert sojourn("run", "small.toml", "--out", "out", "--quiet").stderr == ""
+    (folder / "out" / ".report.html.0123456789abcdef.part").touch()
+    assert "note: out/.report.html.0123456789abcdef.part: removed" in sojourn("report", "out").stderr
+    assert ".report.html.0123456789abcdef.part" not in listed(folder / "out")
+
+
+def test_a_page_may_go_down_a_stream(made, folder):
+    made.write(folder / "out")
+    words = shlex.join([sys.executable, "-m", "sojourn", "report", "out", "-o"])
+    script = f"{words} >(cat > one) > two; {words} /dev/stdout > three"
+    done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "one").read_text().endswith("</html>\n")
+    assert "</html>" in (folder / "three").read_text()
+
+
 # ---- Names ------------------------------------------------------------------------------------------
 
 NAMES = ["v[2]", "v*", "file:x", "~", "~root", "{v2,v3}", "v%32", "-o", os.fsdecode(b"v\xff2")]
@@ -353,6 +382,45 @@ def test_the_names_of_folders_are_literal(folder, name, monkeypatch, made):
     assert "<dt>Seeds</dt><dd>3</dd>" in (folder / name / "report.html").read_text()
     assert whole(folder / "v2") == [1, 2, 3]
     assert listed(folder) == sorted({"small.toml", "v2", name})
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "small.toml", "--disc"),
+        ("run", "small.toml", "--cc"),
+        ("run", "small.toml", "--set", "title="),
+        ("prove", "dumbbell", "--link"),
+        ("explain",),
+        ("list",),
+        ("conform", "--law"),
+        ("report", "out", "--baseline"),
+        (),
+    ],
+)
+def test_bytes_that_are_no_letters_are_one_line(refused, made, folder, words):
+    made.write(folder / "out")
+    *before, last = words or ("",)
+    odd = os.fsdecode(b"v\xff")
+    (line,) = refused(*before, f"{last}{odd}") if last.endswith("=") else refused(*words, odd)
+    assert line.startswith(("sojourn", "--baseline"))
+    assert "legal: " in line
+    assert "internal" not in line
+
+
+def test_files_of_every_kind_may_have_such_names(sojourn, folder):
+    odd = os.fsdecode(b"\xff")
+    law = "import sojourn as sj\nclass L(sj.Controller):\n    period = '10 ms'\n"
+    (folder / f"{odd}.toml").write_bytes((folder / "small.toml").read_bytes())
+    (folder / f"{odd}.py").write_text(law + "    def update(self, seen): return 0.01\n")
+    for words in (
+        ("run", f"{odd}.toml", "--disc", f"{odd}.py:L", "--out", odd),
+        ("report", odd, "-o", f"{odd}.html"),
+        ("prove", "dumbbell", "-o", f"{odd}.html", "--out", f"{odd}2"),
+    ):
+        done = sojourn(*words)
+        assert done.returncode == 0, done.stderr
+    assert listed(folder) == sorted({odd, f"{odd}2", f"{odd}.html", f"{odd}.py", f"{odd}.toml", "small.toml"})
 
 
 def test_a_page_has_an_ending_so_that_it_is_no_scenario(refused, sojourn, folder):

@@ -1,5 +1,7 @@
 """Pictures and the report: they show the result's numbers, and nothing from elsewhere."""
 
+import base64
+import hashlib
 import json
 import os
 import re
@@ -229,6 +231,16 @@ def test_the_page_needs_nothing_from_elsewhere(page):
     assert not re.findall(r"url\((?!#)", page)
     hosts = set(re.findall(r"https?://[^\s\"'<>]+", page))
     assert hosts <= {"http://www.w3.org/1999/xlink", "http://www.w3.org/2000/svg"}
+
+
+def test_the_page_runs_no_script_but_those_that_its_policy_names(page):
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page)[1]
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    scripts = re.findall(r"<script>(.*?)</script>", page, flags=re.S)
+    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
+    assert rules["script-src"].split() == [f"'sha256-{found}'" for found in hashes]
+    assert rules["default-src"] == rules["base-uri"] == rules["form-action"] == "'none'"
+    assert not re.search(r"<[^>]* on[a-z]+=", page), "no handler in an attribute"
 
 
 def test_the_page_carries_uplot_once_with_its_licence(page):

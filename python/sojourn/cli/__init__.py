@@ -206,7 +206,7 @@ def run(
         seeds=options.seeds(seed, seeds),
         plants=plants,
         jobs=options.jobs(jobs),
-        place=None if out is None else _claimed(options.folder(out)),
+        place=None if out is None else _claimed(options.folder(out), quiet=quiet),
         as_json=as_json,
         quiet=quiet,
         command=tuple(context.obj),
@@ -239,10 +239,10 @@ def report(
     from sojourn import files
     from sojourn.report import write
     from sojourn.result import Result
-    from sojourn.result.folder import REPORT
+    from sojourn.result.folder import OURS, REPORT
 
     named = options.page(output)
-    _sweep_result(Path(folder))
+    _sweep(Path(folder), OURS)
     page = Path(folder) / REPORT if named is None else named
     _sweep(page)
     result = Result.read(folder)
@@ -435,26 +435,21 @@ def version() -> None:
     printing.say(f"sojourn {core_version}")
 
 
-def _claimed(folder: Path) -> files.Claim:
+def _claimed(folder: Path, *, quiet: bool) -> files.Claim:
     """The place for a result; what killed processes have left there is cleaned up."""
-    from sojourn.result.folder import claim
+    from sojourn.result.folder import OURS, claim
 
-    _sweep_result(folder)
+    _sweep(folder, OURS, quiet=quiet)
     return claim(folder)
 
 
-def _sweep_result(folder: Path) -> None:
-    from sojourn.result.folder import OURS
-
-    _sweep(folder, OURS)
-
-
-def _sweep(path: Path, ours: Sequence[str] = ()) -> None:
+def _sweep(path: Path, ours: Sequence[str] = (), *, quiet: bool = False) -> None:
     """Clean up what killed processes have left, and note it."""
     from sojourn import files
 
-    for line in files.sweep(path, ours):
-        printing.note(f"note: {line}")
+    lines = files.sweep(path, ours)
+    if not quiet:
+        printing.remark(lines)
 
 
 def _run(asked: options.Asked) -> None:

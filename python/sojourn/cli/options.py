@@ -122,15 +122,13 @@ def page(text: str | None) -> Path | None:
     """The page of --output, which has an ending: a bare name is that of a scenario."""
     if text is None:
         return None
+    from sojourn import files
+
     path = Path(text)
-    if path.suffix.lower() not in _ENDINGS and not path.is_dir() and not _is_special(path):
+    special = files.is_stream(path) or (path.exists() and not path.is_file())
+    if path.suffix.lower() not in _ENDINGS and not special:
         raise InputError(f"{text}: has no ending of a page; legal: a file such as {path.name or 'page'}.html")
     return path
-
-
-def _is_special(path: Path) -> bool:
-    """Whether there is something else than a file, such as a pipe."""
-    return path.exists() and not path.is_file()
 
 
 def make_room(page: Path) -> None:

@@ -6,8 +6,8 @@ Whatever is written is staged beside its place under a random name and moved the
 complete and on the disk. Who dies on the way leaves a stage: the next who writes there removes it.
 """
 
-from sojourn.files.places import Claim, Found, claim, foreign, identity, put_folder, sweep
-from sojourn.files.reading import NotAFile, opened, read
+from sojourn.files.places import Claim, Found, claim, foreign, identity, probe, put_folder, sweep
+from sojourn.files.reading import NotAFile, is_stream, opened, read
 from sojourn.files.writing import Moved, create, replace, why
 
 __all__ = [
@@ -19,7 +19,9 @@ __all__ = [
     "create",
     "foreign",
     "identity",
+    "is_stream",
     "opened",
+    "probe",
     "put_folder",
     "read",
     "replace",

@@ -48,6 +48,13 @@ def claim(folder: Path, ours: Sequence[str]) -> Claim:
     return Claim(folder, place, found, ours)
 
 
+def probe(claimed: Claim) -> None:
+    """Raise `OSError` where no folder can be made at the place; leaves no trace."""
+    there = next(above for above in Path(claimed.place).parents if above.exists())
+    with folder_above(there / claimed.name) as above, writing.staged(above, claimed.name, folder=True):
+        pass
+
+
 def identity(folder: Path) -> tuple[int, int]:
     """Device and inode of a folder. Raises `OSError`."""
     return writing.identity_of(os.stat(folder))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sojourn.prove import Certificate, Region
 
 # The page may load nothing, from nowhere, and runs nothing.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 PICTURES = (
     ("bode", "Frequency response", "The loop with the exact delay: a phase that falls without end."),

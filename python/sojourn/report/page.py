@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
 import shlex
@@ -63,8 +65,8 @@ NIGHT = {
     "warning": "#ffb084",
 }
 
-# The page may load nothing, from nowhere: the browser itself sees to it.
-POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
+# The page may load nothing, from nowhere, and run only its own scripts: the browser itself sees to it.
+POLICY = "default-src 'none'; script-src {}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
 def page(result: Result, baseline: str | None = None) -> str:
@@ -75,6 +77,8 @@ def page(result: Result, baseline: str | None = None) -> str:
     """
     chosen = result.baseline(baseline)
     sights = live.sights(result)
+    scripts = _scripts()
+    policy = POLICY.format(" ".join(map(_hash, scripts)))
     body = [
         _head(result),
         _left_out(result, sights),
@@ -85,13 +89,15 @@ def page(result: Result, baseline: str | None = None) -> str:
     ]
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n<meta name="generator" content="Sojourn">\n'
         f"{baseline_mark(chosen)}\n"
         f"<title>{escape(result.title)}</title>\n<style>\n{sheet()}</style>\n</head>\n<body>\n<main>\n"
         + "\n".join(part for part in body if part)
-        + f"\n</main>\n{_scripts(sights)}</body>\n</html>\n"
+        + f"\n</main>\n{_numbers_of(sights)}"
+        + "".join(f"<script>{script}</script>\n" for script in scripts)
+        + "</body>\n</html>\n"
     )
 
 
@@ -112,16 +118,24 @@ def sheet() -> str:
     return _file("vendor/uPlot.min.css") + "\n" + text
 
 
-def _scripts(sights: list[live.Sight]) -> str:
+def _numbers_of(sights: list[live.Sight]) -> str:
+    """What the charts draw, as data: no browser runs it."""
     numbers = json.dumps(live.data(sights), separators=(",", ":"), allow_nan=False)
     numbers = numbers.replace("<", "\\u003c")  # what a user wrote ends no script
+    return f'<script type="application/json" id="data">{numbers}</script>\n'
+
+
+def _scripts() -> tuple[str, str]:
+    """The scripts of every page: uPlot and ours."""
     # uPlot's own banner is an address and its version: the whole licence stands in its place.
     plotter = re.sub(r"^/\*!.*?\*/\n", "", _file("vendor/uPlot.iife.min.js"), flags=re.S)
     licence = _file("vendor/uPlot.LICENSE")
-    return (
-        f'<script type="application/json" id="data">{numbers}</script>\n'
-        f"<script>\n/* uPlot\n\n{licence}*/\n{plotter}</script>\n<script>\n{_file('page.js')}</script>\n"
-    )
+    return f"\n/* uPlot\n\n{licence}*/\n{plotter}", f"\n{_file('page.js')}"
+
+
+def _hash(script: str) -> str:
+    """A script as a policy names it (Content Security Policy Level 3, section 2.3.1)."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
 def _file(name: str) -> str:

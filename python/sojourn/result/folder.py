@@ -109,8 +109,7 @@ def claim(folder: Path) -> files.Claim:
             raise InputError(f"--out: {folder} is where a file system begins; legal: a folder in it")
         if os.path.lexists(found.place):
             _check_replaceable(folder, Path(found.place))
-        above = next(parent for parent in Path(found.place).parents if parent.exists())
-        os.rmdir(tempfile.mkdtemp(prefix=".sojourn-", dir=above))
+        files.probe(found)
     except (OSError, ValueError) as fault:
         if isinstance(fault, InputError):
             raise
@@ -140,6 +139,7 @@ def read(folder: Path) -> Result:
 def _read(folder: Path, number: int) -> Result:
     document = _read_json(folder / RESULT, number)
     checks.check_schema(folder / RESULT, document)
+    _check_letters(folder / RESULT, document)
     scenario_kinds.check(folder / RESULT, document)
     checks.check_result(folder / RESULT, document)
     provenance = _read_json(folder / PROVENANCE, number)
@@ -207,6 +207,15 @@ def _read_json(path: Path, folder: int) -> dict[str, Any]:
     if _levels(document) > MOST_LEVELS:
         raise InputError(f"{path}: is nested too deeply; {AS_WRITTEN}")
     return document
+
+
+def _check_letters(path: Path, document: dict[str, Any]) -> None:
+    """Raise `InputError` for half a letter (a lone surrogate), which JSON can write and nobody can draw."""
+    try:
+        json.dumps(document, ensure_ascii=False).encode()
+    except UnicodeEncodeError as fault:
+        half = fault.object[fault.start].encode("unicode_escape").decode()
+        raise InputError(f"{path}: holds {half}, which is half a letter; {AS_WRITTEN}") from None
 
 
 def _levels(document: object) -> int:
