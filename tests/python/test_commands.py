@@ -96,7 +96,8 @@ def test_every_metric_of_the_contract_is_there(sojourn):
     for name in (
         *("utilization", "queue_mean_packets", "queue_std_packets", "queue_p50_packets", "queue_p95_packets"),
         *("queue_p99_packets", "sojourn_mean_s", "sojourn_p50_s", "sojourn_p95_s", "sojourn_p99_s"),
-        *("rtt_p50_s", "rtt_p95_s", "drop_ratio", "mark_ratio", "overflow_ratio", "goodput_bps"),
+        *("rtt_mean_s", "rtt_p50_s", "rtt_p95_s", "rtt_max_s", "srtt_mean_s", "srtt_p50_s", "srtt_p95_s"),
+        *("srtt_max_s", "drop_ratio", "mark_ratio", "overflow_ratio", "goodput_bps"),
         *("jain_index", "qacd_packets", "settling_s", "overshoot_packets", "fct_mean_s", "fct_p95_s"),
         "bottleneck_packets",
     ):

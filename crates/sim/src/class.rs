@@ -6,8 +6,10 @@ use sojourn_units::{Span, Time};
 /// A class of flows; in memory that grows neither with time nor with its flows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ClassTally {
-    /// Measurements of the round-trip time, ns.
-    pub(crate) rtts: Histogram<6>,
+    /// Round-trip times of the path, packet by packet,
+    pub(crate) rtts: Times,
+    /// and as the senders estimate them.
+    pub(crate) srtts: Times,
     /// Times from the start of a transfer to its end, ns.
     pub(crate) completions: Times,
     /// Times that datagrams were under way, ns.
@@ -27,23 +29,26 @@ pub(crate) struct ClassTally {
     pub(crate) received: Vec<u64>,
 }
 
-/// A distribution of times, and their sum.
+/// A distribution of times, their sum, and the longest.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Times {
     spread: Histogram<6>,
     /// ns.
     sum: u128,
+    longest: Span,
 }
 
 impl Times {
-    pub(crate) fn add(&mut self, time: Span) {
-        self.spread.add(time.nanos(), 1);
-        self.sum += u128::from(time.nanos());
+    pub(crate) fn add(&mut self, time: Span, times: u32) {
+        self.spread.add(time.nanos(), times.into());
+        self.sum += u128::from(time.nanos()) * u128::from(times);
+        self.longest = self.longest.max(time);
     }
 
     pub(crate) fn merge(&mut self, other: &Times) {
         self.spread.merge(&other.spread);
         self.sum += other.sum;
+        self.longest = self.longest.max(other.longest);
     }
 
     pub(crate) fn count(&self) -> u64 {
@@ -53,6 +58,11 @@ impl Times {
     /// ns.
     pub(crate) fn mean(&self) -> Option<f64> {
         (self.count() > 0).then(|| self.sum as f64 / self.count() as f64)
+    }
+
+    /// ns.
+    pub(crate) fn longest(&self) -> Option<f64> {
+        (self.count() > 0).then_some(self.longest.nanos() as f64)
     }
 
     /// ns.

@@ -3,6 +3,7 @@
 use crate::apps::datagrams::Datagrams;
 use crate::network::{FlowPlan, SourcePlan};
 use crate::probe::Window;
+use crate::round_trip::Transits;
 use sojourn_tcp::{Config, Receiver, Sender};
 use sojourn_units::Time;
 use std::sync::Arc;
@@ -48,6 +49,7 @@ pub(crate) enum Source {
 pub(crate) struct Connection {
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
+    pub(crate) transits: Transits,
 }
 
 /// A deadline that moves often, kept by one entry in the event queue: where
@@ -89,7 +91,11 @@ impl Flow {
 
 impl Connection {
     fn new(config: Arc<Config>) -> Connection {
-        Connection { sender: Connection::sender(config.clone()), receiver: Connection::receiver(config) }
+        Connection {
+            sender: Connection::sender(config.clone()),
+            receiver: Connection::receiver(config),
+            transits: Transits::new(),
+        }
     }
 
     pub(crate) fn sender(config: Arc<Config>) -> Sender {

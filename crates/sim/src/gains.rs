@@ -72,8 +72,8 @@ impl<'a> Gains<'a> {
     }
 
     fn sum(&self, classes: &[u32]) -> Metrics {
-        let (mut rtts, mut delays, mut completions) =
-            (Histogram::<6>::default(), Histogram::<6>::default(), Times::default());
+        let (mut rtts, mut srtts, mut completions) = (Times::default(), Times::default(), Times::default());
+        let mut delays = Histogram::<6>::default();
         let (mut turned_away, mut sent, mut came) = (0, 0, 0);
         let (mut played, mut stood) = (Span::ZERO, Span::ZERO);
         let (mut all, mut greedy) = (Goodput::default(), Goodput::default());
@@ -85,6 +85,7 @@ impl<'a> Gains<'a> {
             sent += class.sent;
             came += if life == Life::Echo { class.came_back } else { class.came };
             rtts.merge(&class.rtts);
+            srtts.merge(&class.srtts);
             delays.merge(&class.delays);
             completions.merge(&class.completions);
             turned_away += class.turned_away;
@@ -93,8 +94,14 @@ impl<'a> Gains<'a> {
         let counted = |count: u64| Metric::from((count > 0).then_some(count as f64));
         let seconds = |nanos: Option<f64>| Metric::from(nanos.map(in_seconds));
         vec![
+            ("rtt_mean_s", seconds(rtts.mean())),
             ("rtt_p50_s", seconds(rtts.quantile(0.5))),
             ("rtt_p95_s", seconds(rtts.quantile(0.95))),
+            ("rtt_max_s", seconds(rtts.longest())),
+            ("srtt_mean_s", seconds(srtts.mean())),
+            ("srtt_p50_s", seconds(srtts.quantile(0.5))),
+            ("srtt_p95_s", seconds(srtts.quantile(0.95))),
+            ("srtt_max_s", seconds(srtts.longest())),
             ("goodput_bps", Metric::Number(all.sum as f64 * 8.0 / self.span.seconds())),
             ("jain_index", Metric::from(greedy.jain_index())),
             ("fct_mean_s", seconds(completions.mean())),

@@ -1,6 +1,7 @@
 //! What travels on links.
 
 use crate::apps::datagrams::Datagram;
+use crate::round_trip::Departure;
 use sojourn_aqm::{self as aqm, FlowId};
 use sojourn_tcp::{Flags, Segment};
 use sojourn_units::{Ecn, Time};
@@ -21,7 +22,7 @@ pub struct Packet {
 /// What all packets on their way carry: segments, and of datagrams when they were sent.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
-    segments: Vec<Segment>,
+    segments: Vec<Carried>,
     /// Which of its flow's connections each segment belongs to, as far as anybody has told.
     lives: Vec<u32>,
     /// Places that hold nothing.
@@ -31,6 +32,14 @@ pub(crate) struct Pool {
     free_sent: Vec<u32>,
     /// How many packets there are of those.
     datagrams: usize,
+}
+
+/// A segment on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Carried {
+    pub(crate) segment: Segment,
+    /// Its departure.
+    pub(crate) left: Departure,
 }
 
 /// What there is of a datagram: it, and its copies.
@@ -74,20 +83,21 @@ impl Pool {
     /// A packet that carries a segment, on the leg where its route begins.
     #[expect(clippy::inline_always, reason = "every packet of TCP begins with it")]
     #[inline(always)]
-    pub(crate) fn of_segment(&mut self, segment: Segment, flow: u32, leg: u32) -> Packet {
+    pub(crate) fn of_segment(&mut self, segment: Segment, left: Departure, flow: u32, leg: u32) -> Packet {
         let place = self.free.pop().unwrap_or(self.segments.len() as u32);
         if let Some(at) = self.segments.get_mut(place as usize) {
-            *at = segment;
+            at.segment = segment;
+            at.left = left;
         } else {
-            self.segments.push(segment);
+            self.segments.push(Carried { segment, left });
         }
         Packet { flow: FlowId(flow), leg, place, len: segment.wire_len() as u16, ecn: segment.ecn }
     }
 
-    /// A packet of `len` bytes that asks the other end for data up to byte `end` of the connection.
-    pub(crate) fn request(&mut self, end: u64, len: u16, flow: u32, leg: u32) -> Packet {
+    /// A packet of `len` bytes that leaves at `at` and asks the other end for data up to byte `end` of the connection.
+    pub(crate) fn request(&mut self, at: Time, end: u64, len: u16, [flow, leg]: [u32; 2]) -> Packet {
         let segment = Segment { ack: end, ..Segment::default() };
-        Packet { len, ..self.of_segment(segment, flow, leg) }
+        Packet { len, ..self.of_segment(segment, Departure::of_data(at), flow, leg) }
     }
 
     /// Tells which of its flow's connections a packet's segment belongs to.
@@ -106,7 +116,7 @@ impl Pool {
 
     /// What a packet asks for, if it does.
     pub(crate) fn asked(&self, packet: Packet) -> Option<u64> {
-        let segment = self.segments.get(packet.place as usize)?;
+        let Carried { segment, .. } = self.segments.get(packet.place as usize)?;
         (segment.flags == Flags::NONE).then_some(segment.ack)
     }
 
@@ -133,16 +143,16 @@ impl Pool {
 
     /// Ends the way of a packet with a segment; gives that, with the ECN bits that the packet has now. None where it
     /// was damaged.
-    pub(crate) fn take(&mut self, packet: Packet) -> Option<&Segment> {
-        let segment = self.segments.get_mut(packet.place as usize)?;
+    pub(crate) fn take(&mut self, packet: Packet) -> Option<&Carried> {
+        let carried = self.segments.get_mut(packet.place as usize)?;
         self.free.push(packet.place);
-        segment.ecn = packet.ecn;
-        Some(segment)
+        carried.segment.ecn = packet.ecn;
+        Some(carried)
     }
 
     /// Where the payload of a packet's segment begins; 0 without one.
     pub(crate) fn begins(&self, packet: Packet) -> u64 {
-        self.segments.get(packet.place as usize).map_or(0, |segment| segment.seq)
+        self.segments.get(packet.place as usize).map_or(0, |carried| carried.segment.seq)
     }
 
     /// Ends a packet's way.
@@ -167,8 +177,8 @@ impl Pool {
     #[cold]
     #[inline(never)]
     pub(crate) fn copy(&mut self, packet: Packet) -> Packet {
-        if let Some(segment) = self.segments.get(packet.place as usize) {
-            let copy = self.of_segment(*segment, packet.flow.0, packet.leg);
+        if let Some(&Carried { segment, left }) = self.segments.get(packet.place as usize) {
+            let copy = self.of_segment(segment, left, packet.flow.0, packet.leg);
             if let Some(life) = self.life(packet) {
                 self.set_life(copy, life);
             }

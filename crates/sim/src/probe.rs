@@ -1,5 +1,6 @@
 //! What a run can be watched by.
 
+use crate::round_trip::RoundTrip;
 use sojourn_aqm::{Backlog, Cause};
 use sojourn_units::{Span, Time};
 
@@ -43,8 +44,10 @@ pub trait Probe {
     fn sent(&mut self, _at: Time, _flow: u32) {}
     /// A datagram arrives that was sent so long ago.
     fn datagram(&mut self, _at: Time, _flow: u32, _delay: Span) {}
-    /// A flow's sender measured the round-trip time.
-    fn rtt(&mut self, _at: Time, _flow: u32, _rtt: Span) {}
+    /// A datagram comes back that was sent so long ago.
+    fn came_back(&mut self, _at: Time, _flow: u32, _rtt: Span) {}
+    /// The acknowledgment of timed packets comes back, and the sender has taken it in.
+    fn round_trip(&mut self, _at: Time, _flow: u32, _measured: RoundTrip) {}
     /// A flow's sender has acted, and has this congestion window now.
     fn window(&mut self, _at: Time, _flow: u32, _window: Window) {}
     /// A flow has stopped sending new data.

@@ -4,6 +4,7 @@ use crate::class::ClassTally;
 use crate::histogram::Histogram;
 use crate::passage::{Passage, Tally};
 use crate::probe::{Probe, Window};
+use crate::round_trip::RoundTrip;
 use crate::windows::Windows;
 use sojourn_aqm::Cause;
 use sojourn_units::{Span, Time};
@@ -193,19 +194,23 @@ impl Disc {
         }
     }
 
-    /// Keeps the sums of the warm-up, where `now` is the first time that is measured.
-    fn end_warm_up(&mut self, now: Time, from: Time) {
-        if !self.all.is_warm() && now >= from {
+    /// Keeps the sums of the warm-up, where `now` is the first time that is measured; says whether it is over.
+    #[cold]
+    #[inline(never)]
+    fn end_warm_up(&mut self, now: Time, from: Time) -> bool {
+        let is_over = now >= from;
+        if is_over {
             self.all.end_warm_up(from);
             self.shares.iter_mut().for_each(|share| share.passage.end_warm_up(from));
         }
+        is_over
     }
 
     /// Accounts for the backlog up to `now`.
     fn hold_until(&mut self, now: Time, from: Time) {
-        self.end_warm_up(now, from);
+        let is_warm = self.all.is_warm() || self.end_warm_up(now, from);
         let span = self.all.hold(now);
-        if self.all.is_warm() {
+        if is_warm {
             self.queue_lengths.add(u64::from(self.all.backlog()), span);
         }
     }
@@ -271,7 +276,7 @@ impl Probe for Recorder {
 
     fn completed(&mut self, at: Time, flow: u32, started: Time) {
         if self.is_measured(at) {
-            self.class(flow).completions.add(at.since(started));
+            self.class(flow).completions.add(at.since(started), 1);
         }
     }
 
@@ -317,21 +322,32 @@ impl Probe for Recorder {
         }
     }
 
-    fn rtt(&mut self, at: Time, flow: u32, rtt: Span) {
+    fn came_back(&mut self, at: Time, flow: u32, rtt: Span) {
         if self.is_measured(at) {
-            self.class(flow).rtts.add(rtt.nanos(), 1);
+            self.class(flow).rtts.add(rtt, 1);
         }
         if self.came_in_time(at, rtt) {
             self.class(flow).came_back += 1;
         }
     }
 
+    fn round_trip(&mut self, at: Time, flow: u32, measured: RoundTrip) {
+        let RoundTrip { path, smoothed, packets } = measured;
+        if self.is_measured(at) {
+            let class = self.class(flow);
+            class.rtts.add(path, packets);
+            if let Some(smoothed) = smoothed {
+                class.srtts.add(smoothed, packets);
+            }
+        }
+    }
+
     fn window(&mut self, at: Time, flow: u32, window: Window) {
-        self.windows.change(at, flow, Some(window));
+        self.windows.change(at, flow, window);
     }
 
     fn stopped(&mut self, at: Time, flow: u32) {
-        self.windows.change(at, flow, None);
+        self.windows.stop(at, flow);
     }
 }
 

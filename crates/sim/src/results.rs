@@ -317,6 +317,7 @@ mod tests {
     use crate::gains::Life;
     use crate::probe::Probe;
     use crate::recorder::{Interval, Recorder, Watched, Watchlist};
+    use crate::round_trip::RoundTrip;
     use sojourn_aqm::Cause;
     use sojourn_units::Time;
 
@@ -410,7 +411,14 @@ mod tests {
         recorder.completed(at(4000), 2, at(3800));
         recorder.completed(at(900), 2, at(100));
         recorder.turned_away(at(2000), 1);
-        recorder.rtt(at(2000), 1, Span::from_nanos(50));
+        let nanos = Span::from_nanos;
+        recorder.round_trip(at(900), 1, RoundTrip { path: nanos(99), smoothed: None, packets: 1 });
+        recorder.round_trip(at(2000), 1, RoundTrip { path: nanos(50), smoothed: None, packets: 3 });
+        recorder.round_trip(
+            at(2001),
+            1,
+            RoundTrip { path: nanos(54), smoothed: Some(nanos(60)), packets: 1 },
+        );
         recorder.datagram(at(2000), 0, Span::from_nanos(50));
         recorder.end_step(at(5000), 3);
         let series = Series::default();
@@ -434,7 +442,11 @@ mod tests {
         assert!((number(&link, "fct_p95_s") - 1.8).abs() < 1.8 / 128.0);
         assert_eq!([other, &link].map(|row| number(row, "completed_flows")), [2.0, 2.0]);
         assert_eq!(number(&link, "turned_away_flows"), 1.0);
-        assert_eq!([other, &link].map(|row| number(row, "rtt_p95_s")), [50.0 * 1e-9; 2]);
+        for row in [other, &link] {
+            let rtts = ["rtt_mean_s", "rtt_p50_s", "rtt_p95_s", "rtt_max_s"].map(|name| number(row, name));
+            assert_eq!(rtts, [51.0, 50.0, 54.0, 54.0].map(|nanos| nanos * 1e-9));
+            assert_eq!(["srtt_mean_s", "srtt_max_s"].map(|name| number(row, name)), [60.0 * 1e-9; 2]);
+        }
         assert_eq!([one, &link].map(|row| number(row, "one_way_p95_s")), [50.0 * 1e-9; 2]);
         for (row, name) in
             [(one, "fct_mean_s"), (one, "completed_flows"), (one, "utilization"), (other, "jain_index")]

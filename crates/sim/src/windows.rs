@@ -25,8 +25,10 @@ pub(crate) struct Windows {
 struct ClassWindows {
     /// At the end of the last step.
     total: Change,
-    /// By how much the total changes in the present step and in later ones.
-    changes: VecDeque<Change>,
+    /// By how much the total changes in the present step,
+    present: Change,
+    /// and in later ones.
+    later: VecDeque<Change>,
 }
 
 /// A flow's window as it was told last.
@@ -89,41 +91,85 @@ impl Windows {
         self.samples.iter().map(|sample| sample.flow)
     }
 
-    /// A flow has this window from `at` on; None where it has stopped.
-    pub(crate) fn change(&mut self, at: Time, flow: u32, window: Option<Window>) {
+    /// A flow has this window from `at` on.
+    pub(crate) fn change(&mut self, at: Time, flow: u32, window: Window) {
         let was = &mut self.flows[flow as usize];
-        let (sending, now) = match window {
-            Some(Window { bytes, segment }) => {
-                if was.per_byte == 0 {
-                    was.per_byte = u64::MAX / u64::from(segment.max(2)) + 1;
-                }
-                (true, ((u128::from(bytes) * u128::from(was.per_byte)) >> 44) as i64)
-            }
-            None => (false, 0),
-        };
-        if at > self.until || (now, sending) == (was.window, was.sending) {
+        if !was.sending {
+            return self.begin(at, flow, window);
+        }
+        let now = was.parts(window);
+        let change = Change { flows: 0, windows: now - was.window };
+        if change.windows == 0 || at > self.until {
             return;
         }
-        let change = Change { flows: i64::from(sending) - i64::from(was.sending), windows: now - was.window };
-        (was.window, was.sending) = (now, sending);
-        if was.sample > 0 {
-            let value = if sending { now as f64 / PARTS } else { f64::NAN };
-            self.samples[usize::from(was.sample) - 1].later.push_back((at, value));
+        was.window = now;
+        let (class, sample) = (was.class, was.sample);
+        if sample > 0 {
+            self.keep(at, sample, now as f64 / PARTS);
         }
-        // The first step at whose end it has happened.
-        let steps = if at <= self.end { 0 } else { (at.since(self.end).nanos() - 1) / self.step.nanos() + 1 };
-        let changes = &mut self.classes[was.class as usize].changes;
-        if steps as usize >= changes.len() {
-            changes.resize(steps as usize + 1, Change::default());
+        self.add(at, class, change);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin(&mut self, at: Time, flow: u32, window: Window) {
+        let was = &mut self.flows[flow as usize];
+        if at > self.until {
+            return;
         }
-        changes[steps as usize].add(change);
+        was.per_byte = u64::MAX / u64::from(window.segment.max(2)) + 1;
+        (was.sending, was.window) = (true, was.parts(window));
+        let (class, sample, window) = (was.class, was.sample, was.window);
+        if sample > 0 {
+            self.keep(at, sample, window as f64 / PARTS);
+        }
+        self.add(at, class, Change { flows: 1, windows: window });
+    }
+
+    /// A flow sends no more from `at` on.
+    pub(crate) fn stop(&mut self, at: Time, flow: u32) {
+        let was = &mut self.flows[flow as usize];
+        if at > self.until || !was.sending {
+            return;
+        }
+        was.sending = false;
+        let (class, sample, window) = (was.class, was.sample, std::mem::take(&mut was.window));
+        if sample > 0 {
+            self.keep(at, sample, f64::NAN);
+        }
+        self.add(at, class, Change { flows: -1, windows: -window });
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn keep(&mut self, at: Time, sample: u8, window: f64) {
+        self.samples[usize::from(sample) - 1].later.push_back((at, window));
+    }
+
+    /// What happens at `at` belongs to the first step at whose end it has happened.
+    #[inline]
+    fn add(&mut self, at: Time, class: u32, change: Change) {
+        let class = &mut self.classes[class as usize];
+        if at <= self.end {
+            return class.present.add(change);
+        }
+        let ahead = at.since(self.end);
+        // A round trip is no longer than a step, mostly.
+        let steps = if ahead <= self.step { 0 } else { (ahead.nanos() - 1) / self.step.nanos() };
+        if let Some(later) = class.later.get_mut(steps as usize) {
+            return later.add(change);
+        }
+        class.later.resize(steps as usize + 1, Change::default());
+        class.later[steps as usize].add(change);
     }
 
     /// Ends a step at `end`: what is told below is of that time.
     pub(crate) fn end_step(&mut self, end: Time) {
         self.end = end + self.step;
         for class in &mut self.classes {
-            class.total.add(class.changes.pop_front().unwrap_or_default());
+            class
+                .total
+                .add(std::mem::replace(&mut class.present, class.later.pop_front().unwrap_or_default()));
         }
         for sample in &mut self.samples {
             let past = sample.later.partition_point(|(at, _)| *at <= end);
@@ -153,6 +199,10 @@ impl FlowWindow {
     fn of(class: u32) -> FlowWindow {
         FlowWindow { class, ..FlowWindow::default() }
     }
+
+    fn parts(&self, window: Window) -> i64 {
+        ((u128::from(window.bytes) * u128::from(self.per_byte)) >> 44) as i64
+    }
 }
 
 impl Change {
@@ -174,14 +224,14 @@ mod tests {
     #[test]
     fn windows_are_those_at_the_end_of_each_step_whenever_told() {
         let at = |millis| Time::ZERO + Span::from_millis(millis);
-        let window = |segments: u64| Some(Window { bytes: segments * 1460, segment: 1460 });
+        let window = |segments: u64| Window { bytes: segments * 1460, segment: 1460 };
         let mut windows = Windows::new(&[0, 0], 1, Span::from_millis(10), at(40));
         // Flow 0 is told whole before flow 1.
         for (millis, segments) in [(1, 2), (10, 4), (11, 6), (35, 8), (41, 99)] {
             windows.change(at(millis), 0, window(segments));
         }
         windows.change(at(12), 1, window(20));
-        windows.change(at(31), 1, None);
+        windows.stop(at(31), 1);
         let mut ends = Vec::new();
         for end in [10, 20, 30, 40] {
             windows.end_step(at(end));
@@ -196,7 +246,7 @@ mod tests {
         let mut windows = Windows::new(&[0, 1], 2, Span::from_millis(10), at(40));
         windows.add_flow(1);
         for (flow, segments) in [(0, 2_u64), (1, 10), (2, 30)] {
-            windows.change(at(5), flow, Some(Window { bytes: segments * 1000, segment: 1000 }));
+            windows.change(at(5), flow, Window { bytes: segments * 1000, segment: 1000 });
         }
         windows.end_step(at(10));
         assert_eq!(

@@ -28,7 +28,7 @@ impl Probe for Seen {
     fn datagram(&mut self, _at: Time, _flow: u32, delay: Span) {
         self.delays.push(delay);
     }
-    fn rtt(&mut self, _at: Time, _flow: u32, rtt: Span) {
+    fn came_back(&mut self, _at: Time, _flow: u32, rtt: Span) {
         self.rtts.push(rtt);
     }
     fn dropped(&mut self, _now: Time, _link: u32, _flow: u32, _cause: Cause) {

@@ -2,7 +2,7 @@
 
 use sojourn_aqm::Cause;
 use sojourn_scenario::Scenario;
-use sojourn_sim::{Probe, Simulation, topology};
+use sojourn_sim::{Probe, RoundTrip, Simulation, topology};
 use sojourn_units::{Span, Stream, Time};
 use std::collections::BTreeMap;
 
@@ -67,8 +67,11 @@ impl Probe for Log {
     fn datagram(&mut self, at: Time, flow: u32, delay: Span) {
         self.add(at, flow, "datagram", delay.nanos());
     }
-    fn rtt(&mut self, at: Time, flow: u32, rtt: Span) {
+    fn came_back(&mut self, at: Time, flow: u32, rtt: Span) {
         self.add(at, flow, "rtt", rtt.nanos());
+    }
+    fn round_trip(&mut self, at: Time, flow: u32, measured: RoundTrip) {
+        self.add(at, flow, "rtt", measured.path.nanos());
     }
 }
 

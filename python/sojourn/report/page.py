@@ -44,7 +44,10 @@ SOME_MEANINGS = (
 
 CLASS_MEANINGS = (
     ("completion", "from the start of a transfer until the receiving application has all of it"),
-    ("round trip", "as the senders measured it"),
+    (
+        "round trip",
+        "of the path: a packet there, its acknowledgment back, no wait at the receiver",
+    ),
     ("one way", "the time that datagrams were under way, from sender to receiver"),
     ("by class", "queue, sojourn, drops and marks of the class's own packets, out of those that it offered"),
 )

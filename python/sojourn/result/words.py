@@ -73,6 +73,7 @@ WHOLE_WAY = (
     "jain_",
     "fct_",
     "rtt_",
+    "srtt_",
     "one_way_",
     "datagram_",
     "voice_",

@@ -148,6 +148,14 @@ impl Sample {
         sorted.iter().find(reached).filter(|_| total > 0.0).map(|(value, _)| *value)
     }
 
+    /// The mean of several together; None where there is no weight.
+    pub(crate) fn mean_of(samples: &[&Sample]) -> Option<f64> {
+        let kept = || samples.iter().flat_map(|sample| &sample.kept);
+        let total: f64 = kept().map(|(_, weight)| weight).sum();
+        let sum: f64 = kept().map(|(value, weight)| value * weight).sum();
+        (total > 0.0).then(|| sum / total)
+    }
+
     /// At most `most` values in order, each with the share of the weight at or below.
     pub(crate) fn cumulative(&self, most: usize) -> Vec<(f64, f64)> {
         let sorted = self.sorted();
@@ -189,6 +197,7 @@ mod tests {
         assert!((sample.quantile(0.99).unwrap() - 990.0).abs() < 5.0);
         let steps = sample.cumulative(100);
         assert!(steps.len() <= 101 && steps.last().unwrap().1 == 1.0);
-        assert_eq!(Sample::new().quantile(0.5), None);
+        assert!((Sample::mean_of(&[&sample]).unwrap() - 500.0).abs() < 5.0);
+        assert_eq!((Sample::new().quantile(0.5), Sample::mean_of(&[&Sample::new()])), (None, None));
     }
 }

@@ -95,8 +95,7 @@ impl Run {
         let (backlogs, sojourns) = (&watched.backlogs[place], &watched.sojourns[place]);
         let admitted = measured.offered - measured.lost();
         let goodput: f64 = classes.iter().map(|class| self.goodput_of(*class)).sum();
-        let slowest = |share: f64| self.rtt_of(classes, share);
-        metrics::in_order(&vec![
+        let mut of_link = vec![
             ("utilization", ratio(measured.delivered.min(measured.capacity), measured.capacity)),
             ("queue_mean_packets", Reading::Number(mean)),
             ("queue_std_packets", Reading::Number(variance.sqrt())),
@@ -107,8 +106,6 @@ impl Run {
             ("sojourn_p50_s", sojourns.quantile(0.5).into()),
             ("sojourn_p95_s", sojourns.quantile(0.95).into()),
             ("sojourn_p99_s", sojourns.quantile(0.99).into()),
-            ("rtt_p50_s", slowest(0.5)),
-            ("rtt_p95_s", slowest(0.95)),
             ("drop_ratio", ratio(measured.lost(), measured.offered)),
             ("overflow_ratio", ratio(measured.overflowed, measured.offered)),
             ("mark_ratio", ratio(measured.marked, measured.offered)),
@@ -118,7 +115,9 @@ impl Run {
             ("settling_s", self.per_stretch(place, metrics::settling)),
             ("overshoot_packets", self.per_stretch(place, metrics::overshoot)),
             ("bottleneck_packets", Reading::Number(measured.delivered)),
-        ])
+        ];
+        of_link.extend(self.round_trips(classes));
+        metrics::in_order(&of_link)
     }
 
     /// The same of a class, at a link or wherever it goes.
@@ -130,9 +129,7 @@ impl Run {
         let offered = end.offered - begin.offered;
         let here = |value: f64| if place.is_some() { ratio(value, offered) } else { Reading::Absent };
         let greedy = self.scenario.flows[class].is_long_lived();
-        metrics::in_order(&vec![
-            ("rtt_p50_s", self.rtt_of(&[class], 0.5)),
-            ("rtt_p95_s", self.rtt_of(&[class], 0.95)),
+        let mut of_class = vec![
             ("drop_ratio", here(end.lost - begin.lost)),
             ("overflow_ratio", here(end.overflowed - begin.overflowed)),
             ("mark_ratio", here(end.marked - begin.marked)),
@@ -146,14 +143,21 @@ impl Run {
                     Reading::Absent
                 },
             ),
-        ])
+        ];
+        of_class.extend(self.round_trips(&[class]));
+        metrics::in_order(&of_class)
     }
 
-    /// Quantiles of round-trip times over the acknowledgments of the flows of TCP among these classes.
-    fn rtt_of(&self, classes: &[usize], share: f64) -> Reading {
+    /// Round-trip times of the path, over the packets of the flows of TCP among these classes.
+    fn round_trips(&self, classes: &[usize]) -> Metrics {
         let tcp = classes.iter().filter(|class| self.scenario.flows[**class].app.is_tcp());
         let rtts: Vec<_> = tcp.map(|class| &self.world.plant().watched().rtts[*class]).collect();
-        Sample::quantile_of(&rtts, share).into()
+        vec![
+            ("rtt_mean_s", Sample::mean_of(&rtts).into()),
+            ("rtt_p50_s", Sample::quantile_of(&rtts, 0.5).into()),
+            ("rtt_p95_s", Sample::quantile_of(&rtts, 0.95).into()),
+            ("rtt_max_s", Sample::quantile_of(&rtts, 1.0).into()),
+        ]
     }
 
     /// Payload bits per second after the warm-up.

@@ -5,9 +5,11 @@ use crate::event::{Event, Kind};
 use crate::flow::{Source, State};
 use crate::leg::End;
 use crate::member::NOBODY;
-use crate::packet::Packet;
+use crate::packet::{Carried, Packet};
 use crate::probe::Probe;
+use crate::round_trip::{Departure, RoundTrip};
 use sojourn_scenario::UDP_HEADER;
+use sojourn_tcp::Segment;
 use sojourn_units::Time;
 
 impl<P: Probe> Simulation<P> {
@@ -75,8 +77,11 @@ impl<P: Probe> Simulation<P> {
         let flow = &mut self.flows[number as usize];
         let Source::Tcp(connection) = &mut flow.source else { return self.receive_datagram(at, packet) };
         // Its checksum gives a damaged one away.
-        let Some(segment) = self.pool.take(packet) else { return };
+        let Some(Carried { segment, left }) = self.pool.take(packet) else { return };
         let (reverse, member) = (flow.reverse, flow.member);
+        if segment.len > 0 {
+            connection.transits.arrive(at, left.at);
+        }
         let receiver = &mut connection.receiver;
         let slow = receiver.read_by(at).is_some();
         if slow {
@@ -85,6 +90,7 @@ impl<P: Probe> Simulation<P> {
         }
         let before = receiver.delivered();
         let answer = receiver.on_segment(at, segment);
+        let left = if answer.is_some() { connection.transits.answer(at) } else { Departure::of_data(at) };
         let end = receiver.delivered();
         if let Some(time) = flow.receiver_timer.needs(receiver.next_timeout()) {
             self.events.push(time, Event::new(Kind::Receiver, number));
@@ -96,12 +102,23 @@ impl<P: Probe> Simulation<P> {
             self.note_delivered(at, number, end);
         }
         if let Some(ack) = answer {
-            let packet = self.pool.of_segment(ack, number, reverse);
+            let packet = self.pool.of_segment(ack, left, number, reverse);
             if member != NOBODY {
                 self.label(packet, |errand| errand.hears);
             }
             self.travel(at, packet);
         }
+    }
+
+    /// An acknowledgment leaves the receiver by itself.
+    pub(super) fn send_acknowledgment(&mut self, at: Time, number: u32, ack: Segment) {
+        let flow = &mut self.flows[number as usize];
+        let Source::Tcp(connection) = &mut flow.source else { return };
+        let packet = self.pool.of_segment(ack, connection.transits.answer(at), number, flow.reverse);
+        if flow.member != NOBODY {
+            self.label(packet, |errand| errand.hears);
+        }
+        self.travel(at, packet);
     }
 
     /// An acknowledgment that is due before `at` is on its way before.
@@ -112,11 +129,7 @@ impl<P: Probe> Simulation<P> {
             let receiver = &mut connection.receiver;
             let Some(due) = receiver.next_timeout().filter(|due| *due < at) else { return };
             if let Some(ack) = receiver.on_timeout(due) {
-                let packet = self.pool.of_segment(ack, number, flow.reverse);
-                if flow.member != NOBODY {
-                    self.label(packet, |errand| errand.hears);
-                }
-                self.travel(due, packet);
+                self.send_acknowledgment(due, number, ack);
             }
         }
     }
@@ -146,7 +159,7 @@ impl<P: Probe> Simulation<P> {
             let flow = &self.flows[number as usize];
             let Source::Tcp(_) = &flow.source else {
                 let Some(sent) = self.pool.take_datagram(packet) else { return };
-                return self.probe.rtt(at, number, at.since(sent));
+                return self.probe.came_back(at, number, at.since(sent));
             };
             let stop = flow.stop;
             let due = if flow.sender_timer.may_be_before(at) { flow.deadline() } else { None };
@@ -168,12 +181,21 @@ impl<P: Probe> Simulation<P> {
     pub(super) fn take_acknowledgment(&mut self, at: Time, packet: Packet) {
         let number = packet.flow_number();
         let Source::Tcp(connection) = &mut self.flows[number as usize].source else { return };
-        let Some(segment) = self.pool.take(packet) else { return };
-        let progress = connection.sender.on_segment(at, segment);
-        if let Some(rtt) = progress.rtt {
-            self.probe.rtt(at, number, rtt);
+        let Some(Carried { segment, left }) = self.pool.take(packet) else { return };
+        let left = *left;
+        connection.sender.on_segment(at, segment);
+        if left.packets > 0 {
+            self.note_round_trip(at, number, left);
         }
         self.pump(at, number);
+    }
+
+    /// The acknowledgment of timed packets has come back, which left so.
+    #[inline(never)]
+    fn note_round_trip(&mut self, at: Time, number: u32, left: Departure) {
+        let Source::Tcp(connection) = &self.flows[number as usize].source else { return };
+        let (path, smoothed) = (at.since(left.at), connection.sender.smoothed());
+        self.probe.round_trip(at, number, RoundTrip { path, smoothed, packets: left.packets });
     }
 
     /// Sends what the sender may send.
@@ -190,7 +212,7 @@ impl<P: Probe> Simulation<P> {
                 }
                 return;
             };
-            let packet = self.pool.of_segment(segment, number, flow.forward);
+            let packet = self.pool.of_segment(segment, Departure::of_data(at), number, flow.forward);
             if flow.member != NOBODY {
                 self.label(packet, |errand| errand.sends);
             }

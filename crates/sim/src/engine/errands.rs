@@ -15,6 +15,7 @@ use crate::member::{Errand, PATIENCE};
 use crate::network::{DatagramsPlan, SourcePlan};
 use crate::packet::Packet;
 use crate::probe::Probe;
+use crate::round_trip::Transits;
 use sojourn_units::Time;
 use std::cmp::Ordering;
 
@@ -131,7 +132,7 @@ impl<P: Probe> Simulation<P> {
         let reverse = flow.reverse;
         let errand = self.members[flow.member as usize].errand(number);
         let (end, len, life) = (errand.end, errand.request, errand.life);
-        let packet = self.pool.request(end, len, number, reverse);
+        let packet = self.pool.request(at, end, len, [number, reverse]);
         self.pool.set_life(packet, life);
         self.travel(at, packet);
     }
@@ -208,6 +209,7 @@ impl<P: Probe> Simulation<P> {
             self.acknowledge_before(at, number);
             let flow = &mut self.flows[number as usize];
             if let Source::Tcp(connection) = &mut flow.source {
+                connection.transits = Transits::new();
                 let receiver = &mut connection.receiver;
                 if let Some(since) = self.readers.remove(&number) {
                     self.probe.read(since, at, number, &|time| receiver.read_by(time).unwrap_or_default());

@@ -101,11 +101,7 @@ impl<P: Probe> Simulation<P> {
             self.events.push(time, Event::new(Kind::Receiver, number));
         }
         if let Some(ack) = answer {
-            let packet = self.pool.of_segment(ack, number, flow.reverse);
-            if flow.member != NOBODY {
-                self.label(packet, |errand| errand.hears);
-            }
-            self.travel(now, packet);
+            self.send_acknowledgment(now, number, ack);
         }
     }
 }

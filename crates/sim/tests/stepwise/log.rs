@@ -1,7 +1,7 @@
 //! Everything that a probe is told.
 
 use sojourn_aqm::{Backlog, Cause};
-use sojourn_sim::{Probe, Window};
+use sojourn_sim::{Probe, RoundTrip, Window};
 use sojourn_units::{Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -16,7 +16,7 @@ pub(crate) struct Log {
     pub(crate) sent: Told<()>,
     /// The delays of datagrams.
     pub(crate) datagrams: Told<Span>,
-    pub(crate) rtts: Vec<(Time, u32, Span)>,
+    pub(crate) rtts: Vec<(Time, u32, RoundTrip)>,
     /// None where the flow stops.
     pub(crate) windows: Told<Option<Window>>,
     /// When what was completed was begun.
@@ -145,8 +145,11 @@ impl Probe for Log {
     fn datagram(&mut self, at: Time, flow: u32, delay: Span) {
         add(&mut self.datagrams, &mut self.wrong, (at, flow, delay));
     }
-    fn rtt(&mut self, at: Time, flow: u32, rtt: Span) {
-        self.rtts.push((at, flow, rtt));
+    fn came_back(&mut self, at: Time, flow: u32, rtt: Span) {
+        self.rtts.push((at, flow, RoundTrip { path: rtt, smoothed: None, packets: 1 }));
+    }
+    fn round_trip(&mut self, at: Time, flow: u32, measured: RoundTrip) {
+        self.rtts.push((at, flow, measured));
     }
     fn window(&mut self, at: Time, flow: u32, window: Window) {
         let began = self.began.get(&flow).and_then(|told| told.last()).map(|(began, _)| *began);

@@ -1,0 +1,92 @@
+//! `rtt_*` is of the path, whatever its ends do: base, transmissions and queues, packet by packet. `srtt_*` is what the
+//! senders make of it, the wait for acknowledgments included.
+
+use sojourn_scenario::Scenario;
+use sojourn_sim::{LinkOutcome, Metric, Run};
+
+/// 2 (20 + 2 x 15) ms; 1000 B at 80, 8 and 80 Mbit/s take 0.1 + 1 + 0.1 ms.
+const BASE_S: f64 = 0.100 + 0.0012;
+const FLOWS: &str = r#"
+title = "Flows on one link"
+duration = "30 s"
+warmup = "5 s"
+[bottleneck]
+rate = "8 Mbit/s"
+delay = "20 ms"
+buffer = "100 packets"
+[[flows]]
+count = 10
+segment = "1000 B"
+access = { rate = "80 Mbit/s", delay = "15 ms" }
+"#;
+
+fn run(overrides: &[(&str, &str)]) -> LinkOutcome {
+    let overrides: Vec<(String, String)> =
+        overrides.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+    let scenario =
+        Scenario::parse(FLOWS.as_bytes(), "test", &overrides).unwrap_or_else(|faults| panic!("{faults}"));
+    let mut run = Run::new(&scenario, 1).unwrap();
+    while run.advance() {}
+    run.finish().links.remove(0)
+}
+
+fn number(outcome: &LinkOutcome, name: &str) -> f64 {
+    match outcome.all.metrics.iter().find(|(key, _)| *key == name).map(|(_, metric)| metric) {
+        Some(Metric::Number(value)) => *value,
+        other => panic!("{name} is {other:?}"),
+    }
+}
+
+/// The path of all packets on average: base, transmissions and sojourn; the ACK's 40 B take 0.04 ms at 8 Mbit/s and a
+/// twentieth of that twice.
+fn path(outcome: &LinkOutcome) -> f64 {
+    BASE_S + 0.000_048 + number(outcome, "sojourn_mean_s")
+}
+
+/// The first packet waits for its acknowledgment until the receiver's timer expires. The path has no part in that, and
+/// the sender's estimate an eighth: the handshake was its first measurement (RFC 6298, section 2.3).
+#[test]
+fn the_wait_for_an_acknowledgment_is_the_senders_alone() {
+    for (delay, wait_s, end) in [("40 ms", 0.04, "0.25 s"), ("90 ms", 0.09, "0.3 s")] {
+        let lone = [
+            ("flows.0.count", "1"),
+            ("flows.0.start", "0 s"),
+            ("flows.0.initial_window", "1"),
+            ("warmup", "0 s"),
+        ];
+        let outcome = run(&[&lone[..], &[("flows.0.tcp.ack_delay", delay), ("duration", end)]].concat());
+        let (path, seen) = (path(&outcome), number(&outcome, "rtt_mean_s"));
+        assert!((seen - path).abs() < 1e-6, "{delay}: {seen} against {path}");
+        assert_eq!([number(&outcome, "rtt_max_s"), number(&outcome, "sojourn_mean_s")], [seen, 0.0]);
+        let share = 8.0 * (number(&outcome, "srtt_mean_s") - path);
+        assert!((share - wait_s).abs() < 0.01, "{delay}: {share}");
+    }
+}
+
+/// The mean is base, transmissions and mean sojourn, to two thousandths, under every profile and for every count of packets
+/// that share an acknowledgment; the senders' estimates are not.
+#[test]
+fn the_mean_is_the_paths_under_every_profile() {
+    let profiles: [&[(&str, &str)]; 5] = [
+        &[("flows.0.profile", "ns2")],
+        &[("flows.0.profile", "ns3")],
+        &[("flows.0.profile", "default")],
+        &[("flows.0.profile", "default"), ("flows.0.timestamps", "true")],
+        &[
+            ("flows.0.profile", "default"),
+            ("flows.0.tcp.ack_every", "8"),
+            ("flows.0.tcp.ack_delay", "400 ms"),
+        ],
+    ];
+    let mut over = Vec::new();
+    for profile in profiles {
+        let outcome = run(profile);
+        let (path, seen) = (path(&outcome), number(&outcome, "rtt_mean_s"));
+        assert!((seen / path - 1.0).abs() < 0.002, "{profile:?}: {seen} against {path}");
+        let median = BASE_S + number(&outcome, "sojourn_p50_s");
+        assert!((number(&outcome, "rtt_p50_s") / median - 1.0).abs() < 0.03, "{profile:?}");
+        over.push(number(&outcome, "srtt_mean_s") / seen - 1.0);
+    }
+    // With eight packets to an ACK, some wait long.
+    assert!(over[0] < 0.1 && over[4] > 0.2, "{over:?}");
+}
