@@ -10,9 +10,10 @@ use sojourn_aqm::laws::pi;
 use sojourn_aqm::linear::{InSamples, Rational};
 use sojourn_fluid::linear::boundary::{Plane, map};
 use sojourn_fluid::linear::equilibrium::{Class, Link, Signal};
-use sojourn_fluid::linear::loops::{Continuous, Loop, Sampled};
+use sojourn_fluid::linear::loops::{Continuous, Loop};
 use sojourn_fluid::linear::margins::Margins;
 use sojourn_fluid::linear::plant::{Exact, Hollot};
+use sojourn_fluid::linear::sampled::Sampled;
 use sojourn_fluid::linear::{nyquist, roots};
 use sojourn_fluid::plant::Window;
 use sojourn_units::Span;
@@ -41,9 +42,9 @@ fn main() {
     });
     told("PI, textbook plant", &Continuous::new(hollot, continuous(gains)));
     told("PI, linearised plant", &Continuous::new(one.clone(), continuous(gains)));
-    told("PI in samples, textbook plant", &Sampled::new(hollot, sampled(gains)).expect("its poles"));
+    told("PI in samples, textbook plant", &Sampled::new(hollot, &sampled(gains)).expect("its poles"));
     for (name, plant) in [("one class", one), ("twenty classes", twenty)] {
-        let of = Sampled::new(plant, sampled(gains)).expect("its poles");
+        let of = Sampled::new(plant, &sampled(gains)).expect("its poles");
         told(&format!("PI in samples, linearised plant, {name}"), &of);
     }
 

@@ -274,7 +274,7 @@ fn assessed(of: &Assessed) -> Value {
             json!({
                 "frequency_rad_s": at.frequency,
                 "phase_margin_deg": at.phase_margin.to_degrees(),
-                "delay_margin_s": at.delay_margin,
+                "delay_margin_s": at.delay_margin(),
             })
         });
         let phases = margins

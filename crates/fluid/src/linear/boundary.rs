@@ -11,10 +11,26 @@
 use super::complex::Complex64;
 use super::loops::Loop;
 use super::margins::Margins;
+use super::meter::Meter;
 use super::nyquist;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The loop at x and y; none where nothing rests.
 pub type Family<'a> = dyn Fn([f64; 2]) -> Option<Box<dyn Loop>> + Sync + 'a;
+
+/// The same, its evaluations on a meter.
+pub type Metered<'a> = dyn Fn([f64; 2], &Arc<Meter>) -> Option<Box<dyn Loop>> + Sync + 'a;
+
+/// The loops of a plane, and how many evaluations may be spent on them.
+pub struct Field<'a> {
+    /// As exact as a count of roots needs it.
+    pub counted: &'a Metered<'a>,
+    /// As exact as a boundary needs it.
+    pub exact: &'a Metered<'a>,
+    /// For the counts; a quarter as many again for the boundary.
+    pub evaluations: u64,
+}
 
 /// The plane, and how finely it is looked at.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,22 +63,30 @@ pub struct Map {
     pub counted: usize,
     /// The curves.
     pub boundary: Vec<Vec<Crossing>>,
+    /// Whether evaluations ran out before the curves were followed to their ends.
+    pub is_cut: bool,
 }
 
 /// Counts at every point of the grid, and follows the boundary.
 pub fn map(family: &Family<'_>, plane: Plane) -> Map {
-    map_counting(family, family, plane)
+    let any = |at: [f64; 2], _: &Arc<Meter>| family(at);
+    map_within(&Field { counted: &any, exact: &any, evaluations: u64::MAX / 2 }, plane)
 }
 
-/// The same, where the loops that are counted in need not be as exact as those whose boundary is followed.
-pub fn map_counting(counted: &Family<'_>, family: &Family<'_>, plane: Plane) -> Map {
-    let (unstable, counted) = counts(counted, plane);
-    let tracer = Tracer { family, plane };
+/// The same with so many evaluations and no more: each point of the coarser grid has its share of half of them, each
+/// other one its share of what these leave. A point that needs more has no count.
+pub fn map_within(field: &Field<'_>, plane: Plane) -> Map {
+    let (unstable, counted) = counts(field, plane);
+    let meter = Meter::new(field.evaluations / 4);
+    let tracer = Tracer { family: &|at| (field.exact)(at, &meter), plane };
     let mut boundary: Vec<Vec<Crossing>> = Vec::new();
     for [one, other] in neighbours(plane) {
         let count = |[column, row]: [usize; 2]| unstable[row][column];
         let (Some(here), Some(there)) = (count(one), count(other)) else { continue };
         let ends = [one, other].map(|index| plane.point(index));
+        if meter.is_used_up() {
+            break;
+        }
         if here == there || boundary.iter().flatten().any(|at| plane.covers(at.at, ends)) {
             continue;
         }
@@ -71,23 +95,40 @@ pub fn map_counting(counted: &Family<'_>, family: &Family<'_>, plane: Plane) -> 
             boundary.push(tracer.curve(start));
         }
     }
-    Map { unstable, counted, boundary }
+    Map { unstable, counted, boundary, is_cut: meter.is_used_up() }
 }
 
 /// Every point of the grid, and at how many of them roots were counted.
-fn counts(family: &Family<'_>, plane: Plane) -> (Vec<Vec<Option<i64>>>, usize) {
+fn counts(field: &Field<'_>, plane: Plane) -> (Vec<Vec<Option<i64>>>, usize) {
     let [columns, rows] = plane.points;
-    let count = |index: [usize; 2]| family(plane.point(index)).and_then(|of| nyquist::right_of(&of, 0.0));
+    let all = || (0..rows).flat_map(|row| (0..columns).map(move |column| [column, row]));
+    let number = |of: &dyn Fn([usize; 2]) -> bool| all().filter(|index| of(*index)).count();
+    let spent = AtomicU64::new(0);
+    let count = |index: [usize; 2], share: u64| {
+        let meter = Meter::new(share);
+        let found = (field.counted)(plane.point(index), &meter);
+        let found = found.and_then(|of| nyquist::right_of(&of, 0.0)).filter(|_| !meter.is_used_up());
+        spent.fetch_add(meter.spent(), Ordering::Relaxed);
+        found
+    };
+    let share = field.evaluations / 2 / number(&|index| plane.is_corner(index)).max(1) as u64;
     let mut unstable = vec![vec![None; columns]; rows];
-    by_rows(&mut unstable, plane.threads, |index| plane.is_corner(index).then(|| count(index)).flatten());
+    by_rows(&mut unstable, plane.threads, |index| {
+        plane.is_corner(index).then(|| count(index, share)).flatten()
+    });
     let known = unstable.clone();
+    let at = |[column, row]: [usize; 2]| -> Option<i64> { known[row][column] };
     let agreed = |index: [usize; 2]| {
-        let [first, others @ ..] = plane.corners(index).map(|[column, row]| known[row][column]);
+        let [first, others @ ..] = plane.corners(index).map(at);
         first.filter(|_| others.iter().all(|other| *other == first))
     };
-    by_rows(&mut unstable, plane.threads, |index| agreed(index).or_else(|| count(index)));
-    let all = (0..rows).flat_map(|row| (0..columns).map(move |column| [column, row]));
-    let filled = all.filter(|&index| !plane.is_corner(index) && agreed(index).is_some()).count();
+    let open = number(&|index| !plane.is_corner(index) && agreed(index).is_none());
+    let left = field.evaluations - spent.load(Ordering::Relaxed);
+    let share = left / open.max(1) as u64;
+    by_rows(&mut unstable, plane.threads, |index| {
+        if plane.is_corner(index) { at(index) } else { agreed(index).or_else(|| count(index, share)) }
+    });
+    let filled = number(&|index| !plane.is_corner(index) && agreed(index).is_some());
     (unstable, columns * rows - filled)
 }
 

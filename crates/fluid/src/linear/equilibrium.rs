@@ -258,7 +258,7 @@ impl Class {
     }
 
     /// Equation (1), packets.
-    fn window(&self, p: f64) -> f64 {
+    pub fn window(&self, p: f64) -> f64 {
         let signals = self.felt(p);
         match self.law {
             Window::Mgt => (2.0 / signals).sqrt(),

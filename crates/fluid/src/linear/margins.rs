@@ -1,7 +1,9 @@
 //! How far a loop is from the border of stability: every crossover, and the margins they give.
 //!
 //! ```text
-//! gain crossover |L(jw)| = 1:     phase margin pi + arg L, delay margin that angle / w
+//! gain crossover |L(jw)| = 1:     phase margin m = pi + arg L in (-pi, pi]
+//!                                 phase lag to -1: m, or m + 2 pi where m < 0; lead: 2 pi - lag
+//!                                 delay margin lag / w
 //! phase crossover L(jw) < 0:      gain margin 1 / |L|
 //! modulus margin:                 min over w of |1 + L(jw)|
 //! ```
@@ -10,8 +12,10 @@
 //! phase falls without end, and the phase crossovers are without number; but |L| falls too, and beyond
 //! the frequency where a bound of it is below the gain margin that was found nothing can be nearer.
 //! A gain margin above 1 is what the gain may grow by, one below 1 what it may shrink to: a loop
-//! round an unstable plant has both. All of them tell of stability only where the closed loop is
-//! stable, which [`super::nyquist`] says.
+//! round an unstable plant has both, as one that crosses -180 degrees while |L| > 1. With several gain
+//! crossovers the least lag and the least lead count, each by itself: a crossover past -180 degrees is
+//! far from -1 in lag and near in lead. All of them are of a stable closed loop, see
+//! [`super::nyquist`]; an unstable one has the phase margin least in size.
 
 use super::complex::{Complex64, angle, size};
 use super::loops::Loop;
@@ -24,8 +28,23 @@ pub struct GainCrossover {
     pub frequency: f64,
     /// The phase margin there, rad, in (-pi, pi].
     pub phase_margin: f64,
-    /// The delay that turns L to -1 there, s.
-    pub delay_margin: f64,
+}
+
+impl GainCrossover {
+    /// The phase lag that turns L to -1 there, rad, in [0, 2 pi).
+    pub fn lag(&self) -> f64 {
+        if self.phase_margin < 0.0 { self.phase_margin + 2.0 * PI } else { self.phase_margin }
+    }
+
+    /// The phase lead that does, rad, in (0, 2 pi].
+    pub fn lead(&self) -> f64 {
+        2.0 * PI - self.lag()
+    }
+
+    /// The delay that does, s.
+    pub fn delay_margin(&self) -> f64 {
+        self.lag() / self.frequency
+    }
 }
 
 /// A frequency where L is real and negative.
@@ -70,12 +89,12 @@ impl Margins {
         while let Some(end) = of.reach(level, 0.0) {
             walk.to(end, &mut found)?;
             let decided = found.gain_up().map_or(FLOOR, |margin| 1.0 / margin).max(FLOOR);
-            if level <= decided || of.band().is_some() {
+            if level <= decided || of.band().is_some_and(|band| end >= band) {
                 break;
             }
             level = (level / 2.0).max(FLOOR);
         }
-        if let Some(band) = of.band() {
+        if let Some(band) = of.band().filter(|band| walk.at.frequency >= *band) {
             found.at_the_end(band, response(band));
         }
         found.are_told().then_some(found)
@@ -83,15 +102,26 @@ impl Margins {
 
     /// The phase margin least in size, rad; none where |L| is never 1.
     pub fn phase(&self) -> Option<GainCrossover> {
-        let sizes = |one: &&GainCrossover, other: &&GainCrossover| {
-            one.phase_margin.abs().total_cmp(&other.phase_margin.abs())
-        };
-        self.gain_crossovers.iter().min_by(sizes).copied()
+        self.least(|at| at.phase_margin.abs())
+    }
+
+    /// The crossover that the least lag turns to -1; none where |L| is never 1.
+    pub fn lag(&self) -> Option<GainCrossover> {
+        self.least(GainCrossover::lag)
+    }
+
+    /// The crossover that the least lead turns to -1; none where |L| is never 1.
+    pub fn lead(&self) -> Option<GainCrossover> {
+        self.least(GainCrossover::lead)
+    }
+
+    fn least(&self, of: impl Fn(&GainCrossover) -> f64) -> Option<GainCrossover> {
+        self.gain_crossovers.iter().min_by(|one, other| of(one).total_cmp(&of(other))).copied()
     }
 
     /// The least delay that is too much, s.
     pub fn delay(&self) -> Option<f64> {
-        self.gain_crossovers.iter().map(|at| at.delay_margin).min_by(f64::total_cmp)
+        self.gain_crossovers.iter().map(GainCrossover::delay_margin).min_by(f64::total_cmp)
     }
 
     /// What the gain may grow by: the least margin above 1.
@@ -141,9 +171,7 @@ impl Margins {
         if (from.value.norm_sqr() > 1.0) != (to.value.norm_sqr() > 1.0) {
             let frequency = crossing(&gain, from.frequency, to.frequency);
             let phase_margin = angle(-response(frequency));
-            let late = if phase_margin < 0.0 { phase_margin + 2.0 * PI } else { phase_margin };
-            let delay_margin = late / frequency;
-            self.gain_crossovers.push(GainCrossover { frequency, phase_margin, delay_margin });
+            self.gain_crossovers.push(GainCrossover { frequency, phase_margin });
         }
         if (from.value.im > 0.0) != (to.value.im > 0.0) {
             let frequency = crossing(&|frequency| response(frequency).im, from.frequency, to.frequency);
@@ -273,7 +301,7 @@ fn lowest(f: &dyn Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
 }
 
 /// The first frequency by that beyond which |L| < 1.
-const LOWEST: f64 = 1e-7;
+const LOWEST: f64 = 1e-9;
 /// The |L| below which no margin is looked for: a gain margin of a thousand.
 const FLOOR: f64 = 1e-3;
 /// The longest step, by the frequency and by 1 / delay.

@@ -2,15 +2,16 @@
 //!
 //! 1 + L goes round zero, along a contour round the right half plane, as often as it has more zeros
 //! than poles in it (H. Nyquist, "Regeneration theory", Bell System Technical Journal 11, 1932). The
-//! contour runs a hair right of the imaginary axis, so that integrators are left of it. Where roots alone are counted it is the
-//! axis itself, since no pole is in the way. It ends where |L| < 1, and with a sampled loop it is the strip |Im s| <= pi / T, whose upper and lower border are
-//! the same.
+//! contour runs a hair right of the imaginary axis, so that integrators are left of it. Where roots
+//! alone are counted it is the axis itself, since no pole is in the way. It ends where |L| < 1. With a
+//! sampled loop it is the strip |Im s| <= pi / T, whose upper and lower border are the same; from
+//! where |L| < 1 up to there 1 + L stays right of 0, so that its angle at that place is all it turns.
 
-use super::complex::Complex64;
+use super::complex::{Complex64, angle};
 use super::loops::Loop;
 use super::winding::{Way, rounds};
 
-/// What the criterion counts.
+/// The criterion's counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
     /// How often 1 + L goes round zero.
@@ -25,8 +26,11 @@ pub struct Count {
 pub fn count(of: &dyn Loop) -> Option<Count> {
     HAIRS.iter().find_map(|hair| {
         let contour = Contour::right_of(of, 0.0, *hair)?;
-        let encirclements = contour.rounds(&|s| 1.0 + of.at(s).value())?;
-        let open = contour.rounds(&|s| of.at(s).below)?;
+        let inner = Way { corners: &contour.corners, delay: of.delay() };
+        let encirclements =
+            rounds(2.0 * (inner.turn(&|s| 1.0 + of.roughly(s).value())? + contour.turn_beyond(of)?));
+        let whole = contour.whole();
+        let open = rounds(2.0 * Way { corners: &whole, delay: of.delay_of_below() }.turn(&|s| of.below(s))?);
         Some(Count { encirclements, open, closed: encirclements + open })
     })
 }
@@ -34,13 +38,23 @@ pub fn count(of: &dyn Loop) -> Option<Count> {
 /// The number of roots of the closed loop with Re s > `limit`, 1/s: the quick way, to six digits and without L's poles.
 /// None where one lies there as far as rounding tells.
 pub fn right_of(of: &dyn Loop, limit: f64) -> Option<i64> {
-    Contour::right_of(of, limit, 0.0)?.rounds(&|s| of.roughly(s).characteristic())
+    let contour = Contour::right_of(of, limit, 0.0)?;
+    let inner = Way { corners: &contour.corners, delay: of.delay_of_parts() };
+    let mut half = inner.turn(&|s| of.roughly(s).characteristic())?;
+    if let Some(beyond) = contour.beyond() {
+        // The characteristic function is 1 + L by L's denominator.
+        half += Way { corners: &beyond, delay: of.delay_of_below() }.turn(&|s| of.below(s))?;
+        half += contour.turn_beyond(of)?;
+    }
+    Some(rounds(2.0 * half))
 }
 
 /// The upper half of a contour; the lower one is its mirror image.
 struct Contour {
+    /// Where |L| may be 1.
     corners: Vec<Complex64>,
-    delay: f64,
+    /// Where a sampled loop's contour begins, above the first of the corners; there |L| < 1.
+    top: Option<Complex64>,
 }
 
 impl Contour {
@@ -48,19 +62,34 @@ impl Contour {
         let radius = of.reach(1.0, -limit)?;
         let limit = limit + hair * radius;
         let place = Complex64::new;
-        let corners = if let Some(band) = of.band() {
+        Some(if let Some(band) = of.band() {
             // Downwards at the left; what there is at the right does not wind.
-            vec![place(limit, band), place(limit, 0.0)]
+            let top = (radius < band).then(|| place(limit, band));
+            Contour { corners: vec![place(limit, radius), place(limit, 0.0)], top }
         } else {
             let right = radius.max(limit + radius);
-            vec![place(right, 0.0), place(right, radius), place(limit, radius), place(limit, 0.0)]
-        };
-        Some(Contour { corners, delay: of.delay() })
+            let corners =
+                vec![place(right, 0.0), place(right, radius), place(limit, radius), place(limit, 0.0)];
+            Contour { corners, top: None }
+        })
     }
 
-    fn rounds(&self, f: &impl Fn(Complex64) -> Complex64) -> Option<i64> {
-        let half = Way { corners: &self.corners, delay: self.delay }.turn(f)?;
-        Some(rounds(2.0 * half))
+    /// The part where |L| < 1.
+    fn beyond(&self) -> Option<[Complex64; 2]> {
+        Some([self.top?, self.corners[0]])
+    }
+
+    fn whole(&self) -> Vec<Complex64> {
+        self.top.iter().chain(&self.corners).copied().collect()
+    }
+
+    /// By how much 1 + L turns on that part: at its top L is real.
+    fn turn_beyond(&self, of: &dyn Loop) -> Option<f64> {
+        if self.top.is_none() {
+            return Some(0.0);
+        }
+        let value = of.roughly(self.corners[0]).value();
+        value.is_finite().then(|| angle(1.0 + value))
     }
 }
 

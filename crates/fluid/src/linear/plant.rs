@@ -81,8 +81,13 @@ pub trait Plant: Sync {
     /// dq/dp at `s` where e^(-s delay) is known of each of the delays.
     fn queue(&self, s: Complex64, late: &[Complex64]) -> Complex64;
 
-    /// The greatest delay in any product of its terms, s: how fast it can wind.
+    /// Its greatest delay, s: rate at which dq/dp winds along the imaginary axis.
     fn delay(&self) -> f64 {
+        self.delays().into_iter().fold(0.0, f64::max)
+    }
+
+    /// The greatest delay in any product of its terms, s: rate at which numerator and denominator wind.
+    fn delay_of_parts(&self) -> f64 {
         self.delays().iter().sum()
     }
 

@@ -35,22 +35,20 @@ pub struct Rightmost {
 /// None where the loop cannot be bounded (its gain does not fall with frequency) or a root cannot be
 /// told from the border of where roots are known.
 pub fn rightmost(of: &dyn Loop, wanted: usize) -> Option<Rightmost> {
-    let f = |s| of.at(s).characteristic();
-    let roughly = |s| of.roughly(s).characteristic();
     let scale = 1.0 / of.delay().max(of.band().map_or(0.0, |band| 1.0 / band));
     let scale = if scale.is_finite() { scale } else { of.reach(1.0, 0.0)? };
     let right = match of.band() {
         Some(band) => Some(right_of_all(of, band)?),
         None => None,
     };
+    // What is farther left may be out of reach: as far as roots are known they stay known.
     let mut found: Option<Rightmost> = None;
     for doubling in -3..40i32 {
         let left = (scale * super::plant::power(2.0, doubling)).min(of.leftmost());
         let Some(corner) = of.reach(1.0, left) else { break };
-        let to = Complex64::new(right.unwrap_or(corner), corner);
-        let area = Rectangle { from: Complex64::new(-left, 0.0), to };
-        let known = found.map_or(Vec::new(), |found| found.roots);
-        let roots = upper([&f, &roughly], area, of.delay(), &known)?;
+        let known = found.as_ref().map_or(Vec::new(), |found: &Rightmost| found.roots.clone());
+        let right = right.unwrap_or(corner);
+        let Some(roots) = up_to(of, [left, right], corner, &known) else { break };
         let all = left >= of.leftmost() || (of.delay() == 0.0 && left >= corner);
         let enough = all || number(&roots) >= wanted || left * of.delay() > DEEP;
         found = Some(Rightmost { roots, complete: left });
@@ -61,12 +59,30 @@ pub fn rightmost(of: &dyn Loop, wanted: usize) -> Option<Rightmost> {
     found
 }
 
+/// The roots between Re s = -left and `right`, where some are known. Those of a sampled loop are above its `corner`
+/// only where L, less than 1 on the line, is larger right of it: then the strip's count has more of them.
+fn up_to(of: &dyn Loop, [left, right]: [f64; 2], corner: f64, known: &[Complex64]) -> Option<Vec<Complex64>> {
+    let (f, roughly) = (|s| of.at(s).characteristic(), |s| of.roughly(s).characteristic());
+    let below = |height: f64| {
+        let area = Rectangle { from: Complex64::new(-left, 0.0), to: Complex64::new(right, height) };
+        upper([&f, &roughly], area, of.delay_of_parts(), known)
+    };
+    let found = below(corner)?;
+    let Some(band) = of.band().filter(|band| corner < *band) else { return Some(found) };
+    let inside: Vec<Complex64> = found.iter().copied().filter(|root| root.re > -left).collect();
+    if super::nyquist::right_of(of, -left) == Some(number(&inside) as i64) {
+        Some(found)
+    } else {
+        below(band)
+    }
+}
+
 /// The plant's poles with Re s >= -left, both of a pair; none where they cannot be told.
 pub fn poles(plant: &dyn Plant, left: f64) -> Option<Vec<Complex64>> {
     let radius = plant.pole_radius(left)?;
     let area = Rectangle { from: Complex64::new(-left, 0.0), to: Complex64::new(radius, radius) };
     let f = |s| plant.at(s).below;
-    let upper = upper([&f, &f], area, plant.delay(), &[])?;
+    let upper = upper([&f, &f], area, plant.delay_of_parts(), &[])?;
     let lower: Vec<Complex64> = upper.iter().filter(|s| s.im > 0.0).map(Complex64::conj).collect();
     Some([upper, lower].concat())
 }
@@ -174,7 +190,9 @@ fn number(upper: &[Complex64]) -> usize {
 
 /// A real part right of all roots of a sampled loop.
 fn right_of_all(of: &dyn Loop, band: f64) -> Option<f64> {
-    let mut places = (0..12).map(|power| band * super::plant::power(2.0, power) / 4.0);
+    let first = of.reach(1.0, 0.0)?;
+    let places = (0..60).map(|power| first * super::plant::power(2.0, power) / 4.0);
+    let mut places = places.take_while(|right| *right < band * FARTHEST);
     places.find(|&right| super::nyquist::right_of(of, right) == Some(0))
 }
 
@@ -249,6 +267,8 @@ fn polish(f: Of<'_>, start: Complex64, extent: f64, known: &[Complex64]) -> Opti
     None
 }
 
+/// Roots of a sampled loop are looked for as far right as this by its band.
+const FARTHEST: f64 = 1e3;
 /// Roots farther left than this by the delay are of no use: e^20.
 const DEEP: f64 = 20.0;
 /// Where to cut: never where symmetry puts zeros.

@@ -32,8 +32,9 @@ pub use setting::Setting;
 pub use step::Step;
 
 use crate::linear::equilibrium::Equilibrium;
-use crate::linear::loops::{Continuous, Sampled};
+use crate::linear::loops::Continuous;
 use crate::linear::plant::{Exact, Hollot};
+use crate::linear::sampled::Sampled;
 use sojourn_aqm::linear::Linear;
 use sojourn_aqm::{Law, Network, catalogue};
 use sojourn_scenario::Scenario;
@@ -269,7 +270,7 @@ fn loops(setting: &Setting, rest: &Equilibrium, linear: &Linear) -> Vec<Assessed
         }
     }
     found.extend(in_s(linear, |part| (Model::Linearised, part), &exact));
-    let sampled = linear.sampled.clone().and_then(|law| Sampled::new(exact, law));
+    let sampled = linear.sampled.clone().and_then(|law| Sampled::new(exact, &law));
     found.extend(sampled.map(|of| Assessed::new(Model::Linearised, Part::Whole, true, Box::new(of))));
     found
 }

@@ -7,12 +7,14 @@
 
 use super::Setting;
 use super::standing::Standing;
-use crate::linear::boundary::{Crossing, Plane, map_counting};
-use crate::linear::loops::{Continuous, Loop, Sampled};
+use crate::linear::boundary::{self, Crossing, Plane, map_within};
+use crate::linear::loops::{Continuous, Loop};
+use crate::linear::meter::{Meter, Metered};
 use crate::linear::plant::Exact;
+use crate::linear::sampled::Sampled;
 use sojourn_aqm::Law;
 use sojourn_units::math;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// From where to where a map goes, and how finely.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,6 +56,8 @@ pub struct Region {
     pub counted: usize,
     /// Curves on which a pair of roots is on the imaginary axis: N, the round trip without queueing, and rad/s.
     pub boundary: Vec<Vec<Crossing>>,
+    /// Whether evaluations ran out before these curves were followed to their ends.
+    pub is_cut: bool,
     /// What fails somewhere: inequalities without which nothing rests, and what a law does not say.
     pub reasons: Vec<&'static str>,
 }
@@ -76,8 +80,15 @@ pub(super) fn region(setting: &Setting, law: Box<dyn Law>, extent: &Extent) -> R
         points: [extent.points; 2],
         threads: extent.threads,
     };
-    let closed = |at: [f64; 2], way: Way| field.closed(at.map(math::exp), way).ok().flatten();
-    let found = map_counting(&|at| closed(at, Way::Roughly), &|at| closed(at, Way::Exactly), plane);
+    let closed = |at: [f64; 2], way: Way, meter: &Arc<Meter>| {
+        field.closed(at.map(math::exp), way, meter).ok().flatten()
+    };
+    let loops = boundary::Field {
+        counted: &|at, meter| closed(at, Way::Roughly, meter),
+        exact: &|at, meter| closed(at, Way::Exactly, meter),
+        evaluations: EVALUATIONS,
+    };
+    let found = map_within(&loops, plane);
     let axis = |[from, to]: [f64; 2]| -> Vec<f64> {
         let share = |k: usize| k as f64 / (extent.points - 1) as f64;
         (0..extent.points).map(|k| math::exp(from + share(k) * (to - from))).collect()
@@ -87,10 +98,7 @@ pub(super) fn region(setting: &Setting, law: Box<dyn Law>, extent: &Extent) -> R
     let mut cell = |count: Option<i64>, at: [f64; 2]| match count {
         Some(0) => Cell::Stable,
         Some(_) => Cell::Unstable,
-        None => field
-            .closed(at, Way::Roughly)
-            .err()
-            .map_or(Cell::NotProven, |reason| Cell::Untold(place(&mut reasons, reason))),
+        None => field.why(at).map_or(Cell::NotProven, |reason| Cell::Untold(place(&mut reasons, reason))),
     };
     let mut row = |(counts, &rtt): (&Vec<Option<i64>>, &f64)| -> Vec<Cell> {
         counts.iter().zip(&flows).map(|(count, &flows)| cell(*count, [flows, rtt])).collect()
@@ -98,7 +106,8 @@ pub(super) fn region(setting: &Setting, law: Box<dyn Law>, extent: &Extent) -> R
     let cells = found.unstable.iter().zip(&base_rtts).map(&mut row).collect();
     let unscaled = |crossing: &Crossing| Crossing { at: crossing.at.map(math::exp), ..*crossing };
     let boundary = found.boundary.iter().map(|curve| curve.iter().map(unscaled).collect()).collect();
-    Region { flows, base_rtts, cells, counted: found.counted, boundary, reasons }
+    let (counted, is_cut) = (found.counted, found.is_cut);
+    Region { flows, base_rtts, cells, counted, boundary, is_cut, reasons }
 }
 
 /// The place of a reason, which is added where it is new.
@@ -126,23 +135,21 @@ struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// The loop at N and R, where it is known, or why none tells of the law.
-    fn closed(&self, at: [f64; 2], way: Way) -> Result<Option<Box<dyn Loop>>, &'static str> {
-        let setting = Setting { link: self.setting.scaled(at), ..self.setting.clone() };
-        let standing = {
-            let law = self.law.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            Standing::of(&setting, law.as_ref()).map_err(|limit| limit.short)?
-        };
-        if let Some(reserve) = standing.reserve() {
-            return Err(reserve.short());
-        }
+    /// The loop at N and R, where it is known, or why no loop there is one of the law.
+    fn closed(
+        &self,
+        at: [f64; 2],
+        way: Way,
+        meter: &Arc<Meter>,
+    ) -> Result<Option<Box<dyn Loop>>, &'static str> {
+        let standing = self.standing(at)?;
         let Standing { setting, rest: Some(rest), linear: Some(law), .. } = standing else { return Ok(None) };
-        let plant = Exact::new(&setting.link, &rest);
+        let plant = Metered::new(Exact::new(&setting.link, &rest), Arc::clone(meter));
         Ok(match (law.sampled, law.continuous) {
             (Some(law), _) => {
                 let of = match way {
-                    Way::Roughly => Sampled::roughly(plant, law),
-                    Way::Exactly => Sampled::new(plant, law),
+                    Way::Roughly => Sampled::roughly(plant, &law),
+                    Way::Exactly => Sampled::new(plant, &law),
                 };
                 of.map(|of| Box::new(of) as Box<dyn Loop>)
             }
@@ -150,4 +157,22 @@ impl Field<'_> {
             (None, None) => None,
         })
     }
+
+    /// Why no loop there is one of the law.
+    fn why(&self, at: [f64; 2]) -> Option<&'static str> {
+        self.standing(at).err()
+    }
+
+    /// The law at rest there, where its loop is all of it.
+    fn standing(&self, at: [f64; 2]) -> Result<Standing, &'static str> {
+        let setting = Setting { link: self.setting.scaled(at), ..self.setting.clone() };
+        let standing = {
+            let law = self.law.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            Standing::of(&setting, law.as_ref()).map_err(|limit| limit.short)?
+        };
+        standing.reserve().map_or(Ok(standing), |reserve| Err(reserve.short()))
+    }
 }
+
+/// Evaluations that the counts of a map may take.
+const EVALUATIONS: u64 = 80_000_000;

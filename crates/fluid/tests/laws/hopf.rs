@@ -10,10 +10,11 @@ use sojourn_aqm::linear::Rest;
 use sojourn_aqm::{self as aqm, Law};
 use sojourn_fluid::host::{Actuator, World};
 use sojourn_fluid::linear::equilibrium::{Class, Link, Signal};
-use sojourn_fluid::linear::loops::{Loop, Sampled};
+use sojourn_fluid::linear::loops::Loop;
 use sojourn_fluid::linear::margins::Margins;
 use sojourn_fluid::linear::nyquist;
 use sojourn_fluid::linear::plant::{Exact, Hollot};
+use sojourn_fluid::linear::sampled::Sampled;
 use sojourn_fluid::plant::Window;
 use sojourn_units::{Amount, Span, math};
 
@@ -64,8 +65,8 @@ impl Case {
         let network = aqm::Network { flows, capacity, rtt: at.rtts[0] };
         let rest = Rest { p: at.p, signal, backlog: at.backlog, network };
         let law = self.law.linear(&rest).unwrap().sampled.unwrap();
-        let exact = Sampled::new(Exact::new(&link, &at), law.clone()).unwrap();
-        [Box::new(exact), Box::new(Sampled::new(Hollot::new(network), law).unwrap())]
+        let exact = Sampled::new(Exact::new(&link, &at), &law).unwrap();
+        [Box::new(exact), Box::new(Sampled::new(Hollot::new(network), &law).unwrap())]
     }
 
     /// The gain at which the fluid's oscillations neither grow nor die.

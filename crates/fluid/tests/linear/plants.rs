@@ -4,14 +4,18 @@ use crate::designs::{hollot, pi};
 use sojourn_aqm::Network;
 use sojourn_aqm::laws::pi as law;
 use sojourn_aqm::linear::{InSamples, Rational};
+use sojourn_fluid::linear::aliases::{Aliases, Asked, aliases};
 use sojourn_fluid::linear::complex::{Complex64, exp, size};
 use sojourn_fluid::linear::equilibrium::{Class, Link, NoEquilibrium, Signal};
-use sojourn_fluid::linear::loops::{Aliases, Asked, Continuous, Fraction, Loop, Sampled, aliases};
+use sojourn_fluid::linear::loops::{Continuous, Fraction, Loop};
 use sojourn_fluid::linear::margins::Margins;
+use sojourn_fluid::linear::meter::{Meter, Metered};
 use sojourn_fluid::linear::plant::{Bound, Exact, Hollot, Lag, Outside, Plant, Response};
+use sojourn_fluid::linear::sampled::Sampled;
 use sojourn_fluid::linear::{nyquist, roots};
 use sojourn_fluid::plant::Window;
 use sojourn_units::Span;
+use std::sync::Arc;
 
 fn class(flows: f64, law: Window) -> Class {
     Class { flows, base_rtt: 0.2, size: 1.0, ecn: true, law, loss: 0.0 }
@@ -119,7 +123,7 @@ fn aliases_of(
 ) -> Option<Aliases> {
     let away = |k: u32| Complex64::new(0.0, 2.0 * std::f64::consts::PI / asked.period * f64::from(k));
     let pairs = (1..).map(|k| [of(asked.s + away(k)), of(asked.s - away(k))]);
-    aliases(of(asked.s), pairs, bound, asked)
+    aliases(of(asked.s), pairs, |_, radius| bound(radius), asked)
 }
 
 /// The sum over the aliases against partial fractions, and its own bound of what it leaves out.
@@ -155,7 +159,7 @@ fn a_fast_sampled_loop_is_the_continuous_one() {
     let slow = roots::rightmost(&Continuous::new(plant, pi(hollot(0.246))), 3).unwrap().roots;
     let mut last = f64::INFINITY;
     for period in [0.02, 0.01, 0.005] {
-        let of = Sampled::new(plant, tustin(period)).unwrap();
+        let of = Sampled::new(plant, &tustin(period)).unwrap();
         let margins = Margins::of(&of).unwrap();
         // The hold is a delay of T / 2 and Tustin's PI none: the delay margin falls by that.
         let lost = whole.delay().unwrap() - margins.delay().unwrap();
@@ -184,9 +188,9 @@ fn the_gain_margin_is_where_roots_cross() {
         Box::new(Continuous::new(Hollot::new(hollot(0.246)), law())),
         Box::new(Continuous::new(exact(Signal::Mark), law())),
         Box::new(Continuous::new(exact(Signal::Drop), law())),
-        Box::new(Sampled::new(Hollot::new(hollot(0.246)), tustin(0.05)).unwrap()),
-        Box::new(Sampled::new(exact(Signal::Mark), tustin(0.05)).unwrap()),
-        Box::new(Sampled::new(exact(Signal::Drop), tustin(0.05)).unwrap()),
+        Box::new(Sampled::new(Hollot::new(hollot(0.246)), &tustin(0.05)).unwrap()),
+        Box::new(Sampled::new(exact(Signal::Mark), &tustin(0.05)).unwrap()),
+        Box::new(Sampled::new(exact(Signal::Drop), &tustin(0.05)).unwrap()),
     ];
     for (index, of) in loops.iter().enumerate() {
         let margin = Margins::of(of).unwrap().gain_up().unwrap();
@@ -212,7 +216,7 @@ fn the_gain_margin_is_where_roots_cross() {
 fn behind_a_hold_the_plant_is_arm_pfcs_difference_equation() {
     let plant = Hollot::new(Network { flows: 100.0, capacity: 1250.0, rtt: 0.28 });
     let unit = Rational { numerator: vec![1.0], denominator: vec![1.0] };
-    let of = Sampled::new(plant, InSamples { transfer: unit, period: Span::from_millis(56) }).unwrap();
+    let of = Sampled::new(plant, &InSamples { transfer: unit, period: Span::from_millis(56) }).unwrap();
     let [n_1, n_2, m_1, m_2] = [-1.7107338145, 0.7303103383, -11.0408777855, -9.9427085771];
     for s in [Complex64::new(0.0, 0.0), Complex64::new(0.0, 2.0), Complex64::new(-1.0, 40.0)] {
         let zeta = exp(-s * 0.056);
@@ -257,14 +261,14 @@ impl Plant for Veiled {
 #[test]
 fn poles_that_cannot_be_told_are_not_taken_for_none() {
     assert!(roots::poles(&Veiled { bounded: false }, 1.0).is_none());
-    assert!(Sampled::new(Veiled { bounded: false }, tustin(0.05)).is_none());
-    assert!(Sampled::roughly(Veiled { bounded: false }, tustin(0.05)).is_none());
+    assert!(Sampled::new(Veiled { bounded: false }, &tustin(0.05)).is_none());
+    assert!(Sampled::roughly(Veiled { bounded: false }, &tustin(0.05)).is_none());
 }
 
 /// Where a sum's rest has no bound, or one that falls too slowly, nothing is proven of its loop.
 #[test]
 fn a_sum_that_is_not_exact_enough_is_not_told() {
-    let of = Sampled::new(Veiled { bounded: true }, tustin(0.05)).unwrap();
+    let of = Sampled::new(Veiled { bounded: true }, &tustin(0.05)).unwrap();
     assert_eq!((nyquist::count(&of), nyquist::right_of(&of, 0.0)), (None, None));
     assert!(Margins::of(&of).is_none() && roots::rightmost(&of, 2).is_none());
 
@@ -324,4 +328,69 @@ fn a_plant_s_two_forms_agree() {
         let late: Vec<Complex64> = plant.delays().iter().map(|delay| exp(-s * delay)).collect();
         assert!(near(plant.queue(s, &late), value(&plant, s)[0]), "{s}");
     }
+}
+
+/// A law that runs every few milliseconds over a round trip of minutes: far below pi / T nothing is left to be followed,
+/// and what is found is what the loop in s has.
+#[test]
+fn a_loop_far_slower_than_its_samples_takes_few_evaluations() {
+    for (base_rtt, period) in [(40.0, 0.006), (4000.0, 0.00625)] {
+        let link = link(Signal::Mark, vec![Class { base_rtt, ..class(60.0, Window::Mgt) }]);
+        let plant = Exact::new(&link, &link.at_backlog(100.0).unwrap());
+        let meter = Meter::new(100_000);
+        let network = Network { flows: 60.0, capacity: 3750.0, rtt: base_rtt + 100.0 / 3750.0 };
+        let law::Gains { a, b } = law::design(network, period);
+        let transfer = Rational { numerator: vec![a, -b], denominator: vec![1.0, -1.0] };
+        let law = InSamples { transfer, period: Span::from_seconds(period) };
+        let of = Sampled::new(Metered::new(plant.clone(), Arc::clone(&meter)), &law).unwrap();
+        let (margins, count) = (Margins::of(&of).unwrap(), nyquist::count(&of).unwrap());
+        let found = roots::rightmost(&of, 4).unwrap().roots;
+        assert!(!meter.is_used_up() && meter.spent() < 20_000, "{base_rtt}: {}", meter.spent());
+        let in_s = Rational { numerator: vec![(a - b) / period, 0.5 * (a + b)], denominator: vec![0.0, 1.0] };
+        let slow = Continuous::new(plant, in_s);
+        let theirs = Margins::of(&slow).unwrap();
+        assert_eq!(count.closed, nyquist::count(&slow).unwrap().closed);
+        let off = margins.lag().unwrap().lag() - theirs.lag().unwrap().lag();
+        assert!(off.abs() < 1e-5, "{base_rtt}: {off}");
+        // A gain margin above a thousand is not looked for.
+        let gain = |of: &Margins| of.gain_up().filter(|gain| *gain < 1e3);
+        let gains = [gain(&margins), gain(&theirs)];
+        assert!(
+            gains == [None; 2] || (gains[0].unwrap() / gains[1].unwrap() - 1.0).abs() < 1e-3,
+            "{gains:?}"
+        );
+        let slowest = roots::rightmost(&slow, 1).unwrap().roots[0];
+        assert!(size(found[0] / slowest - 1.0) < 1e-4, "{base_rtt}: {found:?} {slowest}");
+    }
+}
+
+/// The bound that says where |L| < 1: no sample of L beyond it is above.
+#[test]
+fn beyond_its_reach_a_sampled_loop_is_small() {
+    for (rtt, period) in [(0.1, 0.05), (0.246, 0.006), (5.0, 0.02), (400.0, 0.01)] {
+        let link = link(Signal::Drop, vec![Class { base_rtt: rtt, ..class(60.0, Window::Mgt) }]);
+        let plant = Exact::new(&link, &link.at_backlog(100.0).unwrap());
+        let of = Sampled::new(plant, &tustin(period)).unwrap();
+        let band = of.band().unwrap();
+        for (level, left) in [(1.0, 0.0), (0.01, 0.0), (1.0, 0.5 * of.leftmost()), (1.0, -2.0 / rtt)] {
+            let reach = of.reach(level, left).unwrap();
+            for step in 0..4000 {
+                let s = Complex64::new(-left, reach + (band - reach) * f64::from(step) / 4000.0);
+                let value = size(of.at(s).value());
+                assert!(reach == band || value < level, "{rtt} {period} {level} {left}: {value} at {s}");
+            }
+        }
+        assert!(of.reach(1.0, 0.0).unwrap() < 0.3 * band || period > 0.04, "{rtt} {period}");
+    }
+}
+
+#[test]
+fn spent_evaluations_leave_nothing_known() {
+    let meter = Meter::new(50);
+    let of = Continuous::new(Metered::new(Hollot::new(hollot(0.246)), Arc::clone(&meter)), pi(hollot(0.246)));
+    assert!(nyquist::count(&of).is_none() && meter.is_used_up() && meter.spent() == 50);
+    assert!(Margins::of(&of).is_none() && roots::rightmost(&of, 2).is_none());
+    let meter = Meter::new(50);
+    let plant = Metered::new(Hollot::new(hollot(0.246)), Arc::clone(&meter));
+    assert!(Sampled::new(plant, &tustin(0.05)).is_none());
 }

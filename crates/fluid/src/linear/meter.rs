@@ -1,0 +1,98 @@
+//! A count of evaluations that may be spent on a question, so that it has the same answer on every machine.
+
+use super::complex::Complex64;
+use super::plant::{Bound, Lag, Outside, Plant, Response};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Evaluations: of one class's transfer function at one frequency each.
+#[derive(Debug)]
+pub struct Meter {
+    limit: u64,
+    spent: AtomicU64,
+}
+
+impl Meter {
+    /// With so many evaluations to spend.
+    pub fn new(limit: u64) -> Arc<Meter> {
+        Arc::new(Meter { limit, spent: AtomicU64::new(0) })
+    }
+
+    /// Evaluations that may be spent in all.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Forgets what was spent.
+    pub fn renew(&self) {
+        self.spent.store(0, Ordering::Relaxed);
+    }
+
+    /// Evaluations spent, at most the limit.
+    pub fn spent(&self) -> u64 {
+        self.spent.load(Ordering::Relaxed).min(self.limit)
+    }
+
+    /// Whether an evaluation was refused.
+    pub fn is_used_up(&self) -> bool {
+        self.spent.load(Ordering::Relaxed) > self.limit
+    }
+
+    /// Whether so many more may be spent, which they then are.
+    fn spend(&self, evaluations: u64) -> bool {
+        self.spent.fetch_add(evaluations, Ordering::Relaxed) + evaluations <= self.limit
+    }
+}
+
+/// A plant whose evaluations are counted; not a number once they are spent.
+#[derive(Clone, Debug)]
+pub struct Metered<P> {
+    plant: P,
+    classes: u64,
+    meter: Arc<Meter>,
+}
+
+impl<P: Plant> Metered<P> {
+    /// `plant` on `meter`.
+    pub fn new(plant: P, meter: Arc<Meter>) -> Metered<P> {
+        let classes = plant.delays().len() as u64;
+        Metered { plant, classes, meter }
+    }
+}
+
+impl<P: Plant> Plant for Metered<P> {
+    fn at(&self, s: Complex64) -> Response {
+        if self.meter.spend(self.classes) {
+            return self.plant.at(s);
+        }
+        let unknown = Complex64::new(f64::NAN, f64::NAN);
+        Response { flight: unknown, backlog: unknown, below: unknown }
+    }
+
+    fn delays(&self) -> Vec<f64> {
+        self.plant.delays()
+    }
+
+    fn queue(&self, s: Complex64, late: &[Complex64]) -> Complex64 {
+        if self.meter.spend(self.classes) {
+            return self.plant.queue(s, late);
+        }
+        Complex64::new(f64::NAN, f64::NAN)
+    }
+
+    fn bounds(&self, at: Outside) -> Option<[Bound; 2]> {
+        self.plant.bounds(at)
+    }
+
+    fn lags(&self) -> Vec<Lag> {
+        self.plant.lags()
+    }
+
+    fn remainder(&self, at: Outside) -> Option<Bound> {
+        self.plant.remainder(at)
+    }
+
+    fn pole_radius(&self, left: f64) -> Option<f64> {
+        self.plant.pole_radius(left)
+    }
+}

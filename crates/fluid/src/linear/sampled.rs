@@ -1,0 +1,370 @@
+//! The loop of a plant with a law that runs every T: both see sequences.
+//!
+//! With zeta = e^(-sT), the discrete plant is the sum of the aliases of the plant behind a hold (K. J. Åström and
+//! B. Wittenmark, "Computer-controlled systems", 3rd ed., 1997, section 7.3):
+//!
+//! ```text
+//! L(s) = -C(zeta) P_T(s),  w_T = 2 pi / T
+//! P_T(s) = (1 - zeta) / T  sum over k of P(s + j k w_T) / (s + j k w_T)       (1)
+//! ```
+//!
+//! The slowly falling part of P is a sum of lags e^(-sR) / ((s + a) (s + h)), whose (1) is closed:
+//! with l = ceil(R / T), phi = l T - R and the lag's step response r_0 + r_1 e^(-at) + r_2 e^(-ht),
+//!
+//! ```text
+//! (1 - zeta) zeta^l sum of r_i e^(-a_i phi) / (1 - e^(-a_i T) zeta)           (2)
+//! ```
+//!
+//! What is left is summed ([`super::aliases`]) until 1e-12 of 1 + L is left out; where no K up to 2^14 does, L is
+//! unknown.
+//!
+//! From a frequency W on |L| < 1, mostly far below pi / T: there 1 + L is right of 0 and needs no steps. With
+//! |P| <= c |s|^-m for |s| >= w, on Re s = x and w <= Im s <= pi / T
+//!
+//! ```text
+//! |P_T| <= |1 - zeta| / T (c w^-(m+1) + 2 c w_T^-(m+1) sum over k of (k - 1/2)^-(m+1)),
+//! sum <= 2^(m+1) pi^2 / 6                                                    (3)
+//! ```
+//!
+//! and C is bounded on short arcs of |zeta| = e^(-xT) by its value in the middle and the slope of its polynomials.
+
+use super::aliases::{Aliases, Asked, aliases};
+use super::complex::{Complex64, exp, polynomial, rest_of_exp, size};
+use super::loops::{Fraction, Loop};
+use super::plant::{Bound, Lag, Outside, Plant, power};
+use super::roots;
+use sojourn_aqm::linear::InSamples;
+use sojourn_units::math;
+use std::f64::consts::PI;
+
+/// A loop whose law runs every period.
+#[derive(Clone, Debug)]
+pub struct Sampled<P> {
+    plant: P,
+    law: Law,
+    lags: Vec<Lag>,
+    /// The lags behind a hold.
+    held: Vec<Held>,
+    /// The plant's delays, s, and by what e^(-s delay) turns from one alias to the next.
+    delays: Vec<(f64, Complex64)>,
+    /// 1 - e^(sT) at the plant's poles right of -left, where L has poles that are multiplied out.
+    poles: Vec<Complex64>,
+    left: f64,
+    /// Bounds of what the lags leave; none where they leave nothing.
+    rest: Option<Tails>,
+    /// What may be left out of (1), by the characteristic function.
+    exact: f64,
+}
+
+impl<P: Plant> Sampled<P> {
+    /// Equation (1). Roots are known as far left as the plant's poles are looked for, [`Loop::leftmost`]; none where
+    /// these are unknown.
+    pub fn new(plant: P, law: &InSamples) -> Option<Self> {
+        let left = LEFT / law.period.seconds().max(plant.delay());
+        Sampled::within(plant, law, left, EXACT)
+    }
+
+    /// The same as exact as a count of roots right of the imaginary axis needs it, and known there alone.
+    pub fn roughly(plant: P, law: &InSamples) -> Option<Self> {
+        Sampled::within(plant, law, 0.0, ROUGH)
+    }
+
+    fn within(plant: P, law: &InSamples, left: f64, exact: f64) -> Option<Self> {
+        let period = law.period.seconds();
+        let pole = |pole: &Complex64| rest_of_exp(pole * period);
+        let poles = roots::poles(&plant, left)?.iter().map(pole).collect();
+        let lags = plant.lags();
+        let held = lags.iter().map(|lag| Held::new(lag, period)).collect();
+        let turn = |delay: f64| (delay, exp(Complex64::new(0.0, -2.0 * PI / period * delay)));
+        let delays = plant.delays().into_iter().map(turn).collect();
+        let rest = Tails::of(&plant, left, period);
+        Some(Sampled { plant, law: Law::of(law), lags, held, delays, poles, left, rest, exact })
+    }
+
+    /// P_T(s), equation (1): the backlog that the law sees by the p that it gives; not a number where it is unknown.
+    pub fn held(&self, s: Complex64) -> Complex64 {
+        self.held_beside(s, 0.0, self.exact)
+    }
+
+    /// The same where it is added to something as large as `other`, and so much of both may be left out.
+    fn held_beside(&self, s: Complex64, other: f64, exact: f64) -> Complex64 {
+        let period = self.law.period;
+        let rest = rest_of_exp(-s * period);
+        let closed: Complex64 = self.held.iter().map(|lag| -lag.at(s, rest)).sum();
+        let Some(tails) = &self.rest else { return closed };
+        let late: Vec<Complex64> = self.delays.iter().map(|(delay, _)| exp(-s * delay)).collect();
+        let first = self.beside_lags(s, &late);
+        let mut around = [late.clone(), late];
+        let pairs = (1..).map(|k| {
+            for (place, (_, turn)) in self.delays.iter().enumerate() {
+                around[0][place] *= turn;
+                around[1][place] *= turn.conj();
+            }
+            let away = Complex64::new(0.0, 2.0 * PI / period * f64::from(k));
+            [self.beside_lags(s + away, &around[0]), self.beside_lags(s - away, &around[1])]
+        });
+        let asked = Asked { s, period, scale: size(closed) + other, exact };
+        let bound = |place: u32, radius: f64| tails.bound(&self.plant, -s.re, place, radius);
+        let sum = aliases(first, pairs, bound, asked);
+        sum.map_or(Complex64::new(f64::NAN, f64::NAN), |Aliases { sum, .. }| closed + sum)
+    }
+
+    /// What of dq/dp the lags leave, where e^(-s delay) is known of each of the delays.
+    fn beside_lags(&self, s: Complex64, late: &[Complex64]) -> Complex64 {
+        let late_of = late.iter().copied().chain(std::iter::repeat(Complex64::ONE));
+        let lags: Complex64 = self.lags.iter().zip(late_of).map(|(lag, late)| late * lag.undelayed(s)).sum();
+        self.plant.queue(s, late) + lags
+    }
+
+    /// L with so much of 1 + L left out.
+    fn within_a_share(&self, s: Complex64, exact: f64) -> Fraction {
+        let [above, below] = self.law.at(s);
+        let poles = self.poles_at(s);
+        // 1 + L has as many digits as the larger of its two parts: where |L| is small, P_T needs few.
+        let held = self.held_beside(s, size(below) / size(above), exact);
+        Fraction { above: -above * held * poles, below: below * poles }
+    }
+
+    /// The product of 1 - e^(pT) zeta over the poles p.
+    fn poles_at(&self, s: Complex64) -> Complex64 {
+        let zeta = exp(-s * self.law.period);
+        let rest = rest_of_exp(-s * self.law.period);
+        self.poles.iter().map(|pole| rest + zeta * pole).product()
+    }
+
+    /// A bound of |L| on Re s = -left between two frequencies, equation (3); none where none is known.
+    fn bound_between(&self, left: f64, [from, to]: [f64; 2]) -> Option<f64> {
+        let period = self.law.period;
+        let [_, plant] = self.plant.bounds(Outside { radius: from, left })?;
+        if plant.power > -1 && plant.factor > 0.0 {
+            return None;
+        }
+        let (order, aliased) = (plant.power - 1, 2.0 * PI / period);
+        let others = 2.0 * plant.factor * power(0.5 * aliased, order) * (PI * PI / 6.0);
+        let grown = math::exp((left * period).max(0.0));
+        let held = (1.0 + grown).min(math::hypot(left, to) * period * grown) / period;
+        let sum = if plant.factor == 0.0 { 0.0 } else { plant.at(from) / from + others };
+        Some(self.law.bound(-left, [from, to])? * held * sum)
+    }
+
+    /// Whether |L| < `level` between two frequencies on Re s = -left, as far as halves of halves show.
+    fn is_below(&self, level: f64, left: f64, [from, to]: [f64; 2], depth: u32) -> bool {
+        if self.bound_between(left, [from, to]).is_some_and(|bound| bound < level) {
+            return true;
+        }
+        let middle = 0.5 * (from + to);
+        depth > 0
+            && self.is_below(level, left, [middle, to], depth - 1)
+            && self.is_below(level, left, [from, middle], depth - 1)
+    }
+}
+
+impl<P: Plant> Loop for Sampled<P> {
+    fn at(&self, s: Complex64) -> Fraction {
+        self.within_a_share(s, self.exact)
+    }
+
+    fn roughly(&self, s: Complex64) -> Fraction {
+        self.within_a_share(s, ROUGH)
+    }
+
+    fn below(&self, s: Complex64) -> Complex64 {
+        self.law.at(s)[1] * self.poles_at(s)
+    }
+
+    fn delay(&self) -> f64 {
+        self.plant.delay() + self.delay_of_below()
+    }
+
+    fn delay_of_below(&self) -> f64 {
+        (self.law.taps() + self.poles.len()) as f64 * self.law.period
+    }
+
+    /// From pi / T down, as long as bounds hold.
+    fn reach(&self, level: f64, left: f64) -> Option<f64> {
+        let band = PI / self.law.period;
+        let mut to = band;
+        while to > LOWEST * band && self.is_below(level, left, [to / INTERVAL, to], HALVINGS) {
+            to /= INTERVAL;
+        }
+        Some(to)
+    }
+
+    fn band(&self) -> Option<f64> {
+        Some(PI / self.law.period)
+    }
+
+    fn leftmost(&self) -> f64 {
+        self.left
+    }
+}
+
+/// A law in samples, its polynomials in zeta and in 1 - zeta: near zeta = 1 an integrator is a difference of near
+/// numbers.
+#[derive(Clone, Debug)]
+struct Law {
+    /// T, s.
+    period: f64,
+    /// Numerator and denominator, ascending powers of zeta.
+    far: [Vec<f64>; 2],
+    /// The same by powers of 1 - zeta.
+    near: [Vec<f64>; 2],
+}
+
+impl Law {
+    fn of(law: &InSamples) -> Law {
+        let far = [law.transfer.numerator.clone(), law.transfer.denominator.clone()];
+        let near = [about_one(&far[0]), about_one(&far[1])];
+        Law { period: law.period.seconds(), far, near }
+    }
+
+    /// Numerator and denominator at `s`.
+    fn at(&self, s: Complex64) -> [Complex64; 2] {
+        let rest = rest_of_exp(-s * self.period);
+        if rest.norm_sqr() < NEAR * NEAR {
+            return [0, 1].map(|part| polynomial(&self.near[part], rest));
+        }
+        let zeta = exp(-s * self.period);
+        [0, 1].map(|part| polynomial(&self.far[part], zeta))
+    }
+
+    /// Its coefficients: as many periods back it looks.
+    fn taps(&self) -> usize {
+        self.far[0].len() + self.far[1].len()
+    }
+
+    /// A bound of |C| on the arc of |zeta| = e^(-re T) between two frequencies; none where the denominator may be 0.
+    fn bound(&self, re: f64, [from, to]: [f64; 2]) -> Option<f64> {
+        let [above, below] = self.at(Complex64::new(re, 0.5 * (from + to))).map(size);
+        let radius = math::exp(-re * self.period);
+        let off = 0.5 * (to - from) * self.period * radius;
+        let [above_off, below_off] = [0, 1].map(|part| off * slope(&self.far[part], radius));
+        (below > below_off).then(|| (above + above_off) / (below - below_off))
+    }
+}
+
+/// A polynomial by powers of 1 - x: its Taylor series about 1, by Horner's scheme again and again.
+fn about_one(coefficients: &[f64]) -> Vec<f64> {
+    let mut shifted = coefficients.to_vec();
+    for start in 0..shifted.len() {
+        for place in (start..shifted.len() - 1).rev() {
+            shifted[place] += shifted[place + 1];
+        }
+    }
+    shifted.iter().enumerate().map(|(power, x)| if power % 2 == 0 { *x } else { -x }).collect()
+}
+
+/// A bound of the derivative's size where |x| = `radius`.
+fn slope(coefficients: &[f64], radius: f64) -> f64 {
+    let terms = coefficients.iter().enumerate().skip(1);
+    terms.map(|(order, x)| order as f64 * x.abs() * power(radius, order as i32 - 1)).sum()
+}
+
+/// Bounds of what a plant's lags leave, of the distances at which sums of aliases may end.
+#[derive(Clone, Debug)]
+struct Tails {
+    /// The farthest left of them, 1/s.
+    left: f64,
+    /// By shares of that, and by powers of two of aliases.
+    known: Vec<Vec<Option<Bound>>>,
+}
+
+impl Tails {
+    /// None where the lags leave nothing.
+    fn of(plant: &impl Plant, left: f64, period: f64) -> Option<Tails> {
+        let of = |radius, left| plant.remainder(Outside { radius, left });
+        if of(FAR, left).is_some_and(|bound| bound.factor == 0.0) {
+            return None;
+        }
+        let step = 2.0 * PI / period;
+        let radii = || (0..=super::aliases::DOUBLINGS).map(|place| (power(2.0, place) + 0.5) * step);
+        let row = |share: u32| {
+            radii().map(|radius| of(radius, left * f64::from(share) / f64::from(SHARES))).collect()
+        };
+        Some(Tails { left, known: (0..=if left > 0.0 { SHARES } else { 0 }).map(row).collect() })
+    }
+
+    /// Of the place that is so far left, 2^`place` aliases out.
+    fn bound(&self, plant: &impl Plant, left: f64, place: u32, radius: f64) -> Option<Bound> {
+        let share = if left > 0.0 { (left / self.left * f64::from(SHARES)).ceil() } else { 0.0 };
+        match self.known.get(share as usize) {
+            Some(row) if left <= self.left => row[place as usize],
+            _ => plant.remainder(Outside { radius, left: left.max(0.0) }),
+        }
+    }
+}
+
+impl Lag {
+    /// Its gain / product of (s + rate).
+    fn undelayed(&self, s: Complex64) -> Complex64 {
+        let below: Complex64 = self.rates.iter().map(|&rate| s + rate).product();
+        self.gain / below
+    }
+
+    /// Equation (2).
+    pub fn held(&self, s: Complex64, period: f64) -> Complex64 {
+        Held::new(self, period).at(s, rest_of_exp(-s * period))
+    }
+
+    /// The step response's exponentials: residue and rate.
+    fn residues(&self) -> Vec<(f64, f64)> {
+        let of = |index: usize| {
+            let rate = self.rates[index];
+            let others = self.rates.iter().enumerate().filter(|&(other, _)| other != index);
+            let apart: f64 = others.map(|(_, other)| other - rate).product();
+            (-1.0 / (rate * apart), rate)
+        };
+        (0..self.rates.len()).map(of).collect()
+    }
+}
+
+/// A lag behind a hold, equation (2).
+#[derive(Clone, Debug)]
+struct Held {
+    gain: f64,
+    /// l T, s.
+    delay: f64,
+    /// The step response's r_0, and of each exponential r e^(-a phi) and 1 - e^(-a T).
+    constant: f64,
+    exponentials: Vec<[f64; 2]>,
+}
+
+impl Held {
+    fn new(lag: &Lag, period: f64) -> Held {
+        let delay = (lag.delay / period).ceil() * period;
+        let exponential = |(residue, rate): (f64, f64)| {
+            [residue * math::exp(-rate * (delay - lag.delay)), -math::exp_m1(-rate * period)]
+        };
+        Held {
+            gain: lag.gain,
+            delay,
+            constant: lag.rates.iter().map(|rate| 1.0 / rate).product(),
+            exponentials: lag.residues().into_iter().map(exponential).collect(),
+        }
+    }
+
+    /// At `s`, where `rest` is 1 - e^(-sT).
+    fn at(&self, s: Complex64, rest: Complex64) -> Complex64 {
+        // 1 - e^(-aT) zeta of each exponential.
+        let responses = self.exponentials.iter().map(|[now, lost]| now / (rest + (1.0 - rest) * lost));
+        // Where zeta = 1 the constant is all there is; elsewhere 1 - zeta cancels in it.
+        let sum = self.constant + rest * responses.sum::<Complex64>();
+        exp(-s * self.delay) * sum * self.gain
+    }
+}
+
+/// The plant's poles are looked for to the left as far as this by the longest time in the loop.
+const LEFT: f64 = 3.0;
+/// A radius where a bound that is ever going to exist does, 1/s.
+const FAR: f64 = 1e12;
+/// What is left out of a sum, by the sum.
+const EXACT: f64 = 1e-12;
+const ROUGH: f64 = 1e-6;
+/// |1 - zeta| from which on powers of zeta lose no digits.
+const NEAR: f64 = 0.05;
+/// Steps of bounds along the line, how often each is halved, and the lowest of them by pi / T.
+const INTERVAL: f64 = 1.25;
+const HALVINGS: u32 = 5;
+const LOWEST: f64 = 1e-12;
+/// Places on the way left of which bounds are kept.
+const SHARES: u32 = 8;
