@@ -515,9 +515,10 @@ impl Design {
             Some(flows) => Plant::of(Network { flows, capacity: path.capacity, rtt: path.rtt }),
             None => return Err(unknown("flows", "the number of long flows")),
         };
-        let usual = match scheduled {
-            true => delay_of(&Plant::at(load.p(), path.capacity, path.rtt)).max(LEAST_DELAY),
-            false => delay_of(&plant),
+        let usual = if scheduled {
+            delay_of(&Plant::at(load.p(), path.capacity, path.rtt)).max(LEAST_DELAY)
+        } else {
+            delay_of(&plant)
         };
         let delay = params.delay.unwrap_or(usual) as usize;
         Ok(Design { plant, delay, schedule: scheduled.then_some(Schedule { load, path }) })
