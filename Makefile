@@ -1,6 +1,6 @@
 # Two verbs for a newcomer, and the few others. The work is done by ci.sh.
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench behaviour kills peers fuzz docs dist clean
+.PHONY: help demo test bench behaviour figures kills peers fuzz docs dist clean
 
 help:  ## list these targets
 	@sed -n 's/^\([a-z]*\):  *## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | awk -F '\t' '{ printf "  make %-9s %s\n", $$1, $$2 }'
@@ -16,6 +16,9 @@ bench:  ## cost of each law and of a simulated packet, beside ns-2's and ns-3's 
 
 behaviour:  ## run every law on three links and print how it behaves
 	@./ci.sh behaviour
+
+figures:  ## repeat the runs whose figures the pages quote and compare; ARGS=--write writes what changed into the pages
+	@./ci.sh figures $(ARGS)
 
 kills:  ## kill run, report and prove while they write: the old result or the new one stays, whole
 	@./ci.sh kills

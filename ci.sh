@@ -24,7 +24,7 @@ main() {
     help) usage ;;
     test) everything ;;
     setup | build | demo | bench | behaviour | kills | compared | ordeal | docs | wheel | dist | lock | clean) "$verb" ;;
-    peers | fuzz | fuzz_keep) "$@" ;;
+    peers | figures | fuzz | fuzz_keep) "$@" ;;
     rust_format | rust_lint | rust_test | generated | python_format | python_lint | python_types | stubs | python_test)
       "$verb" ;;
     *)
@@ -43,6 +43,7 @@ usage() {
   test     build, then every check and test
   bench    build, then the cost of each law and of a simulated packet
   behaviour build, then run every law on three links and print how it behaves
+  figures [--write] [PAGE...]  build, then compare the figures that pages quote with their runs, or write them
   kills    build, then kill run, report and prove at 15 random moments and at every step of their writing
   peers    build, install the peers that are missing where that may be done, then compare; with options, one point
   ordeal   a hundred million operations on every law, some ten minutes (ORDEAL_OPERATIONS sets another number)
@@ -117,6 +118,12 @@ behaviour() {
   build
   docs_packages
   PYTHONPATH=docs "$PY" -c 'from sojourn_docs.behaviour import main; main()'
+}
+
+figures() {
+  echo "make figures: builds Sojourn, then repeats every run whose figures the pages quote; about two minutes once built."
+  build
+  "$PY" docs/figures.py "$@"
 }
 
 kills() {

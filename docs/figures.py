@@ -11,18 +11,23 @@ Before a table:
     cells: queue_mean_packets ± queue_std_packets
     -->
 
-`rows` and `columns` list, separated by semicolons, discs (a SPEC), changes to the command (words that begin with
-`--`) and `-` for what is no figure of ours; `discs` stands for those of the command, in order. With
-`columns: metrics` each column has a cell of its own, and `cells` lists them. After a number in the text:
+`rows` and `columns` list, separated by semicolons, discs (a SPEC, `#2` for the second one of the command, `.`
+for the file's own), changes to the command (words that begin with `--`, also behind a disc), cells of their
+own (behind a `@`), nothing for the command as it is, and `-` for what is no figure of ours; `discs` stands
+for those of the command, in order.
+With `columns: metrics` each column has a cell of its own, and `cells` lists them, `-` again for what is none.
+After a number in the text:
 
     179 ms<!-- figure: #1 rtt_p50_s*1e3 --set flows[0].count=6 -->
 
-where `#1` is the first disc of the command. The command is the next `sojourn run` of a block of the page, that of
-`figure above:` the one before, or what `command:` says in a comment of a table. A metric may be scaled, `ci`
-is the half-width of the 95 % interval of the metric before it, and a figure has as many decimals as the page gives it.
+The command is the next `sojourn run` of a block of the page, that of `figure above:` the one before, or what
+`command:` says in the comment of a table, and what stands behind `of` in that of a number. A metric is that
+of the whole link in the packet plant, `fluid:METRIC` that of the fluid, `CLASS/METRIC` that of a class. It
+may be scaled; `ci` is the half-width of the 95 % interval of the metric before it. A figure has as many
+decimals as the page gives it.
 
-Figures that no command repeats here stand under `<!-- measured: WHERE -->`: by which test or target of make they
-are repeated, or when and with what they were seen.
+Figures that no command repeats here stand beside `<!-- measured: WHERE -->`: the tests or targets of make
+that repeat them, or `once, with` what. `<!-- no figure -->` follows a command of which nothing is quoted.
 """
 
 from __future__ import annotations
@@ -36,16 +41,18 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
-_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?")
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
 _COMMENT = re.compile(r"<!-- (figures|figure|figure above)(?::|\n)(.*?)-->", re.DOTALL)
 _BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 Args = tuple[str, ...]
+Span = tuple[int, int]
 
 
 class Misplaced(Exception):
@@ -57,14 +64,11 @@ class Figure:
     """A number of a page, and the run that it is of."""
 
     page: Path
-    #: Where it stands in the page's text.
-    start: int
-    end: int
+    #: Its place in the page's text.
+    span: Span
     written: str
     #: The words after `sojourn run`.
     command: Args
-    #: Whether the page prints that very command.
-    is_printed: bool
     disc: str
     metric: str
     scale: float
@@ -75,13 +79,11 @@ class Figure:
         """The figure as the run has it, with as many decimals as the page gives it."""
         low, mean, high = summary(self.command)[self.disc, self.metric]
         value = self.scale * ((high - low) / 2 if self.is_interval else mean)
-        _, point, decimals = self.written.partition(".")
-        return f"{value:.{len(decimals) if point else 0}f}"
+        return f"{value:.{len(self.written.partition('.')[2])}f}"
 
     def place(self) -> str:
         """The page and the line, and what the figure is."""
-        line = self.page.read_text(encoding="utf-8").count("\n", 0, self.start) + 1
-        return f"{self.page.relative_to(ROOT)}:{line}: {self.disc} {self.metric}"
+        return f"{_line(self.page, self.span[0])}: {self.disc} {self.metric}"
 
 
 def figures(page: Path) -> list[Figure]:
@@ -89,12 +91,11 @@ def figures(page: Path) -> list[Figure]:
     text = page.read_text(encoding="utf-8")
     found: list[Figure] = []
     for comment in _COMMENT.finditer(text):
+        read = _of_table if comment[1] == "figures" else _in_text
         try:
-            make = _of_table if comment[1] == "figures" else _in_text
-            found += make(page, text, comment)
-        except (KeyError, IndexError, ValueError) as fault:
-            line = text.count("\n", 0, comment.start()) + 1
-            raise Misplaced(f"{page.relative_to(ROOT)}:{line}: {fault!r} in {comment[0]}") from fault
+            found += read(page, text, comment)
+        except (LookupError, ValueError) as fault:
+            raise Misplaced(f"{_line(page, comment.start())}: {fault} in {comment[0]}") from fault
     return found
 
 
@@ -106,109 +107,115 @@ def summary(command: Args) -> dict[tuple[str, str], tuple[float, float, float]]:
     if done.returncode:
         raise RuntimeError(f"{shlex.join(('sojourn', 'run', *command))}: {done.stderr}")
     rows = json.loads(done.stdout)["summary"]
-    given = [word for flag, word in zip(command, command[1:], strict=False) if flag == "--disc"]
-    discs = dict(zip(dict.fromkeys(row["disc"] for row in rows), given, strict=False))
-    return {
-        (discs[row["disc"]], row["metric"]): (row["ci95_low"], row["mean"], row["ci95_high"])
-        for row in rows
-        if row["mean"] is not None
-    }
+    # They are named as the command has them; the document writes them in full, in the same order.
+    discs = dict(zip(dict.fromkeys(row["disc"] for row in rows), _discs(command) or [""], strict=True))
+    found = {}
+    for row in rows:
+        name = row["metric"] if row["plant"] == "packet" else f"{row['plant']}:{row['metric']}"
+        name = f"{row['class']}/{name}" if row.get("class") else name
+        found[discs[row["disc"]], name] = (row["ci95_low"], row["mean"], row["ci95_high"])
+    return found
 
 
 # ---- What the comments say ----------------------------------------------------------------------
 
 
-def _of_table(page: Path, text: str, comment: re.Match[str]) -> list[Figure]:
+def _of_table(page: Path, text: str, comment: re.Match[str]) -> Iterator[Figure]:
     said = dict(line.split(": ", 1) for line in comment[2].strip().splitlines())
-    base = _words(said["command"]) if "command" in said else _command(text, comment.end())
+    base = words(said["command"]) if "command" in said else _command(text, comment.end())
     rows, columns = (_axis(said[key], base) for key in ("rows", "columns"))
     cells = [cell.strip() for cell in said["cells"].split(";")]
-    found: list[Figure] = []
-    table = list(_table(text, comment.end()))
-    assert len(table) == len(rows), ValueError(f"{len(table)} rows")
-    for row, line in zip(rows, table, strict=True):
-        for number, (column, cell) in enumerate(zip(columns or cells, line, strict=True)):
-            own = cells[number] if columns is None else cells[0]
-            found += _figures(
-                page, text, cell, base, [row, "" if columns is None else column], own, "command" in said
-            )
-    return found
+    by_metric = columns == ["metrics"]
+    for row, line in zip(rows, _table(text, comment.end()), strict=True):
+        for number, (column, span) in enumerate(zip(cells if by_metric else columns, line, strict=True)):
+            of, own = _own_cell([row] if by_metric else [row, column])
+            spec = own or (cells[number] if by_metric else cells[0])
+            yield from _figures(page, text, span, _run(base, of), spec)
 
 
-def _in_text(page: Path, text: str, comment: re.Match[str]) -> list[Figure]:
-    base = _command(text, comment.start(), above=comment[1].endswith("above"))
-    words = comment[2].split()
-    change = next((place for place, word in enumerate(words) if word.startswith("--")), len(words))
-    disc = words[0] if not words[0].startswith("#") else _discs(base)[int(words[0][1:]) - 1]
-    spec = " ".join(words[1:change])
-    numbers = list(_NUMBER.finditer(text, max(0, comment.start() - 60), comment.start()))
-    first = numbers[-len(_metrics(spec))]
-    return _figures(
-        page, text, (first.start(), comment.start()), base, [disc, " ".join(words[change:])], spec, False
+def _in_text(page: Path, text: str, comment: re.Match[str]) -> Iterator[Figure]:
+    said, of, command = comment[2].partition(" of sojourn run ")
+    base = (
+        words(f"sojourn run {command}")
+        if of
+        else _command(text, comment.start(), above="above" in comment[1])
     )
+    what, dashes, changes = said.partition(" --")
+    disc, *spec = what.split()
+    numbers = list(_NUMBER.finditer(text, max(0, comment.start() - 40), comment.start()))
+    first = numbers[-len(_metrics(" ".join(spec)))]
+    run = _run(base, [disc, dashes + changes])
+    return _figures(page, text, (first.start(), comment.start()), run, " ".join(spec))
 
 
-def _figures(
-    page: Path, text: str, span: tuple[int, int], base: Args, of: Sequence[str], spec: str, hidden: bool
+def _figures(  # noqa: PLR0917 (a place, and what stands there)
+    page: Path, text: str, span: Span, run: tuple[Args, str] | None, spec: str
 ) -> Iterator[Figure]:
-    if "-" in of or spec == "-":
+    if run is None or spec == "-":
         return
-    discs = [item for item in of if item and not item.startswith("--")]
-    disc = discs[0] if discs else _discs(base)[0]
-    changes = " ".join(item for item in of if item.startswith("--"))
-    command = _changed(base, _split(changes))
-    if disc not in _discs(command):
-        command = _changed(command, ("--disc", disc))
-    metrics = _metrics(spec)
-    numbers = list(_NUMBER.finditer(text, *span))
-    assert len(numbers) == len(metrics), ValueError(f"{text[slice(*span)]!r} for {spec}")
+    metrics, numbers = _metrics(spec), list(_NUMBER.finditer(text, *span))
+    if len(numbers) != len(metrics):
+        raise ValueError(f"{text[slice(*span)]!r} is not {spec}")
     last = ""
     for number, (metric, scale) in zip(numbers, metrics, strict=True):
         last = last if metric == "ci" else metric
-        of_interval = metric == "ci"
-        yield Figure(
-            page,
-            number.start(),
-            number.end(),
-            number[0],
-            command,
-            command == base and not hidden,
-            disc,
-            last,
-            scale,
-            of_interval,
-        )
+        yield Figure(page, number.span(), number[0], *run, last, scale, metric == "ci")
+
+
+def _run(base: Args, of: Sequence[str]) -> tuple[Args, str] | None:
+    """The command changed as its row and column say, and the disc; none where they name no run of ours."""
+    if "-" in of:
+        return None
+    command, disc = base, ""
+    for item in of:
+        name, dashes, changes = f" {item}".partition(" --")
+        command = _changed(command, tuple(shlex.split(dashes + changes)))
+        disc = name.strip() or disc
+    if disc.startswith("#"):
+        disc = _discs(base)[int(disc[1:]) - 1]
+    elif disc == ".":
+        return command, ""
+    known = _discs(command)
+    if disc and disc not in known:
+        command = _changed(command, ("--disc", disc))
+    return command, disc or (known[0] if known else "")
+
+
+def _own_cell(of: Sequence[str]) -> tuple[list[str], str]:
+    """The row and the column without what they say of the cell, and that."""
+    parts = [item.partition("@") for item in of]
+    return [name.strip() for name, _, _ in parts], "".join(cell for _, _, cell in parts)
 
 
 def _metrics(spec: str) -> list[tuple[str, float]]:
     """`queue_mean_packets ± ci`, `rtt_p50_s*1e3`: names and scales; the interval has that of its metric."""
     found: list[tuple[str, float]] = []
-    for word in spec.split():
-        if word == "±":
-            continue
+    for word in spec.replace("±", " ").split():
         name, _, scale = word.partition("*")
         found.append((name, float(scale) if scale else found[-1][1] if name == "ci" else 1.0))
     return found
 
 
-def _axis(said: str, base: Args) -> list[str] | None:
-    if said == "metrics":
-        return None
+def _axis(said: str, base: Args) -> list[str]:
     return _discs(base) if said == "discs" else [item.strip() for item in said.split(";")]
 
 
-def _table(text: str, start: int) -> Iterator[list[tuple[int, int]]]:
-    """The cells of each row of the next table but for its head and its first column, as places in the text."""
-    lines = re.finditer(r"^\|.*\|$", text[start:], re.MULTILINE)
+def _table(text: str, start: int) -> Iterator[list[Span]]:
+    """The cells of each row of the next table but for its head and first column, as places in the text."""
     last = None
-    for number, line in enumerate(lines):
+    for number, line in enumerate(re.finditer(r"^\|.*\|$", text[start:], re.MULTILINE)):
         if last is not None and line.start() != last + 1:
             return
         last = line.end()
-        if number < 2:
-            continue
-        bars = [start + line.start() + bar.start() for bar in re.finditer(r"\|", line[0])]
-        yield list(zip(bars[1:-1], bars[2:], strict=True))
+        if number > 1:
+            yield list(pairwise(start + line.start() + bar.start() for bar in re.finditer(r"\|", line[0])))[
+                1:
+            ]
+
+
+def _line(page: Path, place: int) -> str:
+    line = page.read_text(encoding="utf-8").count("\n", 0, place) + 1
+    return f"{page.relative_to(ROOT)}:{line}"
 
 
 # ---- Commands -----------------------------------------------------------------------------------
@@ -222,9 +229,8 @@ def printed(page: Path) -> list[Args]:
 def _commands(text: str) -> list[tuple[int, Args]]:
     found = []
     for block in _BLOCK.finditer(text):
-        whole = block[1].replace("\\\n", " ")
-        if whole.startswith("sojourn run "):
-            found.append((block.start(), _words(whole)))
+        if block[1].startswith("sojourn run "):
+            found.append((block.start(), words(block[1])))
     return found
 
 
@@ -233,31 +239,33 @@ def _command(text: str, place: int, *, above: bool = False) -> Args:
     return there[-1 if above else 0]
 
 
-def _words(line: str) -> Args:
-    return tuple(shlex.split(line))[2:]
-
-
-def _split(changes: str) -> Args:
-    return tuple(shlex.split(changes))
+def words(line: str) -> Args:
+    """The words after `sojourn run` of a command, which may go over several lines."""
+    return tuple(shlex.split(line.replace("\\\n", " ")))[2:]
 
 
 def _discs(command: Args) -> list[str]:
-    return [word for flag, word in zip(command, command[1:], strict=False) if flag == "--disc"]
+    return [word for flag, word in pairwise(command) if flag == "--disc"]
 
 
 def _changed(command: Args, changes: Args) -> Args:
     """The command with other words: a key of `--set` and any other flag replace what stood there."""
-    if not changes:
-        return command
-    pairs = list(zip(changes[::2], changes[1::2], strict=True))
-    replaced = {_key(*pair) for pair in pairs}
-    file, rest = command[0], command[1:]
-    kept = [pair for pair in zip(rest[::2], rest[1::2], strict=True) if _key(*pair) not in replaced]
-    return (file, *(word for pair in [*kept, *pairs] for word in pair))
+    file, *rest = command
+    new = {_key(*pair): pair for pair in zip(changes[::2], changes[1::2], strict=True)}
+    pairs: list[tuple[str, str]] = []
+    for old in zip(rest[::2], rest[1::2], strict=True):
+        key = _key(*old)
+        # Of several discs the first is replaced, and the others go.
+        if key not in new:
+            pairs.append(old)
+        elif new[key] not in pairs:
+            pairs.append(new[key])
+    pairs += [pair for pair in new.values() if pair not in pairs]
+    return (file, *(word for pair in pairs for word in pair))
 
 
 def _key(flag: str, word: str) -> str:
-    return f"{flag} {word.partition('=')[0]}" if flag == "--set" else "--seeds" if flag == "--seed" else flag
+    return f"{flag} {word.partition('=')[0]}" if flag == "--set" else flag
 
 
 # ---- The command of this file -------------------------------------------------------------------
@@ -265,26 +273,29 @@ def _key(flag: str, word: str) -> str:
 
 def main() -> int:
     """Compare every figure of the pages; 1 where one is stale and was not written."""
-    about = (__doc__ or "").partition("\n")[0]
-    parser = argparse.ArgumentParser(prog="figures", description=about)
+    parser = argparse.ArgumentParser(prog="figures", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--write", action="store_true", help="write the figures that changed into the pages")
     parser.add_argument("page", nargs="*", type=Path, help="pages (default: all)")
     given = parser.parse_args()
-    stale = 0
+    count = stale = 0
     for page in [path.resolve() for path in given.page] or PAGES:
-        text, changed = page.read_text(encoding="utf-8"), []
-        for figure in figures(page):
-            measured = figure.measured()
-            if measured != figure.written:
-                print(f"{figure.place()}: {figure.written} on the page, {measured} now", flush=True)
-                changed.append((figure, measured))
-        stale += len(changed)
-        if given.write and changed:
-            for figure, measured in sorted(changed, key=lambda one: -one[0].start):
-                text = text[: figure.start] + measured + text[figure.end :]
-            page.write_text(text, encoding="utf-8")
-    print(f"{stale} figures are stale" + (", and were written" if given.write and stale else ""))
+        found = figures(page)
+        new = [(figure, figure.measured()) for figure in found]
+        new = [(figure, measured) for figure, measured in new if measured != figure.written]
+        for figure, measured in new:
+            print(f"{figure.place()}: {figure.written} on the page, {measured} now", flush=True)
+        count, stale = count + len(found), stale + len(new)
+        if given.write:
+            _write(page, new)
+    print(f"{count} figures, of which {stale} {'were' if given.write else 'are'} stale")
     return int(stale > 0 and not given.write)
+
+
+def _write(page: Path, new: Sequence[tuple[Figure, str]]) -> None:
+    text = page.read_text(encoding="utf-8")
+    for figure, measured in sorted(new, key=lambda one: one[0].span, reverse=True):
+        text = text[: figure.span[0]] + measured + text[figure.span[1] :]
+    page.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
