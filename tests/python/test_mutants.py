@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sys
 
 import pytest
@@ -102,6 +103,26 @@ def test_a_damaged_result_is_refused_in_one_line_or_drawn(network, monkeypatch, 
     finally:
         (network / name).write_text(whole)
     assert count / 5 < refused < count * 0.9
+
+
+def test_a_damaged_table_is_one_line_whatever_polars_prints(network, monkeypatch, capfd, tmp_path):
+    monkeypatch.chdir(network)
+    whole = (network / "series.parquet").read_bytes()
+    rng = random.Random(5)
+    try:
+        for number in range(40):
+            damaged = bytearray(whole[: rng.randrange(len(whole))] if number % 8 == 0 else whole)
+            for _ in range(20):
+                damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+            (network / "series.parquet").write_bytes(damaged)
+            with pytest.raises(sj.InputError, match=r"\Aseries\.parquet: [^\n]{,300}\Z"), printing.hushed():
+                sj.Result.read(".")
+            capfd.readouterr()
+        assert main(["report", ".", "-o", str(tmp_path / "page.html")]) == 2
+        out, err = capfd.readouterr()
+        assert (out, len(err.splitlines())) == ("", 1)
+    finally:
+        (network / "series.parquet").write_bytes(whole)
 
 
 @pytest.mark.filterwarnings("ignore")

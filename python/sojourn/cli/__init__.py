@@ -245,7 +245,8 @@ def report(
     _sweep(Path(folder), OURS)
     page = Path(folder) / REPORT if named is None else named
     _sweep(page)
-    result = Result.read(folder)
+    with printing.hushed():
+        result = Result.read(folder)
     # A page of this result goes into no other, which may take the place of this one while it is drawn.
     within = files.identity(Path(folder)) if named is None else None
     chosen = result.baseline(baseline)

@@ -73,6 +73,23 @@ def note(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
+@contextmanager
+def hushed() -> Iterator[None]:
+    """Keep off stderr what Polars' compiled half prints of a damaged file: the error has its line."""
+    try:
+        kept, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    except OSError:  # stderr is closed
+        yield
+        return
+    try:
+        os.dup2(null, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(null)
+
+
 def remark(notes: Sequence[str]) -> None:
     """Print what is to be noted of a scenario on stderr; of really many the first."""
     for told in notes[:_MOST_NOTES]:
