@@ -102,7 +102,9 @@ impl Sender {
         }
         let until = self.max;
         self.repair.set(Repair::Sack(SackRecovery { until, retransmitted, rescued, pipe, prr }));
-        self.timers.retransmit = now + self.rtt.timeout();
+        if self.config.profile.recovery_restarts_timer {
+            self.timers.retransmit = now + self.rtt.timeout();
+        }
     }
 
     /// What is on its way before anything is sent again.
