@@ -65,7 +65,7 @@ impl Transits {
     #[inline(never)]
     fn time(&mut self, transit: Span) {
         let packets = if self.first > 0 { 1 } else { EVERY };
-        self.sum = self.sum + transit.saturating_mul(packets.into());
+        self.sum += transit.saturating_mul(packets.into());
         self.packets += u32::from(packets);
         self.first = self.first.saturating_sub(1);
         self.next = if self.first > 0 { 1 } else { EVERY };

@@ -153,6 +153,10 @@ pub static KNOBS: &[Knob] = &[
         "whether the ACK that first tells of a hole is a duplicate and no more, also where it acknowledges new data: the \
          window does not grow, and the timer runs on; with SACK, without RACK",
         "ns-3"),
+    knob!(recovery_restarts_timer: bool,
+        "whether the first retransmission of a recovery by SACK starts the timer anew, or leaves it to run since the last \
+         ACK of new data; without RACK",
+        "RFC 6675, section 6; RFC 6298, section 5"),
     knob!(timeout_forgets_sack: bool,
         "whether a timeout forgets what was SACKed before; RACK never does", "RFC 2018, section 8"),
     knob!(frto: bool, "whether to find out after a timeout if it was spurious", "RFC 5682"),
@@ -166,15 +170,15 @@ pub static KNOBS: &[Knob] = &[
     knob!(sack_takes_room: bool, "whether SACK blocks make an ACK longer on the wire", "RFC 2018, section 3"),
     knob!(fast_convergence: bool, "whether CUBIC gives way to newer flows", "RFC 9438, section 4.7"),
     knob!(cubic_counts_segments: bool,
-        "whether CUBIC's window takes a step for each segment acknowledged, not for each ACK; a loss leaves whole ones, and \
-         W_est grows no faster above the window of the last loss",
+        "whether CUBIC's windows are whole segments, which grow by one when enough segments have been acknowledged, and not \
+         with each ACK; W_est grows no faster above the window of the last loss",
         "ns-3"),
     knob!(ect_on_retransmit: bool, "whether retransmissions are sent ECN-capable, and may carry CWR",
         "RFC 3168, sections 6.1.2 and 6.1.5"),
     knob!(ecn_at_one: EcnAtOne,
         "what an echo of congestion does at a window of one segment: wait for the retransmission timer; back_off: halve it \
          again, as one below two; less than a segment waits for the timer or an ACK without echo; the second in a row \
-         doubles the timeout",
+         doubles the timeout; two: it never comes to that, as no echo leaves less than two",
         "RFC 3168, section 6.1.2"),
     knob!(ecn_after_timeout: bool, "whether a timeout reopens the window to a new reduction by ECN", "ns-2"),
 ];
@@ -326,7 +330,7 @@ words! {
     Halving: FlightSize = "flight_size", Window = "window", Pipe = "pipe";
     Pipe: Scoreboard = "scoreboard", Counted = "counted";
     LimitedTransmit: NewData = "new_data", Next = "next";
-    EcnAtOne: WaitForTimer = "wait", BackOff = "back_off";
+    EcnAtOne: WaitForTimer = "wait", BackOff = "back_off", Two = "two";
 }
 
 #[cfg(test)]

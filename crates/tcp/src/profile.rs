@@ -58,6 +58,8 @@ pub struct Profile {
     /// Whether an ACK that first tells of a hole is a duplicate and no more, also where it acknowledges new data: the
     /// window does not grow, and the timer runs on.
     pub hole_hides_ack: bool,
+    /// Whether the first retransmission of a recovery by SACK starts the timer anew (RFC 6675, section 6).
+    pub recovery_restarts_timer: bool,
     /// Whether a timeout forgets what was SACKed before (RFC 2018, section 8); RACK never does.
     pub timeout_forgets_sack: bool,
     /// Whether to find out after a timeout if it was spurious (RFC 5682).
@@ -83,8 +85,8 @@ pub struct Profile {
     pub timestamps: bool,
     /// Whether CUBIC gives way to newer flows (RFC 9438, section 4.7).
     pub fast_convergence: bool,
-    /// Whether CUBIC's window takes a step for each segment acknowledged, and not for each ACK (RFC 9438, section 4.4),
-    /// a loss leaves whole ones, and its Reno's window never grows by a whole segment a round trip (section 4.3).
+    /// Whether CUBIC's windows are whole segments, its Reno's among them, which grow by one when enough segments have been
+    /// acknowledged (`cc/whole.rs`), and not with each ACK (RFC 9438, section 4.4).
     pub cubic_counts_segments: bool,
     /// Whether NewReno leaves recovery with at most a segment more than is in flight (RFC 6582,
     /// section 3.2, step 3, first option).
@@ -169,6 +171,19 @@ pub enum EcnAtOne {
     /// As at any window, which falls below a segment (with the halving of `reno` and `newreno`): then nothing is sent until
     /// it has grown, or the timer expires and makes it one segment. From the second such echo in a row the timeout is doubled.
     BackOff,
+    /// It never comes to that: no echo leaves less than two segments.
+    Two,
+}
+
+impl EcnAtOne {
+    /// What an echo leaves of a window at least, segments.
+    pub(crate) fn least(self) -> f64 {
+        match self {
+            EcnAtOne::BackOff => 0.0,
+            EcnAtOne::WaitForTimer => 1.0,
+            EcnAtOne::Two => 2.0,
+        }
+    }
 }
 
 impl Profile {
@@ -214,6 +229,7 @@ impl Profile {
             prr_counts_twice: false,
             tail_loss_probe: true,
             hole_hides_ack: false,
+            recovery_restarts_timer: true,
             timeout_forgets_sack: true,
             frto: true,
             undo: true,
@@ -263,6 +279,7 @@ impl Profile {
             prr_counts_twice: false,
             tail_loss_probe: false,
             hole_hides_ack: false,
+            recovery_restarts_timer: true,
             timeout_forgets_sack: true,
             frto: false,
             undo: false,
@@ -312,6 +329,7 @@ impl Profile {
             prr_counts_twice: true,
             tail_loss_probe: false,
             hole_hides_ack: true,
+            recovery_restarts_timer: false,
             timeout_forgets_sack: false,
             frto: false,
             undo: false,
@@ -327,7 +345,7 @@ impl Profile {
             cubic_counts_segments: true,
             cautious_exit: false,
             grow_on_exit: true,
-            ecn_at_one: EcnAtOne::WaitForTimer,
+            ecn_at_one: EcnAtOne::Two,
             ect_on_retransmit: false,
             ecn_after_timeout: false,
         }

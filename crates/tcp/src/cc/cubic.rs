@@ -25,7 +25,7 @@
 
 use super::slow_start::SlowStart;
 use super::{AckSample, CongestionControl, Curve, Entry, Feedback, Recovery, Signal};
-use crate::profile::Profile;
+use crate::profile::{EcnAtOne, Profile};
 use sojourn_units::param::Described;
 use sojourn_units::{Bytes, Page, Span, Time, math};
 
@@ -67,6 +67,8 @@ pub struct Cubic {
     fast_convergence: bool,
     abe: bool,
     counts_segments: bool,
+    /// As [`EcnAtOne::Two`].
+    echo_leaves_two: bool,
     slow_start: SlowStart,
     /// `cwnd`.
     window: f64,
@@ -92,6 +94,10 @@ struct Stage {
     plateau: f64,
     /// `W_est`.
     reno: f64,
+    /// Where segments count: those acknowledged since the window last grew, less what that took.
+    credit: f32,
+    /// No loss has shown a plateau yet.
+    is_blind: bool,
 }
 
 impl Cubic {
@@ -103,6 +109,7 @@ impl Cubic {
             fast_convergence: profile.fast_convergence,
             abe: params.abe,
             counts_segments: profile.cubic_counts_segments,
+            echo_leaves_two: profile.ecn_at_one == EcnAtOne::Two,
             slow_start: SlowStart::new(profile, hystart),
             window: profile.initial_window as f64,
             ssthresh: f64::INFINITY,
@@ -125,7 +132,10 @@ impl Cubic {
     /// Section 4.10.
     fn start_slowly(&mut self, ack: &AckSample<'_>) {
         let growth = self.slow_start.on_ack(ack, self.mss);
-        self.window += if self.counts_segments { self.steps(ack) } else { growth.bytes / self.mss };
+        // ns-3 limits an ACK to the two segments that a delayed one is for; HyStart++ has limits of its own.
+        let segments = growth.bytes / self.mss;
+        let all = self.segments(ack.acked).min(2.0);
+        self.window += if self.counts_segments && !self.slow_start.is_careful() { all } else { segments };
         if growth.ends {
             self.ssthresh = self.window;
             self.prior = self.window;
@@ -143,14 +153,10 @@ impl Cubic {
         };
         if self.uses_window(ack) {
             stage.start += self.idle(ack);
-            stage.reno += self.alpha(stage.reno) * self.segments(ack.acked) / self.window;
-            let t = ack.now.since(stage.start).seconds();
-            if stage.window_at(t) < stage.reno {
-                self.window = self.window.max(stage.reno);
+            if self.counts_segments {
+                self.grow_whole(&mut stage, ack);
             } else {
-                let rtt = ack.rtt.smoothed_s().unwrap_or(0.0);
-                let target = stage.window_at(t + rtt).clamp(self.window, MOST_GROWTH * self.window);
-                self.window += self.steps(ack) * (target - self.window) / self.window;
+                self.grow(&mut stage, ack);
             }
         } else {
             stage.start += ack.now.since(self.last_ack);
@@ -158,9 +164,36 @@ impl Cubic {
         self.stage = Some(stage);
     }
 
-    /// For how many ACKs one counts: where segments count, for the two that a delayed ACK is for, at most.
-    fn steps(&self, ack: &AckSample<'_>) -> f64 {
-        if self.counts_segments { self.segments(ack.acked).min(2.0) } else { 1.0 }
+    /// Sections 4.3 to 4.5.
+    fn grow(&mut self, stage: &mut Stage, ack: &AckSample<'_>) {
+        stage.reno += self.alpha(stage.reno) * self.segments(ack.acked) / self.window;
+        let t = ack.now.since(stage.start).seconds();
+        if stage.window_at(t) < stage.reno {
+            self.window = self.window.max(stage.reno);
+        } else {
+            let rtt = ack.rtt.smoothed_s().unwrap_or(0.0);
+            let target = stage.window_at(t + rtt).clamp(self.window, MOST_GROWTH * self.window);
+            self.window += (target - self.window) / self.window;
+        }
+    }
+
+    /// The same in whole segments: one more for as many acknowledged as bring the window to the target, or to `W_est`, in
+    /// a round trip (docs/deviations/ns3.md).
+    fn grow_whole(&mut self, stage: &mut Stage, ack: &AckSample<'_>) {
+        let (acked, window) = (self.segments(ack.acked), self.window);
+        stage.reno += acked / (window / ALPHA).floor();
+        let rtt = ack.rtt.smoothed_s().unwrap_or(0.0);
+        let target = stage.window_at(ack.now.since(stage.start).seconds() + rtt).floor() + 1.0;
+        let each =
+            |target: f64| if target > window { (window / (target - window)).floor() } else { f64::INFINITY };
+        let most = if stage.is_blind { MOST_FOR_ONE_IF_BLIND } else { MOST_FOR_ONE * window };
+        let each = each(target).min(each(stage.reno.floor())).clamp(LEAST_FOR_ONE, most.max(LEAST_FOR_ONE));
+        let mut credit = f64::from(stage.credit) + acked;
+        if credit >= each {
+            self.window += 1.0;
+            credit -= each;
+        }
+        stage.credit = credit as f32;
     }
 
     /// Section 5.8: what was outstanding before this ACK left no room in the window for more.
@@ -186,12 +219,13 @@ impl Cubic {
     fn new_stage(&mut self, now: Time) -> Stage {
         self.last_ack = now;
         let plateau = self.plateau.max(self.window);
-        Stage { start: now, k: math::cbrt((plateau - self.window) / C), plateau, reno: self.window }
+        let (k, is_blind) = (math::cbrt((plateau - self.window) / C), self.plateau == 0.0);
+        Stage { start: now, k, plateau, reno: self.window, credit: 0.0, is_blind }
     }
 
-    /// Section 4.3: Reno's increase once its window has come back to where it was cut. Where segments count, never.
+    /// Section 4.3: Reno's increase once its window has come back to where it was cut.
     fn alpha(&self, reno: f64) -> f64 {
-        if reno >= self.prior && !self.counts_segments { 1.0 } else { ALPHA }
+        if reno >= self.prior { 1.0 } else { ALPHA }
     }
 
     /// Sections 4.6 and 4.7, to a share of the flight, a whole one where segments count; the window is at least `least`
@@ -218,6 +252,11 @@ impl Cubic {
         self.plateau = 0.0;
         self.stage = None;
         self.slow_start.leave(true);
+    }
+
+    /// Segments.
+    fn least_at_echo(&self) -> f64 {
+        if self.echo_leaves_two { 2.0 } else { 1.0 }
     }
 
     /// RFC 8511, section 4: in slow start the measured response is not for it.
@@ -255,7 +294,7 @@ impl CongestionControl for Cubic {
     fn on_signal(&mut self, signal: &Signal) {
         match *signal {
             Signal::Loss { flight } => self.reduce(flight, BETA, 2.0),
-            Signal::EcnEcho { flight } => self.reduce(flight, self.share_at_echo(), 1.0),
+            Signal::EcnEcho { flight } => self.reduce(flight, self.share_at_echo(), self.least_at_echo()),
             Signal::Timeout { flight, again } => self.time_out(flight, again),
         }
     }
@@ -293,6 +332,12 @@ const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 const MOST_GROWTH: f64 = 1.5;
 /// Segments (section 4.6).
 const LEAST_SSTHRESH: f64 = 2.0;
+/// Where segments count: so many are acknowledged at least for one more in the window,
+const LEAST_FOR_ONE: f64 = 2.0;
+/// at most, where no loss has shown a plateau,
+const MOST_FOR_ONE_IF_BLIND: f64 = 20.0;
+/// and so many windows of them where one has.
+const MOST_FOR_ONE: f64 = 100.0;
 
 #[cfg(test)]
 mod tests {
@@ -539,6 +584,102 @@ mod tests {
         near(cubic.window, 59.5);
         cubic.on_signal(&Signal::Loss { flight: 59_500 });
         near(cubic.window, 41.65);
+    }
+
+    /// `peers/ns3/dumbbell trace 1 flows 1 law codel cc cubic delay 0.005 access_from 0.0025 access_to 0.0025` from
+    /// 30.2135 s on: the window is 18, the ACK that ends recovery is for 28 segments and takes it to 19, each later one is
+    /// for two, and 20 to 26 come after 44, 36, 40, 40, 44, 44 and 46 segments more.
+    #[test]
+    fn whole_segments_come_where_ns_3_has_them() {
+        let profile = Profile::named("ns3").unwrap();
+        let mut cubic = Cubic::new(&Params::default(), &profile, MSS);
+        cubic.window = 26.0;
+        cubic.on_signal(&Signal::Loss { flight: 26_000 });
+        assert_eq!(cubic.window(), Bytes::new(18_000));
+        let mut rtt = RttEstimator::new(&profile);
+        rtt.sample(&profile, Time::ZERO, Span::from_millis(27));
+        let mut at = Time::ZERO;
+        let mut ack = |cubic: &mut Cubic, segments: u64| {
+            at += Span::from_micros(1200 * segments);
+            cubic.on_ack(&AckSample {
+                now: at,
+                acked: segments * 1000,
+                flight: ALL,
+                rtt: &rtt,
+                sample: None,
+                una: 0,
+                sent: 0,
+                marked: false,
+            });
+            cubic.window().get()
+        };
+        assert_eq!(ack(&mut cubic, 28), 19_000);
+        let mut counts = Vec::new();
+        for more in 20..=26 {
+            let mut count = 0;
+            while ack(&mut cubic, 2) < 1000 * more {
+                count += 2;
+            }
+            counts.push(count + 2);
+        }
+        let theirs = [44, 36, 40, 40, 44, 44, 46];
+        let apart = counts.iter().zip(theirs).map(|(ours, theirs): (&i32, i32)| (ours - theirs).abs());
+        assert!(apart.clone().max().unwrap() <= 4, "{counts:?}");
+        assert!((counts.iter().sum::<i32>() - theirs.iter().sum::<i32>()).abs() <= 4, "{counts:?}");
+    }
+
+    /// After a timeout ns-3 lets a segment go for every 20, however far the target is.
+    #[test]
+    fn whole_segments_come_for_twenty_where_no_loss_has_shown_a_plateau() {
+        let mut cubic = Cubic::new(&Params::default(), &Profile::named("ns3").unwrap(), MSS);
+        cubic.on_signal(&Signal::Timeout { flight: 100_000, again: false });
+        (cubic.window, cubic.ssthresh) = (50.0, 50.0);
+        (0..9).for_each(|_| acks(&mut cubic, 1, 50));
+        assert_eq!(cubic.window(), Bytes::new(50_000));
+        (0..11).for_each(|_| acks(&mut cubic, 1, 50));
+        assert_eq!(cubic.window(), Bytes::new(51_000));
+    }
+
+    /// RFC 3168 lets an echo take the window to one segment; ns-3 and Linux to two.
+    #[test]
+    fn where_an_echo_leaves_two_segments_it_takes_no_more() {
+        let echoes = |name: &str| {
+            let mut cubic = Cubic::new(&Params::default(), &Profile::named(name).unwrap(), MSS);
+            (0..9).for_each(|_| cubic.on_signal(&Signal::EcnEcho { flight: cubic.window().get() }));
+            cubic.window().get()
+        };
+        assert_eq!((echoes("default"), echoes("ns3")), (1000, 2000));
+    }
+
+    /// HyStart++ in slow start of whole segments: in its conservative part a quarter of what is acknowledged.
+    #[test]
+    fn hystart_works_where_segments_count() {
+        let grown = |hystart| {
+            let params = Params { hystart: Some(hystart), ..Params::default() };
+            let mut cubic = Cubic::new(&params, &Profile::named("ns3").unwrap(), MSS);
+            let mut sent = 10;
+            for round in 0..9_u64 {
+                let rtt = Span::from_millis(100 + 20 * round);
+                for una in (sent - 10)..sent {
+                    let estimator = RttEstimator::new(&Profile::default());
+                    cubic.on_ack(&AckSample {
+                        now: Time::ZERO + Span::from_millis(100 * (round + 1)),
+                        acked: 1000,
+                        flight: ALL,
+                        rtt: &estimator,
+                        sample: Some(rtt),
+                        una: (una + 1) * 1000,
+                        sent: (sent + 10) * 1000,
+                        marked: false,
+                    });
+                }
+                sent += 10;
+            }
+            (cubic.window().get() / 1000, cubic.starts_slowly())
+        };
+        assert_eq!(grown(false), (100, true));
+        let (window, starts_slowly) = grown(true);
+        assert!(window < 60 && !starts_slowly, "{window}");
     }
 
     /// RFC 3465, section 2.3.

@@ -19,7 +19,7 @@
 
 use super::slow_start::SlowStart;
 use super::{AckSample, CongestionControl, Curve, Entry, Feedback, Recovery, Signal};
-use crate::profile::{EcnAtOne, Halving, Profile};
+use crate::profile::{Halving, Profile};
 use sojourn_units::param::Described;
 use sojourn_units::{Bytes, Page};
 
@@ -77,7 +77,7 @@ impl Reno {
             halving: profile.halving,
             counts_bytes: profile.byte_counting > 0,
             abe: params.abe,
-            least_at_echo: if profile.ecn_at_one == EcnAtOne::BackOff { 0.0 } else { 1.0 },
+            least_at_echo: profile.ecn_at_one.least(),
             slow_start: SlowStart::new(profile, params.hystart),
             window: profile.initial_window as f64 * mss,
             ssthresh: f64::INFINITY,
@@ -93,6 +93,11 @@ impl Reno {
     /// The window in segments.
     pub(super) fn segments(&self) -> f64 {
         self.window / self.mss
+    }
+
+    /// What an ECN echo leaves at least where windows are never less than a segment, segments.
+    pub(super) fn least_at_echo(&self) -> f64 {
+        self.least_at_echo.max(1.0)
     }
 
     /// In congestion avoidance: the window grows by so many segments for each one acknowledged, or for each ACK.
@@ -154,7 +159,7 @@ impl Reno {
 
     /// RFC 8511, section 3.1; below two segments RFC 3168 goes on.
     fn keep_most(&mut self, flight: u64) {
-        self.reduce_to(BETA_ECN * (flight as f64).min(self.window), 1.0);
+        self.reduce_to(BETA_ECN * (flight as f64).min(self.window), self.least_at_echo());
     }
 
     fn time_out(&mut self, flight: u64, again: bool) {

@@ -50,6 +50,11 @@ impl SlowStart {
         Growth { bytes: acked.min(f64::from(most) * mss), ends: false }
     }
 
+    /// Whether HyStart++ is at work.
+    pub(super) fn is_careful(&self) -> bool {
+        self.hystart.is_some()
+    }
+
     /// It is over, or starts again: after a timeout or otherwise.
     pub(super) fn leave(&mut self, timeout: bool) {
         self.after_timeout = timeout;

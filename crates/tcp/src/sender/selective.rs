@@ -108,7 +108,9 @@ impl Sender {
         }
         let (until, judged) = (self.max, self.board.lost_below(self.mss).max(retransmitted));
         self.repair.set(Repair::Sack(SackRecovery { until, retransmitted, rescued, pipe, judged, prr }));
-        self.timers.retransmit = now + self.rtt.timeout();
+        if self.config.profile.recovery_restarts_timer {
+            self.timers.retransmit = now + self.rtt.timeout();
+        }
     }
 
     /// What is on its way before anything is sent again.

@@ -13,7 +13,8 @@
 //! | 8 | tick of the clock (bits 0, 1) |
 //! | 9 | how the application reads (bits 0, 1): at once, or 10, 1, 0.05 Mbit/s; HyStart++ turned round (2), ABE (3) |
 //! | 10 | the form of PRR: RFC 6937 and 9937 change places (bit 0) |
-//! | 11 to 15 | reserved |
+//! | 11 | the timer at the start of recovery, two segments at an echo |
+//! | 12 to 15 | reserved |
 //!
 //! In bytes 1 to 3 a bit that is set turns the profile's choice round; elsewhere 0 is the profile's.
 
@@ -154,6 +155,10 @@ fn set_numbers(profile: &mut Profile, bytes: &[u8; LEN]) {
     }
     profile.timeout_forgets_sack ^= bits(bytes[8], 3, 1) == 1;
     profile.hole_hides_ack ^= bits(bytes[8], 5, 1) == 1;
+    profile.recovery_restarts_timer ^= bits(bytes[11], 0, 1) == 1;
+    if bits(bytes[11], 1, 1) == 1 {
+        swap(&mut profile.ecn_at_one, [EcnAtOne::Two, EcnAtOne::WaitForTimer], 1, 0);
+    }
     profile.rtt_weight_shared ^= bits(bytes[8], 4, 1) == 1;
     profile.syn_counts ^= bits(bytes[8], 6, 1) == 1;
     profile.whole_ticks ^= bits(bytes[8], 7, 1) == 1;
