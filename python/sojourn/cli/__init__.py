@@ -233,7 +233,8 @@ def report(
     """Write one self-contained offline page from a result folder."""
     from sojourn.result import Result
 
-    page = Path(output) if output is not None else Path(folder) / "report.html"
+    folder = options.result_folder(folder)
+    page = options.page(output) if output is not None else Path(folder) / "report.html"
     result = Result.read(folder)
     result.baseline(baseline)
     options.make_room(page)
@@ -302,11 +303,12 @@ def prove(
 
     ends = options.extent(over, flows, rtt)
     folder = None if out is None else options.folder(out)
+    page = None if output is None else options.page(output)
     scenario = _load(file, options.overrides(assign), disc)
     with _untorn() as settled:
         found = prove_each(scenario, disc, link, ends, settled=settled)
         if found.certificates:
-            printing.deliver_proven(found, folder, None if output is None else Path(output), as_json=as_json)
+            printing.deliver_proven(found, folder, page, as_json=as_json)
     if found.interrupted:
         printing.complain(found.refused, "sojourn prove")
         raise errors.Interrupted(f"interrupted; {found.kept}", None)

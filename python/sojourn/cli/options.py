@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,13 +110,29 @@ def folder(text: str) -> Path:
     return Path(text)
 
 
-def make_room(page: Path) -> None:
+def page(text: str) -> Path:
+    """The file of --output."""
+    if not text.strip() or "\0" in text:
+        raise InputError(f'--output: "{text}" is not a name; legal: a file such as page.html')
+    return Path(text)
+
+
+def result_folder(text: str) -> str:
+    """The DIR of `sojourn report`."""
+    if not text.strip() or "\0" in text:
+        raise InputError(
+            f"sojourn report: DIR: \"{text}\" is not a name; legal: a folder that 'sojourn run --out' wrote"
+        )
+    return text
+
+
+def make_room(place: Path) -> None:
     """Make the folders above the page of --output."""
     try:
-        page.parent.mkdir(parents=True, exist_ok=True)
+        place.parent.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as fault:
         why = getattr(fault, "strerror", None) or str(fault)
-        raise InputError(f"{page}: cannot be written ({why}); legal: a file in a writable folder") from None
+        raise InputError(f"{place}: cannot be written ({why}); legal: a file in a writable folder") from None
 
 
 def extent(
@@ -155,7 +170,7 @@ def explain_usage(fault: Any, arguments: Sequence[str]) -> int:
     if type(fault).__name__ == "NoArgsIsHelpError":
         printing.say(fault.format_message())
         return DONE
-    print(f"{place}: {_usage(fault, context, place)}", file=sys.stderr)
+    printing.complain([f"{place}: {_usage(fault, context, place)}"], place)
     return BAD_INPUT
 
 
