@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from sojourn.errors import InputError, missing_core
+from sojourn.kinds import takes, text
 
 try:
     from sojourn._core import __version__ as core_version
@@ -19,18 +20,23 @@ __all__ = ["KINDS", "core_version", "entries", "explain"]
 KINDS = ("laws", "discs", "ccs", "apps", "profiles", "knobs", "metrics")
 
 
+@takes(kind=text)
 def entries(kind: str) -> list[dict[str, Any]]:
     """Everything of one of `KINDS` or of ``"topics"``: objects with at least `name` and `summary`.
 
-    Of ``"keys"`` the keys of a scenario file: objects as in the `fields` of an entry.
+    Of ``"keys"`` the keys of a scenario file: objects as in the `fields` of an entry. Raises `InputError`.
 
     >>> "red" in [entry["name"] for entry in entries("laws")]
     True
     """
-    found: list[dict[str, Any]] = json.loads(catalogue_json(kind))
+    try:
+        found: list[dict[str, Any]] = json.loads(catalogue_json(kind))
+    except ValueError as fault:
+        raise InputError(f"kind: {fault}") from None
     return found
 
 
+@takes(name=text)
 def explain(name: str) -> dict[str, Any]:
     """One entry by name, ``"scenario"``, a topic, or a key. Raises `InputError` with the nearest names.
 

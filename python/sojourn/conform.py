@@ -9,13 +9,16 @@ written in Python, too, a `sojourn.Law` or a `sojourn.Controller`.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
+from sojourn import kinds
 from sojourn.conversation import LONGEST_ANSWER, TIMEOUT_S, Conversation, converse
-from sojourn.errors import InputError, LawFailed, missing_core
+from sojourn.errors import ArgumentError, InputError, LawFailed, missing_core
+from sojourn.kinds import shown, takes
 from sojourn.laws_in_python import LawInPython
 
 try:
@@ -37,6 +40,10 @@ __all__ = [
     "without_answers",
 ]
 
+#: A law written in Python as an argument.
+A_LAW = kinds.instance(
+    LawInPython, "a law; expected an object of a class on sojourn.Law or sojourn.Controller"
+)
 _SHIPPED = Path(__file__).parent / "vectors"
 _ANSWERS = ("verdict", "p", "next_ns")
 _VERDICTS = ("pass", "mark", "drop", "drop_both")
@@ -88,7 +95,7 @@ class TracedLaw:
     """
 
     def __init__(self, header: Mapping[str, Any], law: LawInPython | None = None) -> None:
-        line = json.dumps(header)
+        line = _document("header", header)
         try:
             self._own = None if law is None else _placed(law, _core.Site.of_trace(line))
             self._law = _core.TracedLaw(line, self._own)
@@ -118,7 +125,7 @@ class TracedLaw:
         {}
         """
         try:
-            answer: dict[str, Any] = json.loads(self._law.answer(json.dumps(call)))
+            answer: dict[str, Any] = json.loads(self._law.answer(_document("call", call)))
         except ValueError as fault:
             raise InputError(str(fault)) from None
         except _core.LawError as fault:
@@ -129,6 +136,7 @@ class TracedLaw:
         return answer
 
 
+@takes(law=kinds.optional(kinds.text))
 def traces(law: str | None = None) -> list[Path]:
     """The golden traces that came with Sojourn: all, or those of one law.
 
@@ -150,6 +158,7 @@ def traces(law: str | None = None) -> list[Path]:
     return [path for path in found if law in (None, path.parent.name)]
 
 
+@takes(path=kinds.path, law=kinds.optional(A_LAW))
 def replay(path: str | Path, law: LawInPython | None = None) -> list[Difference]:
     """Replay a trace through a new law of its kind; gives one line for each answer that differs.
 
@@ -185,6 +194,7 @@ def replay(path: str | Path, law: LawInPython | None = None) -> list[Difference]
     return differences
 
 
+@takes(path=kinds.path)
 def compare(path: str | Path, verdicts: Sequence[str]) -> list[Difference]:
     """Hold verdicts that somebody else gave, one for each arrival and departure in order, against a trace.
 
@@ -203,10 +213,12 @@ def compare(path: str | Path, verdicts: Sequence[str]) -> list[Difference]:
     'vectors/red/below_min.jsonl:10: answers mark, expected drop (Floyd and Jacobson 1993, figure 2: ...)'
     """
     if isinstance(verdicts, str) or not isinstance(verdicts, Sequence):
-        raise InputError(f'verdicts: {verdicts!r} is no list of verdicts; legal: such as ["pass", "drop"]')
+        what = f"{shown(verdicts)} is no list of verdicts"
+        raise ArgumentError(f'verdicts: {what}; legal: such as ["pass", "drop"]')
     return _compared(_Trace(path), verdicts)
 
 
+@takes(path=kinds.path, command=kinds.text, timeout_s=kinds.number)
 def against(path: str | Path, command: str, timeout_s: float = TIMEOUT_S) -> list[Difference]:
     """Put a trace to another program: its lines without answers on stdin, one verdict a line on stdout.
 
@@ -227,6 +239,8 @@ def against(path: str | Path, command: str, timeout_s: float = TIMEOUT_S) -> lis
     >>> against("vectors/tail_drop/rate_stall.jsonl", f"sh -c '{always}'")
     []
     """
+    if not 0 < timeout_s < math.inf:
+        raise InputError(f"timeout_s: {timeout_s} is no time; expected seconds above 0, such as 10")
     trace = _Trace(path)
     told = "".join(without_answers(line) for line in trace.raw)
     held = converse(command, told.encode(), len(trace.raw) * LONGEST_ANSWER, timeout_s)
@@ -236,6 +250,7 @@ def against(path: str | Path, command: str, timeout_s: float = TIMEOUT_S) -> lis
     return [trace.differs(None, failed), *differences] if failed else differences
 
 
+@takes(line=kinds.text)
 def without_answers(line: str) -> str:
     """A line of a trace as a program under test gets it: byte for byte, the members with the answers cut out.
 
@@ -243,8 +258,9 @@ def without_answers(line: str) -> str:
     '{"call":"arrival","now_ns":0,"u":[0.5, 1e-3]}'
     """
     kept, decoder = [], json.JSONDecoder()
-    start = line.index("{") + 1
-    end = line.rindex("}")
+    start, end = line.find("{") + 1, line.rfind("}")
+    if not 0 < start <= end:
+        raise InputError(f"line: {shown(line)} is no object; {_LEGAL}")
     at = start
     while line[at:end].strip():
         key, after = decoder.raw_decode(line, _past_blanks(line, at))
@@ -324,6 +340,23 @@ def _quoted(said: object) -> str:
     return f'"{said}"' if said.isprintable() and len(said) <= 20 else f"{said[:20]!r}"
 
 
+def _document(name: str, given: object) -> str:
+    """An object of a trace as JSON; NumPy's numbers are numbers. Raises `ArgumentError`."""
+    if not isinstance(given, Mapping):
+        raise ArgumentError(f"{name}: {shown(given)} is no dictionary; expected an object of a trace")
+    try:
+        return json.dumps(dict(given), default=_plain_json)
+    except (TypeError, ValueError, RecursionError) as fault:
+        raise ArgumentError(f"{name}: cannot be JSON ({fault}); expected an object of a trace") from None
+
+
+def _plain_json(value: object) -> object:
+    found = kinds.plain(value)
+    if found is value:
+        raise TypeError(f"{shown(value)} is no value")
+    return found
+
+
 def _placed(law: LawInPython, site: _core.Site) -> LawInPython:
     """A copy at the start of its run."""
     try:
@@ -334,8 +367,6 @@ def _placed(law: LawInPython, site: _core.Site) -> LawInPython:
 
 def _lines(path: str | Path) -> list[str]:
     """The lines of a trace as they stand in the file; at least one."""
-    if not isinstance(path, str | Path):
-        raise InputError(f"{path!r}: is no file name; legal: a file of JSON lines")
     try:
         with Path(path).open(encoding="utf-8", newline="") as file:
             lines = list(file)

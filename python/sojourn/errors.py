@@ -58,6 +58,10 @@ class NotWritten(InputError):
     exit_code = FAILED
 
 
+class ArgumentError(InputError, TypeError):
+    """An argument in Python is of a wrong kind, or there is no such argument: the line names it."""
+
+
 class MissingError(SojournError):
     """The machine lacks something: the line says what, and how to get it (exit code 3)."""
 
@@ -135,11 +139,11 @@ def _unforeseen(error: BaseException) -> str:
 
 
 def refuse_unknown(kind: type, given: Iterable[str], legal: Iterable[str]) -> None:
-    """Raises `TypeError` with one line where `given` holds what is no parameter of the class."""
+    """Raises `ArgumentError` with one line where `given` holds what is no parameter of the class."""
     known = sorted(legal)
     for name in given:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
             hint = f"did you mean {near[0]}? " if near else ""
             told = f"legal: {', '.join(known) or 'none'}"
-            raise TypeError(f"{kind.__name__} has no parameter {name}; {hint}{told}")
+            raise ArgumentError(f"{kind.__name__} has no parameter {name}; {hint}{told}")

@@ -7,12 +7,13 @@ import os
 import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from operator import index
 from pathlib import Path
-from typing import Protocol, SupportsIndex, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
 from sojourn import files
-from sojourn.errors import InputError, missing_core
+from sojourn.errors import ArgumentError, InputError, missing_core
+from sojourn.kinds import instance, number, one_of_kind, plain, takes, text, whole
+from sojourn.kinds import shown as in_an_error
 
 try:
     from sojourn._core import Scenario, ScenarioError
@@ -31,6 +32,8 @@ __all__ = [
     "with_disc",
 ]
 
+#: A scenario as an argument.
+A_SCENARIO = instance(Scenario, "a scenario; expected what sj.load(FILE) gives")
 #: What an override may be: TOML as text, or a plain value.
 Setting = str | float | bool
 
@@ -85,6 +88,7 @@ def gallery() -> dict[str, Path]:
     return {path.relative_to(_GALLERY).with_suffix("").as_posix(): path for path in shipped}
 
 
+@takes(scenario=A_SCENARIO)
 def with_disc(scenario: Scenario, disc: str | DiscSpec, option: str = "--disc") -> Scenario:
     """The same scenario with another disc at every link that has one, or at the link that `disc` names.
 
@@ -102,14 +106,16 @@ def with_disc(scenario: Scenario, disc: str | DiscSpec, option: str = "--disc") 
     if link is not None:
         return with_disc(at_link(scenario, link, option), alone, f"{option}: {link}")
     if isinstance(disc, type) or not isinstance(disc, str | DiscSpec):
-        raise InputError(f'{option}: {disc!r} is not a disc; legal: a text such as "pi", or sj.laws.Pi()')
-    spec = disc if isinstance(disc, str) else disc.spec()
+        what = in_an_error(disc)
+        raise InputError(f'{option}: {what} is not a disc; legal: a text such as "pi", or sj.laws.Pi()')
+    spec = one_of_kind(option, text, disc if isinstance(disc, str) else disc.spec())
     try:
-        return scenario.with_disc(spec)
+        return scenario.with_disc(cast("str", spec))
     except ScenarioError as fault:
         raise InputError(*(f"{option}: {line}" for line in fault.faults)) from None
 
 
+@takes(disc=text)
 def place_of(disc: str) -> tuple[str | None, str]:
     """The link that a text such as ``"up=codel"`` is for, and the disc; None where it is for every link.
 
@@ -122,13 +128,14 @@ def place_of(disc: str) -> tuple[str | None, str]:
     return (found[1], found[2].strip()) if found else (None, disc)
 
 
+@takes(scenario=A_SCENARIO)
 def at_link(scenario: Scenario, link: str, option: str = "--disc") -> Scenario:
     """The same scenario, in which only the disc of this link gives way to another one.
 
     Raises `InputError` with a line that begins with `option`.
     """
     try:
-        return scenario.at_link(link)
+        return scenario.at_link(cast("str", one_of_kind(option, text, link)))
     except ScenarioError as fault:
         raise InputError(*(f"{option}: {line}" for line in fault.faults)) from None
 
@@ -147,38 +154,45 @@ def each_once(labels: Sequence[str], option: str, in_python: Collection[str] = (
 def _settings(overrides: Mapping[str, Setting]) -> list[tuple[str, str]]:
     """Keys and TOML values as text."""
     if not isinstance(overrides, Mapping):
-        raise InputError(f'overrides: {overrides!r} is no dict; legal: such as {{"duration": "60 s"}}')
+        what = in_an_error(overrides)
+        raise InputError(f'overrides: {what} is no dict; legal: such as {{"duration": "60 s"}}')
     return [(_key(key), _toml(key, value)) for key, value in overrides.items()]
 
 
 def _key(key: object) -> str:
     if not isinstance(key, str):
-        raise InputError(f'overrides: {key!r} is not a key; legal: text such as "flows[0].count"')
-    return key
+        what = in_an_error(key)
+        raise InputError(f'overrides: {what} is not a key; legal: text such as "flows[0].count"')
+    return cast("str", one_of_kind("overrides", text, key))
 
 
 def _toml(key: str, value: object) -> str:
+    value = plain(value)
     if isinstance(value, str):
-        return value
+        return cast("str", one_of_kind(key, text, value))
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float):
-        return repr(float(value))
-    if isinstance(value, SupportsIndex):
-        return str(index(value))
-    raise InputError(f"{key}: {value!r} is not a value; legal: a number, True or False, or TOML as text")
+    for kind in (whole, number):
+        try:
+            return repr(kind(value))
+        except TypeError:
+            pass
+    what = in_an_error(value)
+    raise InputError(f"{key}: {what} is not a value; legal: a number, True or False, or TOML as text")
 
 
 def _read(path: str | Path) -> bytes:
     """The bytes of the file. Raises `InputError`."""
     if not isinstance(path, str | os.PathLike):
-        raise InputError(f"{path!r}: is no file name; {_A_FILE}")
+        raise ArgumentError(f"path: {in_an_error(path)} is no file name; {_A_FILE}")
     if not str(path).strip() or "\0" in str(path):
         raise InputError(f'"{str(path).encode("unicode_escape").decode()}": is no file name; {_A_FILE}')
     try:
         text = files.read(_place(path), _MOST_BYTES)
     except OSError as fault:
         raise InputError(_unreadable(path, fault)) from None
+    except ValueError:
+        raise InputError(f"{in_an_error(path)}: is no file name; {_A_FILE}") from None
     if len(text) > _MOST_BYTES:
         raise InputError(f"{path}: is too large; legal: a scenario file (TOML) of at most 10 MB")
     return text

@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, SupportsFloat, cast
+from typing import Any, cast
 
 from sojourn import _core
 from sojourn._core import ScenarioError
 from sojourn.errors import InputError
+from sojourn.kinds import number, one_of_kind
 
 __all__ = ["ocq", "sqm"]
 
@@ -105,13 +106,8 @@ def sqm(
 
 
 def _number(name: str, value: object) -> float:
-    """The number of an argument. Raises `InputError`."""
-    try:
-        if isinstance(value, str | bool):
-            raise TypeError
-        return float(cast("SupportsFloat", value))
-    except (TypeError, ValueError):
-        raise InputError(f"{name}: {value!r} is no number; legal: such as 0.1") from None
+    """The number of an argument. Raises `ArgumentError`."""
+    return cast("float", one_of_kind(name, number, value))
 
 
 def _numbers(name: str, values: object) -> list[float]:

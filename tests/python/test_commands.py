@@ -703,7 +703,7 @@ def test_a_disc_that_is_replaced_need_not_fit(sojourn):
 def test_a_disc_that_does_not_fit_is_told_where_it_was_named(refused):
     small = ["dumbbell", "--set", "bottleneck.buffer=50 packets"]
     (line,) = refused("check", *small)
-    assert line.startswith("dumbbell:11:25: bottleneck.disc.target: ")
+    assert line.startswith("dumbbell:11:24: bottleneck.disc.target: ")
     for command in ("check", "run"):
         (line,) = refused(command, *small, "--disc", "pi:target=60packets")
         assert line.startswith(f"sojourn {command}: --disc: pi.target: "), line

@@ -159,7 +159,7 @@ class Comparing(Arriving):
 
 class Timed(sj.Law):
     period = "10 ms"
-    next = 0.0
+    next: object = 0.0
 
     def on_update(self, seen):
         return self.next if seen.time_s > 1 else None

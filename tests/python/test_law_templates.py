@@ -145,6 +145,10 @@ def test_a_wrong_parameter_names_the_legal_ones():
         TenLines(gian=3)
 
 
+class Wordy(TenLines):
+    word = ""
+
+
 class NoUpdate(sj.Controller):
     period = "10 ms"
 
@@ -248,8 +252,8 @@ class Labelled(TenLines):
             r"^discs: Labelled: label: 'x+'\.\.\. has 61 letters; legal: .* at most 60 letters",
         ),
         (
-            TenLines(gain="y" * 60),
-            r"^discs: TenLines: its name and parameters: .* has 74 letters; legal: label",
+            Wordy(word="y" * 60),
+            r"^discs: Wordy: its name and parameters: .* has 71 letters; legal: label",
         ),
         (TenLines, r"^discs: TenLines is a class; legal: an object of it, TenLines\(\)"),
         (NoUpdate(), r"^discs: NoUpdate has no update; legal: def update\(self, seen\)"),

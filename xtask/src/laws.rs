@@ -118,6 +118,7 @@ from functools import wraps
 from typing import Any, ClassVar, TypeVar
 
 from sojourn.errors import refuse_unknown
+from sojourn.kinds import one_of_kind, setting
 
 __all__ = [
 @ALL@]
@@ -145,13 +146,15 @@ _Kind = TypeVar("_Kind", bound=type[_Law])
 
 
 def _told(kind: _Kind) -> _Kind:
-    """Have a parameter that there is not refused with those that there are."""
+    """Have a parameter refused that there is not, with those that there are, and one of a wrong kind."""
     construct: Any = kind.__init__
     legal = [field.name for field in fields(kind)]
 
     @wraps(construct)
     def told(self: _Law, *values: Any, **parameters: Any) -> None:
         refuse_unknown(kind, parameters, legal)
+        for name, value in parameters.items():
+            parameters[name] = one_of_kind(f"{kind.__name__}: {name}", setting, value)
         construct(self, *values, **parameters)
 
     kind.__init__ = told  # type: ignore[assignment, method-assign]

@@ -121,7 +121,7 @@ fn syntax_faults(name: &str, text: &str, errors: &[toml::de::Error]) -> Faults {
 /// What the parser refuses, where `rest` is the text from there on.
 fn syntax_fault(error: &toml::de::Error, rest: &str) -> String {
     let message = error.message();
-    if message.starts_with("cannot recurse") {
+    if message.contains("recurs") {
         return "too many brackets stand inside each other; expected 80 at most".into();
     }
     if !message.starts_with("string values must be quoted") && !message.starts_with("invalid boolean") {

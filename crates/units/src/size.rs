@@ -165,6 +165,16 @@ mod tests {
             let refused = Rate::parse(text).unwrap_err();
             assert!(refused.contains(meant), "{text}: {refused}");
         }
+        let refused = Rate::parse("8 \u{41c}bit/s").unwrap_err();
+        assert!(
+            refused.contains("is not a unit of a rate (it holds '\u{41c}', U+041C) (units: "),
+            "{refused}"
+        );
+        let refused = Rate::parse("\u{ff18} Mbit/s").unwrap_err();
+        assert!(
+            refused.contains("is not a number with a unit (it holds '\u{ff18}', U+FF18); write it"),
+            "{refused}"
+        );
         let refused = Rate::parse("8 miles").unwrap_err();
         assert_eq!(
             refused,

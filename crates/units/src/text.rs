@@ -141,7 +141,9 @@ fn number_and_scale(text: &str, units: &[Unit], what: &str) -> Result<(Decimal, 
     }
     let scale = units.iter().find(|(name, _)| *name == unit).map(|(_, scale)| *scale);
     let scale = scale.ok_or_else(|| {
-        format!("\"{unit}\" is not a unit of {what}{} (units: {})", unit_meant(unit, units), names(units))
+        // A letter that looks like another is no slip of the finger.
+        let hint = if unit.is_ascii() { unit_meant(unit, units) } else { odd_letter(unit) };
+        format!("\"{unit}\" is not a unit of {what}{hint} (units: {})", names(units))
     })?;
     if number.negative && number.digits > 0 {
         return Err(format!("\"{}\" is negative; {what} is at least 0", text.trim()));
@@ -150,7 +152,14 @@ fn number_and_scale(text: &str, units: &[Unit], what: &str) -> Result<(Decimal, 
 }
 
 fn not_a_number(text: &str, units: &[Unit]) -> String {
-    format!("\"{}\" is not a number with a unit; write it like \"{}\"", text.trim(), example(units))
+    let odd = odd_letter(text);
+    format!("\"{}\" is not a number with a unit{odd}; write it like \"{}\"", text.trim(), example(units))
+}
+
+/// The first letter that is not ASCII, which may look like one that is.
+fn odd_letter(text: &str) -> String {
+    let odd = text.chars().find(|letter| !letter.is_ascii());
+    odd.map_or(String::new(), |letter| format!(" (it holds '{letter}', U+{:04X})", u32::from(letter)))
 }
 
 fn example(units: &[Unit]) -> String {

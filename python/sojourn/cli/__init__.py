@@ -241,6 +241,7 @@ def report(
     from sojourn.result import Result
     from sojourn.result.folder import OURS, REPORT
 
+    folder = options.result_folder(folder)
     named = options.page(output)
     _sweep(Path(folder), OURS)
     page = Path(folder) / REPORT if named is None else named

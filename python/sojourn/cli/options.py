@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,6 +123,8 @@ def page(text: str | None) -> Path | None:
         return None
     from sojourn import files
 
+    if not text.strip() or "\0" in text:
+        raise InputError(f'--output: "{text}" is not a name; legal: a file such as page.html')
     path = Path(text)
     special = files.is_stream(path) or (path.exists() and not path.is_file())
     if path.suffix.lower() not in _ENDINGS and not special:
@@ -131,14 +132,23 @@ def page(text: str | None) -> Path | None:
     return path
 
 
-def make_room(page: Path) -> None:
+def result_folder(text: str) -> str:
+    """The DIR of `sojourn report`."""
+    if not text.strip() or "\0" in text:
+        raise InputError(
+            f"sojourn report: DIR: \"{text}\" is not a name; legal: a folder that 'sojourn run --out' wrote"
+        )
+    return text
+
+
+def make_room(place: Path) -> None:
     """Make the folders above the page of --output."""
     from sojourn.report import not_written
 
     try:
-        page.parent.mkdir(parents=True, exist_ok=True)
+        place.parent.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as fault:
-        raise not_written(page, fault) from None
+        raise not_written(place, fault) from None
 
 
 def extent(
@@ -176,7 +186,7 @@ def explain_usage(fault: Any, arguments: Sequence[str]) -> int:
     if type(fault).__name__ == "NoArgsIsHelpError":
         printing.say(fault.format_message())
         return DONE
-    print(f"{place}: {_usage(fault, context, place)}", file=sys.stderr)
+    printing.complain([f"{place}: {_usage(fault, context, place)}"], place)
     return BAD_INPUT
 
 

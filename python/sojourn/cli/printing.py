@@ -36,8 +36,10 @@ class ReaderGone(Exception):
 def prepare() -> None:
     """Letters that the terminal does not have are replaced, never a fault; stderr is for our own lines.
 
-    Matplotlib warns where it cannot keep its cache in the user's home; it then does without.
+    Matplotlib warns where it cannot keep its cache in the user's home; it then does without. No command opens
+    a window, and the user's choice of what opens them may be one that there is not.
     """
+    os.environ["MPLBACKEND"] = "agg"
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -105,9 +107,24 @@ def complain(lines: Sequence[str], command: str, excerpts: Sequence[Sequence[Exc
     """
     shown = excerpts if excerpts and is_terminal(sys.stderr) else [()] * len(lines)
     for line, found in zip(lines, shown, strict=True):
-        note(f"{command}: {line}" if line.startswith("--") else line)
+        note(one_line(f"{command}: {line}" if line.startswith("--") else line))
         if found:
             note(pointed_at(found))
+
+
+def one_line(text: str) -> str:
+    """A line that stays one at any terminal, of bearable length, whatever names and words it quotes."""
+    cut = text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]} ..."
+    return "".join(one if one.isprintable() or _is_byte(one) else ascii(one)[1:-1] for one in cut)
+
+
+def _is_byte(letter: str) -> bool:
+    """Whether it stands for a byte of a name that is no text; it is printed as a mark of replacement."""
+    return 0xDC80 <= ord(letter) <= 0xDCFF
+
+
+#: Letters of a line of an error.
+MOST_LETTERS = 2000
 
 
 def pointed_at(excerpts: Sequence[Excerpt]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import refuse_unknown
-from sojourn.laws_in_python.parameters import defaults_of
+from sojourn.laws_in_python.parameters import check_kinds, defaults_of
 
 if TYPE_CHECKING:
     from sojourn._core import Site
@@ -21,6 +21,7 @@ class InPython:
 
     def __init__(self, **parameters: Any) -> None:
         refuse_unknown(type(self), parameters, defaults_of(type(self)))
+        check_kinds(type(self), parameters)
         for name, value in parameters.items():
             setattr(self, name, value)
 
@@ -80,6 +81,7 @@ class LawInPython(InPython):
         0.01
         """
         refuse_unknown(type(self), parameters, defaults_of(type(self)))
+        check_kinds(type(self), parameters)
         for name, value in parameters.items():
             # A frozen dataclass refuses setattr.
             object.__setattr__(self, name, value)

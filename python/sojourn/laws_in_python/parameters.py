@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 
 from sojourn.errors import InputError
+from sojourn.kinds import like, one_of_kind
 
 __all__ = [
     "LONGEST_LABEL",
     "Parameter",
+    "check_kinds",
     "data_of",
     "defaults_of",
     "label_of",
@@ -74,6 +77,28 @@ def defaults_of(kind: type) -> dict[str, object]:
     if hasattr(kind, "update"):
         found.setdefault("period", MISSING)
     return found
+
+
+def check_kinds(kind: type, given: Mapping[str, object]) -> None:
+    """Raise `ArgumentError` for a parameter that is not of its default's kind: a number, a flag or text.
+
+    A class that annotates a parameter as more than one kind takes what it will. What the bases of laws have,
+    a period for example, a run checks where it reads it.
+    """
+    defaults = defaults_of(kind)
+    annotated: dict[str, object] = {}
+    for one in reversed(kind.__mro__):
+        annotated |= vars(one).get("__annotations__", {})
+    for name in given.keys() - _OF_BASES:
+        written, value = annotated.get(name), given[name]
+        if written is None or getattr(written, "__name__", written) in _SINGLE_KINDS:
+            one_of_kind(f"{kind.__name__}: {name}", like(defaults.get(name)), value)
+
+
+#: What the bases of laws and of congestion controls give a name to.
+_OF_BASES = {"label", "overflow", "period", "site", "target_packets", "wants_victim"}
+#: Annotations that are of one kind.
+_SINGLE_KINDS = ("float", "int", "bool", "str")
 
 
 def data_of(kind: type) -> dict[str, object]:

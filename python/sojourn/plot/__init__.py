@@ -10,6 +10,7 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from sojourn.errors import InputError
+from sojourn.kinds import count, flag, instance, number, one_of_kind, optional, shown, takes, text
 from sojourn.plot import bands, intervals, style
 from sojourn.plot import network as drawing
 from sojourn.plot.bands import Band
@@ -25,6 +26,12 @@ HEADROOM = 1.05
 GOODPUT = "goodput_bps."
 
 
+#: A result as an argument.
+A_RESULT = instance(Result, "a result; expected what sj.run(SCENARIO) gives")
+#: Axes to draw into.
+AXES = optional(instance(Axes, "Matplotlib axes; expected such as Figure().subplots()"))
+
+
 @dataclass(frozen=True)
 class Canvas:
     """How large a picture is and how fine its lines are."""
@@ -35,6 +42,15 @@ class Canvas:
     points: int = 400
     #: Whether the picture carries its own legend.
     legend: bool = True
+
+    def __post_init__(self) -> None:
+        one_of_kind("points", count, self.points)
+        one_of_kind("legend", flag, self.legend)
+        size: object = self.size
+        if not isinstance(size, tuple | list) or len(size) != 2:
+            raise InputError(f"size: {shown(size)} is no size; expected width and height, such as (9.0, 3.4)")
+        for side in size:
+            one_of_kind("size", number, side)
 
 
 @dataclass(frozen=True)
@@ -56,6 +72,12 @@ class Plots:
     #: What was seen at all links, where `result` is what was seen at one of them: classes are found in it.
     everywhere: Result | None = None
 
+    def __post_init__(self) -> None:
+        one_of_kind("result", A_RESULT, self.result)
+        one_of_kind("canvas", instance(Canvas, "a canvas; expected sojourn.plot.Canvas()"), self.canvas)
+        one_of_kind("everywhere", optional(A_RESULT), self.everywhere)
+
+    @takes(ax=AXES)
     def queue(self, *, ax: Axes | None = None) -> Axes:
         """The backlog of the disc over time, packets.
 
@@ -68,6 +90,7 @@ class Plots:
         """
         return self._over_time("queue_packets", "queue, packets", ax)
 
+    @takes(ax=AXES)
     def delay(self, *, ax: Axes | None = None) -> Axes:
         """The time that packets spent in the disc, over the time at which they left it.
 
@@ -79,6 +102,7 @@ class Plots:
         unit, scale = self.delay_unit()
         return self._over_time("sojourn_s", f"sojourn, {unit}", ax, scale=scale)
 
+    @takes(ax=AXES)
     def cdf(self, *, ax: Axes | None = None) -> Axes:
         """The distribution of the delay in the disc: the share of packets that wait no longer, %.
 
@@ -97,6 +121,7 @@ class Plots:
         style.label(drawn, f"sojourn, {unit}", "packets that wait no longer, %")
         return self._finish(drawn, ax)
 
+    @takes(ax=AXES)
     def drops(self, *, ax: Axes | None = None) -> Axes:
         """Drops over time, % of the packets offered, on the scale of the marks.
 
@@ -107,6 +132,7 @@ class Plots:
         """
         return self._ratio("drop_ratio", "drops, %", ax)
 
+    @takes(ax=AXES)
     def marks(self, *, ax: Axes | None = None) -> Axes:
         """Marks over time, % of the packets offered, on the scale of the drops.
 
@@ -117,6 +143,7 @@ class Plots:
         """
         return self._ratio("mark_ratio", "marks, %", ax)
 
+    @takes(ax=AXES)
     def utilization(self, *, ax: Axes | None = None) -> Axes:
         """The share of the link's rate that is used over time, %.
 
@@ -130,6 +157,7 @@ class Plots:
         drawn.set_ylim(max(0.0, lowest - 0.1 * (100 - lowest)), 100 + 0.05 * (100 - lowest))
         return drawn
 
+    @takes(ax=AXES)
     def window(self, *, ax: Axes | None = None) -> Axes:
         """Congestion windows over time, packets.
 
@@ -155,6 +183,7 @@ class Plots:
         drawn.set_ylim(bottom=0)
         return drawn
 
+    @takes(traffic_class=text, ax=AXES)
     def goodput(self, traffic_class: str, *, ax: Axes | None = None) -> Axes:
         """What the applications of one class of traffic got over time, in the unit that fits it.
 
@@ -177,6 +206,7 @@ class Plots:
         drawn.set_ylim(0, HEADROOM * top if top > 0 else 1.0)
         return drawn
 
+    @takes(metric=text, ax=AXES)
     def classes(self, metric: str = "goodput_bps", *, ax: Axes | None = None) -> Axes:
         """One metric of every class of traffic under every law: the mean over the seeds, its 95 % interval.
 
@@ -203,6 +233,7 @@ class Plots:
         intervals.by_class(drawn, result, metric)
         return self._finish(drawn, ax) if len(result.arms) > 1 else drawn
 
+    @takes(metric=text, ax=AXES)
     def summary(self, metric: str = "sojourn_mean_s", *, ax: Axes | None = None) -> Axes:
         """One metric of every law: the mean over the seeds, its 95 % interval, and each seed as a dot.
 
@@ -217,6 +248,7 @@ class Plots:
         drawn = self._axes(ax, rows=self.result.arms, grid="x")
         return intervals.means(drawn, self.result, metric)
 
+    @takes(metric=text, baseline=optional(text), ax=AXES)
     def differences(
         self, metric: str = "sojourn_mean_s", *, baseline: str | None = None, ax: Axes | None = None
     ) -> Axes:
@@ -236,6 +268,7 @@ class Plots:
         drawn = self._axes(ax, rows=others, grid="x")
         return intervals.differences(drawn, self.result, metric, chosen)
 
+    @takes(ax=AXES)
     def network(self, *, ax: Axes | None = None) -> Axes:
         """The network of the scenario: who sends, through which queue and link, with which delays.
 
@@ -260,11 +293,13 @@ class Plots:
         """The unit of every axis of delay, and how many of it make a second."""
         return words.unit_for(self._longest_s(), words.TIMES[1:])
 
+    @takes(traffic_class=text)
     def goodput_unit(self, traffic_class: str) -> tuple[str, float]:
         """The unit of the axis of a class's goodput, and how many of it make a bit/s."""
         column = words.fitted(self.result, words.GOODPUT, (traffic_class,))
         return column.unit, column.scale
 
+    @takes(points=optional(count))
     def delay_grid(self, points: int | None = None) -> bands.Line:
         """The delays at which the distribution is drawn, seconds, from zero."""
         return np.linspace(0.0, self._longest_s(), points or 2 * self.canvas.points)

@@ -10,14 +10,14 @@ import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from operator import index
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any
 
 from sojourn import _core
 from sojourn._core import LawError
 from sojourn.errors import InputError
+from sojourn.kinds import flag, one_of_kind, optional, path, shown, takes, text, whole
 from sojourn.laws_in_python import Controller, Law, LawInPython
 from sojourn.laws_in_python.files import law_of, names_a_file
 from sojourn.laws_in_python.lines import failure_of
@@ -188,6 +188,7 @@ class Certificate:
 
         return Plots(self)
 
+    @takes(model=text, part=text, sampled=flag)
     def loop(self, model: str, part: str = "whole", *, sampled: bool = False) -> dict[str, Any]:
         """One of the `loops`. Raises `InputError` where there is none such.
 
@@ -219,18 +220,24 @@ class Certificate:
         """
         over = ends("flows", flows, number, "(10, 200)")
         along = ends("rtt_s", rtt_s, seconds, '(0.05, 0.4) or ("50 ms", "400 ms")')
-        if not isinstance(points, SupportsIndex) or not 2 <= index(points) <= MOST_POINTS:
-            raise InputError(f"points: {points!r} is not legal; legal: whole numbers from 2 to {MOST_POINTS}")
+        try:
+            side = whole(points)
+        except TypeError:
+            side = 0
+        if not 2 <= side <= MOST_POINTS:
+            legal = f"legal: whole numbers from 2 to {MOST_POINTS}"
+            raise InputError(f"points: {shown(points)} is not legal; {legal}")
         rest = self.equilibrium
         if rest is None:
             raise InputError(f"map: {self.reason}")
         base_rtt = sum(one["flows"] * one["base_rtt_s"] for one in rest["classes"]) / rest["flows"]
         try:
-            found = self._proof.region(over, along, index(points))
+            found = self._proof.region(over, along, side)
         except LawError as fault:
             raise _failed("map", self.law, self._own, fault) from fault
         return Region.of(found, (rest["flows"], base_rtt), own=self._own is not None)
 
+    @takes(path=path)
     def report(self, path: str | Path, region: Region | None = None) -> Path:
         """Write the page: one file that needs no other; with a map where one is given.
 
@@ -269,6 +276,7 @@ class Certificate:
         return f"<Certificate {self.law} at {self.link}: {self.verdict}>"
 
 
+@takes(link=optional(text))
 def prove(scenario: Scenario, disc: Disc | None = None, *, link: str | None = None) -> Certificate:
     """Whether the scenario's link is stable under a disc's law, and with what margin; the delay is exact.
 
@@ -316,6 +324,7 @@ def placed(scenario: Scenario, disc: Disc | None, option: str) -> Placed:
 
 def certify(of: Placed, link: str | None, option: str) -> Certificate:
     """The certificate of a link under a disc. Raises `InputError`."""
+    one_of_kind("--link" if option.startswith("--") else "link", optional(text), link)
     try:
         if of.law is None:
             return Certificate(_core.prove(of.scenario, link))

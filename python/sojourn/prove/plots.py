@@ -14,11 +14,13 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
 from sojourn.errors import InputError
-from sojourn.plot import style
+from sojourn.kinds import instance, optional, takes
+from sojourn.plot import AXES, style
 from sojourn.prove import words
+from sojourn.prove.region import Region
 
 if TYPE_CHECKING:
-    from sojourn.prove import Certificate, Region
+    from sojourn.prove import Certificate
 
 #: The size of a picture, inches, and of one that is higher: as wide, so that letters have one size on a page.
 SIZE = (7.2, 3.6)
@@ -40,6 +42,7 @@ class Plots:
     def __init__(self, certificate: Certificate) -> None:
         self._of = certificate
 
+    @takes(ax=AXES)
     def bode(self, ax: Axes | None = None) -> Axes:
         """|L| over frequency, and below it the phase in degrees; the axes of |L| come back."""
         if ax is None:
@@ -68,6 +71,7 @@ class Plots:
             style.label(below, "frequency, rad/s", "phase, degrees")
         return ax
 
+    @takes(ax=AXES)
     def nyquist(self, ax: Axes | None = None) -> Axes:
         """L(jw) in the complex plane, near -1; the circle has the modulus margin as its radius."""
         ax, own = self._axes(ax, HIGH)
@@ -86,6 +90,7 @@ class Plots:
         style.legend(ax, above=own)
         return ax
 
+    @takes(ax=AXES)
     def roots(self, ax: Axes | None = None) -> Axes:
         """The slowest roots of the closed loops, 1/s; those that die out ten times as fast are left out."""
         ax, own = self._axes(ax, SIZE)
@@ -108,6 +113,7 @@ class Plots:
         style.legend(ax, above=own)
         return ax
 
+    @takes(ax=AXES)
     def step(self, ax: Axes | None = None) -> Axes:
         """What the backlog does when from time 0 on the law sees a packet less than there is."""
         ax, own = self._axes(ax, SIZE)
@@ -122,6 +128,7 @@ class Plots:
         style.legend(ax, above=own)
         return ax
 
+    @takes(region=optional(instance(Region, "a map; expected what Certificate.region() gives")), ax=AXES)
     def map(self, region: Region | None = None, ax: Axes | None = None) -> Axes:
         """Where over flows and round trips the link is stable; computed where no `region` is given."""
         region = self._of.region() if region is None else region

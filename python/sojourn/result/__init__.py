@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from sojourn.errors import InputError
+from sojourn.kinds import flag, optional, path, takes, text
 from sojourn.result.statistics import estimate
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ class Run:
     #: The link's own disc, where `disc` names those of several links.
     disc_here: str | None = None
 
+    @takes(cost=flag)
     def document(self, *, cost: bool) -> dict[str, Any]:
         """The run as it stands in result.json, with its cost where asked for."""
         row = {
@@ -216,6 +218,7 @@ class Result:
         """
         return len({(run.plant, run.disc, run.seed) for run in self.runs})
 
+    @takes(link=optional(text), traffic_class=optional(text))
     def seen(self, link: str | None = None, traffic_class: str | None = None) -> tuple[Run, ...]:
         """One row a run: of all traffic at a link, or of one class.
 
@@ -251,6 +254,7 @@ class Result:
             found.setdefault(traffic_class, rows)
         return found
 
+    @takes(link=optional(text))
     def at(self, link: str | None) -> Result:
         """What was seen at one link alone, of all traffic and class by class.
 
@@ -280,6 +284,7 @@ class Result:
             distributions=self.distributions.filter(seen),
         )
 
+    @takes(plant=text)
     def within(self, plant: str) -> Result:
         """What ran in one plant alone. Raises `InputError` when nothing ran in a plant of that name.
 
@@ -297,6 +302,7 @@ class Result:
             distributions=self.distributions.filter(pl.col("plant") == plant),
         )
 
+    @takes(name=text)
     def check_plant(self, name: str) -> None:
         """Raise `InputError` for a plant in which nothing ran.
 
@@ -306,6 +312,7 @@ class Result:
         if all(arm.plant != name for arm in self.arms):
             raise InputError(f'plant: "{name}" is not a plant here; legal: {_legal(self.plants)}')
 
+    @takes(name=text)
     def check_link(self, name: str) -> None:
         """Raise `InputError` for a link that was not watched.
 
@@ -315,6 +322,7 @@ class Result:
         if name not in self._watched:
             raise InputError(f'link: "{name}" was not watched; legal: {_legal(self.links)}')
 
+    @takes(name=text)
     def check_class(self, name: str) -> None:
         """Raise `InputError` for a class of traffic that is not there.
 
@@ -326,6 +334,7 @@ class Result:
             told = f"legal: {_legal(self.classes)}" if self.classes else "the scenario has only one"
             raise InputError(f'class: "{name}" is no class of traffic here; {told}')
 
+    @takes(name=text)
     def check_metric(self, name: str) -> None:
         """Raise `InputError` for what is no metric; an older result may lack one, which then does not apply.
 
@@ -352,6 +361,7 @@ class Result:
         """The names of all metrics, in order."""
         return dict.fromkeys(name for run in self.runs for name in run.metrics)
 
+    @takes(named=optional(text))
     def baseline(self, named: str | None = None) -> str:
         """The disc that the others are compared with: the one that is named, else the first.
 
@@ -382,6 +392,13 @@ class Result:
         """
         return str(self.scenario.get("title") or "Untitled scenario")
 
+    @takes(
+        disc=text,
+        metric=text,
+        link=optional(text),
+        traffic_class=optional(text),
+        plant=optional(text),
+    )
     def values(
         self,
         disc: str,
@@ -445,6 +462,7 @@ class Result:
         )
         return pl.DataFrame(_summary_rows(self.runs), schema=kinds)
 
+    @takes(cost=flag)
     def to_json(self, *, cost: bool = False) -> str:
         """The result as one JSON document; `cost` adds what each run cost on this machine.
 
@@ -462,6 +480,7 @@ class Result:
         }
         return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
+    @takes(folder=path)
     def write(self, folder: str | Path) -> Path:
         """Write the result folder, whole or not at all; an earlier result there is replaced.
 
@@ -482,6 +501,7 @@ class Result:
         return folders.renew(self, folders.claim(Path(folder)))
 
     @classmethod
+    @takes(folder=path)
     def read(cls, folder: str | Path) -> Result:
         """Read a result folder. Raises `InputError` with one line when it is not whole.
 
@@ -515,6 +535,7 @@ class Result:
             return Plots(self)
         return Plots(self._among([self.links[0], None]), everywhere=self)
 
+    @takes(path=path, baseline=optional(text))
     def report(self, path: str | Path, *, baseline: str | None = None) -> Path:
         """Write the report: one HTML page that needs nothing else. Returns its path.
 

@@ -12,19 +12,28 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import index
-from typing import Any, SupportsIndex
+from typing import Any
 
 from sojourn import _core
 from sojourn._core import LawError
 from sojourn.errors import InputError, Interrupted, LawFailed, RunFailed
+from sojourn.kinds import flag, shown, takes, text, whole
 from sojourn.laws_in_python import Controller, InPython, Law, LawInPython
 from sojourn.laws_in_python.files import law_of, names_a_file
 from sojourn.laws_in_python.lines import failure_of, source_of
 from sojourn.laws_in_python.parameters import label_of
 from sojourn.laws_in_python.template import template_of, try_changes
 from sojourn.result import SEEDLESS, Arm, Result
-from sojourn.scenario import DiscSpec, Scenario, ScenarioError, at_link, each_once, place_of, with_disc
+from sojourn.scenario import (
+    A_SCENARIO,
+    DiscSpec,
+    Scenario,
+    ScenarioError,
+    at_link,
+    each_once,
+    place_of,
+    with_disc,
+)
 from sojourn.simulate.controls import Control, sources, with_controls
 from sojourn.simulate.gather import Finished, Origin, gather
 from sojourn.simulate.pool import Job, Outcome, Watch, drive
@@ -177,7 +186,7 @@ def carry_out(
 def check_plants(plants: Sequence[str], option: str = "--plant") -> None:
     """Raise `InputError` for a plant that does not exist."""
     if not isinstance(plants, Sequence):
-        raise InputError(f"{option}: {plants!r} is no list of plants; legal: {', '.join(PLANTS)}")
+        raise InputError(f"{option}: {shown(plants)} is no list of plants; legal: {', '.join(PLANTS)}")
     for plant in plants:
         if plant not in PLANTS:
             raise InputError(f'{option}: "{plant}" does not exist; legal: {", ".join(PLANTS)}')
@@ -185,6 +194,7 @@ def check_plants(plants: Sequence[str], option: str = "--plant") -> None:
         raise InputError(f"{option}: each plant once; legal: {', '.join(PLANTS)}")
 
 
+@takes(scenario=A_SCENARIO, plant=text, own_law=flag)
 def check_plant(scenario: Scenario, plant: str, *, own_law: bool = False) -> None:
     """Raise `InputError`, with one line for each fault, where a plant has no model of the scenario.
 
@@ -230,7 +240,7 @@ def _listed(discs: object) -> list[Disc]:
     """The discs of a list that holds any."""
     legal = 'legal: a disc such as "pi", or a list of them'
     if not isinstance(discs, Iterable):
-        raise InputError(f"discs: {discs!r} is no list of discs; {legal}")
+        raise InputError(f"discs: {shown(discs)} is no list of discs; {legal}")
     found = list(discs)
     if not found:
         raise InputError(f"discs: the list is empty; {legal}, or None for the scenario's own")
@@ -249,7 +259,8 @@ class _Placed:
 def _own_scenario(request: Request) -> Scenario:
     """The scenario with the congestion controls that were asked for."""
     if not isinstance(request.scenario, Scenario):
-        raise InputError(f"scenario: {request.scenario!r} is not a scenario; legal: what sj.load(FILE) gives")
+        what = shown(request.scenario)
+        raise InputError(f"scenario: {what} is not a scenario; legal: what sj.load(FILE) gives")
     return with_controls(request.scenario, request.cc, request.names.cc)
 
 
@@ -310,27 +321,34 @@ def _changes_of_laws(scenario: Scenario, link: str | None = None) -> Iterator[di
 def _workers(jobs: int | None, option: str) -> int:
     if jobs is None:
         return os.cpu_count() or 1
-    if isinstance(jobs, bool) or not isinstance(jobs, SupportsIndex) or index(jobs) < 1:
-        raise InputError(f"{option}: {jobs!r} is not a number of workers; legal: 1 or more")
-    return index(jobs)
+    try:
+        workers = whole(jobs)
+    except TypeError:
+        workers = 0
+    if workers < 1:
+        raise InputError(f"{option}: {shown(jobs)} is not a number of workers; legal: 1 or more")
+    return workers
 
 
 def _checked_seeds(seeds: Iterable[int], most: int, option: str) -> list[int]:
     numbers: list[int] = []
     seen: set[int] = set()
     if isinstance(seeds, str) or not isinstance(seeds, Iterable):
-        raise InputError(f"{option}: {seeds!r} is no list of seeds; legal: whole numbers such as range(1, 6)")
-    for seed in seeds:
-        if isinstance(seed, bool) or not isinstance(seed, SupportsIndex):
-            raise InputError(f"{option}: {seed!r} is not a seed; legal: 0 to {SEED_LIMIT - 1}")
+        what = f"{shown(seeds)} is no list of seeds"
+        raise InputError(f"{option}: {what}; legal: whole numbers such as range(1, 6)")
+    for given in seeds:
+        try:
+            seed = whole(given)
+        except TypeError:
+            seed = -1
         if not 0 <= seed < SEED_LIMIT:
-            raise InputError(f"{option}: {seed} is not a seed; legal: 0 to {SEED_LIMIT - 1}")
+            raise InputError(f"{option}: {shown(given)} is not a seed; legal: 0 to {SEED_LIMIT - 1}")
         if seed in seen:
             raise InputError(f"{option}: {seed} is given twice; legal: each seed once")
         if len(numbers) >= most:
             raise InputError(f"{option}: more than {most} seeds; legal: at most {MAX_RUNS} runs at once")
         seen.add(seed)
-        numbers.append(index(seed))
+        numbers.append(seed)
     if not numbers:
         raise InputError(f"{option}: no seed is given; legal: at least one")
     return sorted(numbers)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from operator import index
-from typing import SupportsIndex
+from typing import cast
 
 from sojourn._core import catalogue_json
 from sojourn.errors import InputError
+from sojourn.kinds import one_of_kind, shown, text, whole
 from sojourn.laws_in_python import CongestionControl
 from sojourn.laws_in_python.files import control_named, names_a_file
 from sojourn.laws_in_python.lines import source_of
@@ -42,11 +42,15 @@ def with_controls(
             raise InputError(f"{option}: no flows of the scenario use TCP; legal: a scenario with TCP flows")
         return _with_control(scenario, tcp, given, option)
     for place in given:
-        if isinstance(place, bool) or not isinstance(place, SupportsIndex) or index(place) not in tcp:
+        try:
+            known = whole(place) in tcp
+        except TypeError:
+            known = False
+        if not known:
             told = f"legal: {', '.join(map(str, tcp)) or 'none'}"
-            raise InputError(f"{option}: {place!r} is no group of flows that use TCP; {told}")
+            raise InputError(f"{option}: {shown(place)} is no group of flows that use TCP; {told}")
     for place, control in sorted(given.items()):
-        scenario = _with_control(scenario, [index(place)], control, option)
+        scenario = _with_control(scenario, [whole(place)], control, option)
     _check_labels((guest for _, guest in scenario.guests), option)
     return scenario
 
@@ -61,7 +65,7 @@ def _with_control(scenario: Scenario, groups: list[int], control: Control, optio
         control = control_named(control, option)
     try:
         if isinstance(control, str):
-            return scenario.with_cc(groups, control)
+            return scenario.with_cc(groups, cast("str", one_of_kind(option, text, control)))
         if isinstance(control, CongestionControl):
             template = control_of(control, option)
             label = label_of(template, option)
@@ -72,7 +76,7 @@ def _with_control(scenario: Scenario, groups: list[int], control: Control, optio
     if isinstance(control, type) and issubclass(control, CongestionControl):
         name = control.__name__
         raise InputError(f"{option}: {name} is a class; legal: an object of it, {name}()")
-    raise InputError(f"{option}: {control!r} is no congestion control; {_LEGAL}")
+    raise InputError(f"{option}: {shown(control)} is no congestion control; {_LEGAL}")
 
 
 def _check_name(label: str, control: CongestionControl, option: str) -> None:

@@ -1,0 +1,207 @@
+"""Kinds of arguments: what a public function takes, and an error that names an argument of another kind.
+
+A kind is a function of a value: it gives the value as the package uses it, or raises `TypeError` with what is
+expected.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+from collections.abc import Callable
+from operator import index
+from typing import ParamSpec, SupportsFloat, SupportsIndex, TypeVar, cast
+
+from sojourn.errors import ArgumentError
+
+__all__ = [
+    "count",
+    "flag",
+    "instance",
+    "like",
+    "number",
+    "one_of_kind",
+    "optional",
+    "path",
+    "plain",
+    "setting",
+    "shown",
+    "takes",
+    "text",
+    "whole",
+]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Kind = Callable[[object], object]
+
+#: Letters of a value that an error shows.
+_MOST_SHOWN = 60
+_MOST_COUNTED = 1_000_000
+
+
+def takes(**kinds: Kind) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Have each of these arguments checked by its kind. Raises `ArgumentError` with one line that names it.
+
+    >>> @takes(count=whole)
+    ... def twice(count):
+    ...     return 2 * count
+    >>> twice("x")
+    Traceback (most recent call last):
+    sojourn.errors.ArgumentError: count: 'x' is not a whole number; expected such as 50
+    """
+
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> T:
+            given = signature.bind(*args, **kwargs)
+            for name, kind in kinds.items():
+                if name in given.arguments:
+                    given.arguments[name] = one_of_kind(name, kind, given.arguments[name])
+            return function(*given.args, **given.kwargs)
+
+        return checked
+
+    return decorate
+
+
+def one_of_kind(name: str, kind: Kind, value: object) -> object:
+    """The value as its kind has it. Raises `ArgumentError`."""
+    try:
+        return kind(value)
+    except TypeError as fault:
+        raise ArgumentError(f"{name}: {shown(value)} {fault}") from None
+
+
+def plain(value: object) -> object:
+    """A NumPy scalar as Python's own number; anything else as it is.
+
+    >>> import numpy as np
+    >>> plain(np.float32(0.5)), plain(np.True_), plain("x")
+    (0.5, True, 'x')
+    """
+    if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
+        return cast("object", value.item())  # type: ignore[attr-defined]
+    return value
+
+
+def text(value: object) -> str:
+    """Text without characters that no file and no terminal can have."""
+    if not isinstance(value, str):
+        raise TypeError("is not text; expected a text in quotes")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise TypeError("holds what is no character; expected text") from None
+    return str(value)
+
+
+def path(value: object) -> str | os.PathLike[str]:
+    """The name of a file or a folder; it may hold bytes that are no text."""
+    if not isinstance(value, str | os.PathLike) or not isinstance(os.fspath(value), str):
+        raise TypeError('is no file name; expected a text such as "page.html", or a pathlib.Path')
+    name = os.fspath(value)
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        raise TypeError("is no file name; expected characters that a name can have") from None
+    if not name.strip() or "\0" in name:
+        raise TypeError("is no file name; expected one that is not empty")
+    return value
+
+
+def number(value: object) -> float:
+    """A number, NumPy's included; True and False are none."""
+    value = plain(value)
+    try:
+        if (
+            isinstance(value, str | bytes | bool)
+            or not isinstance(value, SupportsFloat)
+            or hasattr(value, "shape")
+        ):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError("is not a number; expected such as 0.1") from None
+    except OverflowError:
+        raise TypeError("is too large; expected such as 0.1") from None
+
+
+def whole(value: object) -> int:
+    """A whole number, NumPy's included; True and False are none."""
+    value = plain(value)
+    try:
+        if isinstance(value, bool) or not isinstance(value, SupportsIndex) or hasattr(value, "shape"):
+            raise TypeError
+        return index(value)
+    except TypeError:
+        raise TypeError("is not a whole number; expected such as 50") from None
+
+
+def count(value: object) -> int:
+    """A number of points, or of whatever fits into a picture."""
+    found = whole(value)
+    if not 1 <= found <= _MOST_COUNTED:
+        raise TypeError(f"is out of range; expected 1 to {_MOST_COUNTED}")
+    return found
+
+
+def setting(value: object) -> object:
+    """A parameter of a law as a SPEC can have it: text, a number, a flag, or whole numbers in a list."""
+    value = plain(value)
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, str):
+        return text(value)
+    try:
+        return [whole(one) for one in value]  # type: ignore[attr-defined]
+    except TypeError:
+        expected = 'text such as "100 packets", a number, True, False, or a list of whole numbers'
+        raise TypeError(f"is not a parameter; expected {expected}") from None
+
+
+def like(default: object) -> Kind:
+    """What is of the kind of a default: a flag, a number or text; of another default anything is."""
+    if isinstance(default, bool):
+        return flag
+    if isinstance(default, int | float):
+        return number
+    return text if isinstance(default, str) else lambda value: value
+
+
+def flag(value: object) -> bool:
+    """True or False, NumPy's included."""
+    value = plain(value)
+    if not isinstance(value, bool):
+        raise TypeError("is neither True nor False; expected one of them")
+    return value
+
+
+def instance(kind: type, expected: str) -> Kind:
+    """An object of a class; `expected` are the words for it."""
+
+    def check(value: object) -> object:
+        if not isinstance(value, kind):
+            raise TypeError(f"is not {expected}")
+        return value
+
+    return check
+
+
+def optional(kind: Kind) -> Kind:
+    """None, or what is of a kind."""
+    return lambda value: None if value is None else kind(value)
+
+
+def shown(value: object) -> str:
+    """A value in an error: one line, not long, whatever its class answers."""
+    try:
+        told = repr(value)
+    except Exception:
+        told = f"an object of {type(value).__name__}"
+    told = " ".join(told.split())
+    told = "".join(letter if letter.isprintable() else "?" for letter in told)
+    return told if len(told) <= _MOST_SHOWN else f"{told[:_MOST_SHOWN]}..."
