@@ -286,9 +286,11 @@ impl Sender {
         self.end_of_stream - u64::from(self.closing)
     }
 
-    /// No data beyond what has been sent already; FIN follows it where connections end so.
+    /// No data beyond what has been sent already, the byte of a window probe included, which the receiver may have taken;
+    /// FIN follows it where connections end so.
     pub fn stop(&mut self) {
-        self.end_of_stream = self.end_of_stream.min(self.max.saturating_add(self.closing.into()));
+        let sent = self.max.max(self.persist.taken.get().unwrap_or(0));
+        self.end_of_stream = self.end_of_stream.min(sent.saturating_add(self.closing.into()));
         if self.config.profile.teardown {
             self.close();
         }

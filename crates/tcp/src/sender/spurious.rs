@@ -84,10 +84,8 @@ impl Sender {
         let (mss, asked) = (self.mss, self.config.profile.undo);
         let Some(undo) = self.undo.get_mut().filter(|undo| asked && from >= undo.from) else { return false };
         let segments = u32::try_from((to - from).div_ceil(mss)).unwrap_or(u32::MAX);
-        // Before anything was sent again there is nothing to be taken for a duplicate.
-        let some = undo.unnecessary > 0;
-        undo.unnecessary = undo.unnecessary.saturating_sub(segments);
-        some && undo.unnecessary == 0
+        undo.unnecessary = undo.unnecessary.map(|left| left.saturating_sub(segments));
+        undo.unnecessary == Some(0)
     }
 
     /// RFC 5682, section 2.1 without SACK, 3.1 with it.

@@ -22,10 +22,11 @@ pub(super) struct Undo {
     pub(super) stamp: RetransmitTs,
     /// Where recovery began: what was acknowledged.
     pub(super) from: u64,
-    /// Segments sent again, less those that D-SACKs show as duplicates: nothing was lost when it comes to 0.
-    ///
-    /// Starts with the retransmissions of earlier recoveries that were outstanding, whose D-SACKs cannot be told apart.
-    pub(super) unnecessary: u32,
+    /// Retransmissions of earlier recoveries that were outstanding then, segments: their D-SACKs cannot be told apart.
+    earlier: u32,
+    /// Those and the segments sent again since, less those that D-SACKs show as duplicates: nothing was lost when it comes
+    /// to 0. None before the first.
+    pub(super) unnecessary: Option<u32>,
     /// When this is acknowledged, recovery is over; D-SACKs may come for a window more.
     until: u64,
     recovered: bool,
@@ -72,7 +73,8 @@ impl Sender {
             by_timeout,
             stamp,
             from: self.una,
-            unnecessary: self.retransmissions_outstanding(),
+            earlier: self.retransmissions_outstanding(),
+            unnecessary: None,
             until: self.max,
             recovered: false,
             marked: false,
@@ -128,7 +130,7 @@ impl Sender {
             let oldest = stamped && seq == undo.from;
             undo.stamp = if oldest { RetransmitTs::Sent(Stamp::at(now)) } else { RetransmitTs::Void };
         }
-        undo.unnecessary = undo.unnecessary.saturating_add(1);
+        undo.unnecessary = Some(undo.unnecessary.unwrap_or(undo.earlier).saturating_add(1));
     }
 
     /// The receiver echoes congestion: what was reduced stays so (RFC 4015, section 3.4).

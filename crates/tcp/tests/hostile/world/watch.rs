@@ -110,7 +110,7 @@ impl WatchedSender {
 
     pub fn stop(&mut self, now: Time, teardown: bool, journal: &mut Journal) {
         journal.notes(format_args!("nothing more to send than was sent"));
-        self.supply = self.supply.min(self.sent);
+        self.supply = self.supply.min(self.sent.max(self.probe.unwrap_or(0)));
         self.closing |= teardown;
         self.both(now, Sender::stop);
     }
