@@ -282,7 +282,7 @@ fn the_description_shows_what_a_law_derived_from_its_place() {
     assert!(red.contains("min = 50 packets (a third of max"), "{red}");
     assert!(red.contains("max = 150 packets\n"), "{red}");
     let pfc = scenario.with_disc("arm_pfc:delay=5,base=ramp").unwrap().describe();
-    assert!(pfc.contains("coincidence = 10, 12 periods (2 d for indep"), "{pfc}");
+    assert!(pfc.contains("coincidence = 12, 14 periods (2.5 d for indep"), "{pfc}");
 }
 
 #[test]
