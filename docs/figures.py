@@ -77,7 +77,10 @@ class Figure:
 
     def measured(self) -> str:
         """The figure as the run has it, with as many decimals as the page gives it."""
-        low, mean, high = summary(self.command)[self.disc, self.metric]
+        run = summary(self.command).get((self.disc, self.metric))
+        if run is None:
+            raise Misplaced(f"{self.place()}: the run has none")
+        low, mean, high = run
         value = self.scale * ((high - low) / 2 if self.is_interval else mean)
         return f"{value:.{len(self.written.partition('.')[2])}f}"
 

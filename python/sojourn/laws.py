@@ -118,8 +118,8 @@ class Red(_Law):
 
     An average of the backlog is laid between two thresholds. Below the lower one nothing happens;
     between them packets are marked or dropped with a probability that rises to max_p; above the
-    upper one it rises to 1 (gentle) or every packet is dropped. A count since the last mark spreads
-    marks out in time.
+    upper one it rises to 1 (gentle) or is 1 at once. A count since the last mark spreads marks out
+    in time.
 
     Equation: avg <- (1 - w_q) avg + w_q q; p_b = max_p (avg - min_th) / (max_th - min_th)
 
@@ -148,7 +148,7 @@ class Red(_Law):
             2000: less sensitive to max and max_p.
         mark_below_p: ECN-capable packets are marked while p_b is below this, else dropped; 1: all
             but those from the curve's end on (number, such as 0.1; 0 to 2; above 1 nothing is
-            dropped that can be marked). Default 1.0: RFC 3168, section 19.1: drop above the upper
+            dropped that can be marked). Default 1.0: RFC 3168, section 7: drop above the upper
             threshold; ns-2 drops above 0.1.
         byte_mode: count bytes: the average, and the probability by packet size (true or false).
             Default false: RFC 7567, section 4.4: do not favour small packets.
@@ -219,7 +219,7 @@ class Ared(_Law):
             et al. 2001: adaptive RED is meant to be used with it.
         mark_below_p: ECN-capable packets are marked while p_b is below this, else dropped; 1: all
             but those from the curve's end on (number, such as 0.1; 0 to 2; above 1 nothing is
-            dropped that can be marked). Default 1.0: RFC 3168, section 19.1: drop above the upper
+            dropped that can be marked). Default 1.0: RFC 3168, section 7: drop above the upper
             threshold; ns-2 drops above 0.1.
         byte_mode: count bytes: the average, and the probability by packet size (true or false).
             Default false: RFC 7567, section 4.4: do not favour small packets.
@@ -277,8 +277,7 @@ class Choke(_Law):
             Default false: Pan et al. 2000: above max every packet is dropped.
         mark_below_p: what RED's part does to ECN-capable packets: marked while p_b is below this,
             else dropped (number, such as 0.1; 0 to 2; above 1 nothing that can be marked is dropped
-            by RED's part). Default 1.0: RFC 3168, section 19.1; 0 is the paper, which knows no
-            marks.
+            by RED's part). Default 1.0: RFC 3168, section 7; 0 is the paper, which knows no marks.
         byte_mode: count bytes: the average, and the probability by packet size (true or false).
             Default false: as RED.
         wait: wait 1/p_b packets after a mark or drop (true or false). Default true: as RED.

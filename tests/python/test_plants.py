@@ -310,3 +310,26 @@ def test_a_wire_without_a_disc_needs_a_model_too(tmp_path):
     for run in (lambda: sj.run(scenario, plants="fluid"), lambda: sj.prove(scenario)):
         with pytest.raises(sj.InputError, match=r"impairments.reorder: a wire on which packets overtake"):
             run()
+
+
+def test_a_signal_at_dequeue_skips_the_queue_in_the_fluid_and_has_no_certificate():
+    scenario = sj.load(
+        "dumbbell",
+        {
+            "at": "[]",
+            "duration": "30 s",
+            "warmup": "0 s",
+            "bottleneck.rate": "40 Mbit/s",
+            "bottleneck.delay": "1 ms",
+            "flows.0.count": 5,
+            "flows.0.access": '{ rate = "1 Gbit/s", delay = "2 ms" }',
+        },
+    )
+    for law in ("pi2", "rem:target=100packets,gamma=0.05"):
+        discs = [law, f"{law}{',' if ':' in law else ':'}signal_at=dequeue"]
+        runs = sj.run(scenario, discs=discs, plants=["fluid"]).seen()
+        arrives, leaves = (run.metrics["queue_std_packets"] for run in runs)
+        # With 10 ms of queue on a path of 10 ms the signal is half as old.
+        assert leaves < arrives, law
+        certificate = sj.prove(sj.load("peers/s1"), disc=discs[1])
+        assert certificate.verdict == "not proven"

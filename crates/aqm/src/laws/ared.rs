@@ -104,7 +104,7 @@ sojourn_units::params! {
         /// ECN-capable packets are marked while p_b is below this, else dropped; 1: all but those from the curve's end on
         mark_below_p: f64 = 1.0, "mark_p", "0 to 2; above 1 nothing is dropped that can be marked"
             if |p| (0.0..=2.0).contains(p),
-            "RFC 3168, section 19.1: drop above the upper threshold; ns-2 drops above 0.1";
+            "RFC 3168, section 7: drop above the upper threshold; ns-2 drops above 0.1";
         /// count bytes: the average, and the probability by packet size
         byte_mode: bool = false, "bytes", "true or false" if |_| true,
             "RFC 7567, section 4.4: do not favour small packets";

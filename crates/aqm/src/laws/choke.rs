@@ -61,7 +61,7 @@ sojourn_units::params! {
         /// what RED's part does to ECN-capable packets: marked while p_b is below this, else dropped
         mark_below_p: f64 = 1.0, "mark_p", "0 to 2; above 1 nothing that can be marked is dropped by RED's part"
             if |p| (0.0..=2.0).contains(p),
-            "RFC 3168, section 19.1; 0 is the paper, which knows no marks";
+            "RFC 3168, section 7; 0 is the paper, which knows no marks";
         /// count bytes: the average, and the probability by packet size
         byte_mode: bool = false, "bytes", "true or false" if |_| true,
             "as RED";

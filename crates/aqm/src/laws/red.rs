@@ -20,7 +20,7 @@
 //! to 1 at twice `max` instead of jumping there. From the curve's end on every packet is hit.
 //! An ECN-capable packet that is hit is marked while p_b < `mark_below_p`, else
 //! dropped. With 1, the default, all along the curve are marked, and from its end on all are dropped
-//! (RFC 3168, section 19.1); with more than 1 marks take the place of these drops, too.
+//! (RFC 3168, section 7); with more than 1 marks take the place of these drops, too.
 //! When the buffer is full every packet is dropped.
 //!
 //! With `byte_mode` the backlog, the thresholds, `count` and p_a are those of bytes over
@@ -57,7 +57,7 @@ pub const ENTRY: Entry = Entry {
         summary: "random early detection: mark with a probability that grows with the average backlog",
         idea: "An average of the backlog is laid between two thresholds. Below the lower one nothing happens; \
                between them packets are marked or dropped with a probability that rises to max_p; above the \
-               upper one it rises to 1 (gentle) or every packet is dropped. A count since the last mark \
+               upper one it rises to 1 (gentle) or is 1 at once. A count since the last mark \
                spreads marks out in time.",
         equation: "avg <- (1 - w_q) avg + w_q q;  p_b = max_p (avg - min_th) / (max_th - min_th)",
         source: "S. Floyd, V. Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993; gentle: S. Floyd 2000",
@@ -94,7 +94,7 @@ sojourn_units::params! {
         /// ECN-capable packets are marked while p_b is below this, else dropped; 1: all but those from the curve's end on
         mark_below_p: f64 = 1.0, "mark_p", "0 to 2; above 1 nothing is dropped that can be marked"
             if |p| (0.0..=2.0).contains(p),
-            "RFC 3168, section 19.1: drop above the upper threshold; ns-2 drops above 0.1";
+            "RFC 3168, section 7: drop above the upper threshold; ns-2 drops above 0.1";
         /// count bytes: the average, and the probability by packet size
         byte_mode: bool = false, "bytes", "true or false" if |_| true,
             "RFC 7567, section 4.4: do not favour small packets";
