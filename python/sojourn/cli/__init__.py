@@ -246,10 +246,10 @@ def report(
     _sweep(Path(folder), OURS)
     page = Path(folder) / REPORT if named is None else named
     _sweep(page)
+    # A page of this result goes into no other, which may take the place of this one while it is drawn.
+    within = files.identity(Path(folder)) if named is None and Path(folder).is_dir() else None
     with printing.hushed():
         result = Result.read(folder)
-    # A page of this result goes into no other, which may take the place of this one while it is drawn.
-    within = files.identity(Path(folder)) if named is None else None
     chosen = result.baseline(baseline)
     options.make_room(page)
     printing.say(str(write(result, page, chosen, within)))

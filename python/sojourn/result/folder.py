@@ -48,7 +48,7 @@ def write(result: Result, place: files.Claim, page: str | None = None) -> Path:
     fill = partial(_fill, result, page)
     try:
         written = files.put_folder(place, fill)
-    except (OSError, pl.exceptions.PolarsError) as fault:
+    except _UNWRITTEN as fault:
         kept = _keep_elsewhere(place, fill)
         told = f"the runs are kept in {kept}" if kept else "the runs are not kept"
         raise NotWritten(f"{place.folder}: cannot be written ({files.why(fault)}); {told}") from None
@@ -56,6 +56,10 @@ def write(result: Result, place: files.Claim, page: str | None = None) -> Path:
         what = "holds something else than before the runs"
         raise NotWritten(f"{place.folder}: {what}; nothing there was touched: the runs are kept in {written}")
     return place.folder
+
+
+#: What is raised where files cannot be written: Polars has errors of its own.
+_UNWRITTEN = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
 
 def renew(result: Result, place: files.Claim) -> Path:
@@ -89,7 +93,7 @@ def _fill(result: Result, page: str | None, folder: int) -> None:
 
 def _keep_elsewhere(place: files.Claim, fill: Callable[[int], None]) -> str | None:
     """Write the folder among the temporary ones; None where that is no better."""
-    with suppress(OSError, pl.exceptions.PolarsError):
+    with suppress(*_UNWRITTEN):
         above = tempfile.mkdtemp(prefix="sojourn-")
         try:
             return files.put_folder(files.claim(Path(above, place.name), OURS), fill)
