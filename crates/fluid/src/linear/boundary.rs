@@ -342,7 +342,7 @@ impl Tracer<'_> {
     fn value(&self, place: Place, scale: f64) -> Option<Complex64> {
         let Crossing { at, frequency } = self.crossing(place, scale);
         let of = (self.family)(at)?;
-        Some(1.0 + of.at(Complex64::new(0.0, frequency)).value())
+        Some(1.0 + of.value(Complex64::new(0.0, frequency)))
     }
 
     fn place(&self, of: Crossing, scale: f64) -> Place {

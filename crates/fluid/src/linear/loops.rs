@@ -13,8 +13,9 @@
 //!
 //! A law that runs every T is closed with the plant in [`super::sampled`].
 
-use super::complex::{Complex64, polynomial};
+use super::complex::{Complex64, exp, polynomial};
 use super::plant::{Bound, Outside, Plant, doubled};
+use super::winding::Way;
 use sojourn_aqm::linear::{Cascade, Rational};
 
 /// L at one s: a quotient whose parts are analytic.
@@ -31,7 +32,12 @@ pub trait Loop: Sync {
     /// L at `s`, 1/s; not a number where it is unknown.
     fn at(&self, s: Complex64) -> Fraction;
 
-    /// The same to six digits of 1 + L, where that is quicker.
+    /// L itself, where that is quicker or has more digits than the quotient.
+    fn value(&self, s: Complex64) -> Complex64 {
+        self.at(s).value()
+    }
+
+    /// The parts to six digits of 1 + L, where that is quicker.
     fn roughly(&self, s: Complex64) -> Fraction {
         self.at(s)
     }
@@ -39,6 +45,16 @@ pub trait Loop: Sync {
     /// The denominator at `s`, where that is quicker alone.
     fn below(&self, s: Complex64) -> Complex64 {
         self.roughly(s).below
+    }
+
+    /// By how much the denominator's angle grows on the way between two places, rad; none where it is unknown.
+    fn turn_of_below(&self, way: [Complex64; 2]) -> Option<f64> {
+        Way { corners: &way, delay: self.delay_of_below() }.turn(&|s| self.below(s))
+    }
+
+    /// Poles of L with Re s > `limit`, 1/s, where they are known one by one.
+    fn open_poles(&self, _limit: f64) -> Option<i64> {
+        None
     }
 
     /// Rate at which L winds along the imaginary axis, s: the greatest delay in it.
@@ -155,6 +171,14 @@ impl<P: Plant> Continuous<P> {
 }
 
 impl<P: Plant> Loop for Continuous<P> {
+    /// Under one law without the product of the classes' denominators.
+    fn value(&self, s: Complex64) -> Complex64 {
+        let Path::Law(law) = &self.path else { return self.at(s).value() };
+        let [above, below] = parts(law, s);
+        let late: Vec<Complex64> = self.plant.delays().iter().map(|delay| exp(-s * delay)).collect();
+        -above / below * self.plant.queue(s, &late)
+    }
+
     fn at(&self, s: Complex64) -> Fraction {
         let plant = self.plant.at(s);
         match &self.path {
@@ -196,8 +220,20 @@ impl<L: Loop> Loop for Scaled<L> {
         self.inner.at(s).times(self.gain)
     }
 
+    fn value(&self, s: Complex64) -> Complex64 {
+        self.inner.value(s) * self.gain
+    }
+
     fn roughly(&self, s: Complex64) -> Fraction {
         self.inner.roughly(s).times(self.gain)
+    }
+
+    fn turn_of_below(&self, way: [Complex64; 2]) -> Option<f64> {
+        self.inner.turn_of_below(way)
+    }
+
+    fn open_poles(&self, limit: f64) -> Option<i64> {
+        self.inner.open_poles(limit)
     }
 
     fn below(&self, s: Complex64) -> Complex64 {
@@ -237,8 +273,20 @@ macro_rules! behind_a_pointer {
                 (**self).at(s)
             }
 
+            fn value(&self, s: Complex64) -> Complex64 {
+                (**self).value(s)
+            }
+
             fn roughly(&self, s: Complex64) -> Fraction {
                 (**self).roughly(s)
+            }
+
+            fn turn_of_below(&self, way: [Complex64; 2]) -> Option<f64> {
+                (**self).turn_of_below(way)
+            }
+
+            fn open_poles(&self, limit: f64) -> Option<i64> {
+                (**self).open_poles(limit)
             }
 
             fn below(&self, s: Complex64) -> Complex64 {

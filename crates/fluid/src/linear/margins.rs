@@ -79,7 +79,7 @@ pub struct Margins {
 impl Margins {
     /// Of a loop; none where no bound of it says where to end, or where it cannot be told.
     pub fn of(of: &dyn Loop) -> Option<Margins> {
-        let response = |frequency: f64| of.at(Complex64::new(0.0, frequency)).value();
+        let response = |frequency: f64| of.value(Complex64::new(0.0, frequency));
         let crossing = of.reach(1.0, 0.0)?;
         let mut found =
             Margins { modulus: Closest { frequency: crossing, distance: 1.0 }, ..Margins::none() };

@@ -26,11 +26,13 @@ pub struct Count {
 pub fn count(of: &dyn Loop) -> Option<Count> {
     HAIRS.iter().find_map(|hair| {
         let contour = Contour::right_of(of, 0.0, *hair)?;
-        let inner = Way { corners: &contour.corners, delay: of.delay() };
-        let encirclements =
-            rounds(2.0 * (inner.turn(&|s| 1.0 + of.roughly(s).value())? + contour.turn_beyond(of)?));
-        let whole = contour.whole();
-        let open = rounds(2.0 * Way { corners: &whole, delay: of.delay_of_below() }.turn(&|s| of.below(s))?);
+        let along = Way { corners: &contour.corners, delay: of.delay() };
+        let half = along.turn(&|s| 1.0 + of.value(s))? + contour.turn_beyond(of)?;
+        let open = of.open_poles(contour.limit()).or_else(|| {
+            let whole = Way { corners: &contour.corners, delay: of.delay_of_below() };
+            Some(rounds(2.0 * whole.turn(&|s| of.below(s))?))
+        })?;
+        let encirclements = rounds(2.0 * half);
         Some(Count { encirclements, open, closed: encirclements + open })
     })
 }
@@ -43,7 +45,7 @@ pub fn right_of(of: &dyn Loop, limit: f64) -> Option<i64> {
     let mut half = inner.turn(&|s| of.roughly(s).characteristic())?;
     if let Some(beyond) = contour.beyond() {
         // The characteristic function is 1 + L by L's denominator.
-        half += Way { corners: &beyond, delay: of.delay_of_below() }.turn(&|s| of.below(s))?;
+        half += of.turn_of_below(beyond)?;
         half += contour.turn_beyond(of)?;
     }
     Some(rounds(2.0 * half))
@@ -79,8 +81,9 @@ impl Contour {
         Some([self.top?, self.corners[0]])
     }
 
-    fn whole(&self) -> Vec<Complex64> {
-        self.top.iter().chain(&self.corners).copied().collect()
+    /// Re s of its left border.
+    fn limit(&self) -> f64 {
+        self.corners[self.corners.len() - 1].re
     }
 
     /// By how much 1 + L turns on that part: at its top L is real.
@@ -88,7 +91,7 @@ impl Contour {
         if self.top.is_none() {
             return Some(0.0);
         }
-        let value = of.roughly(self.corners[0]).value();
+        let value = of.value(self.corners[0]);
         value.is_finite().then(|| angle(1.0 + value))
     }
 }

@@ -234,7 +234,9 @@ impl Exact {
 impl Plant for Exact {
     /// Equations (3) and (4), every class's denominator multiplied out.
     fn at(&self, s: Complex64) -> Response {
-        let terms: Vec<_> = self.classes.iter().map(|class| class.at(s, exp(-s * class.delay))).collect();
+        // By the round trip, so that the product of many stays within range.
+        let of = |class: &Windows| class.at(s, exp(-s * class.delay)).map(|term| term * class.delay);
+        let terms: Vec<_> = self.classes.iter().map(of).collect();
         // One class after another: the sums so far get its denominator, and its own share theirs.
         let (mut backlog, mut below) = (Complex64::new(-self.dropped, 0.0), s + self.leak);
         let mut product = Complex64::ONE;

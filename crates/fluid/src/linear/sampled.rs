@@ -29,10 +29,11 @@
 //! and C is bounded on short arcs of |zeta| = e^(-xT) by its value in the middle and the slope of its polynomials.
 
 use super::aliases::{Aliases, Asked, aliases};
-use super::complex::{Complex64, exp, polynomial, rest_of_exp, size};
+use super::complex::{Complex64, angle, exp, polynomial, rest_of_exp, size};
 use super::loops::{Fraction, Loop};
 use super::plant::{Bound, Lag, Outside, Plant, power};
 use super::roots;
+use super::winding::{Way, rounds};
 use sojourn_aqm::linear::InSamples;
 use sojourn_units::math;
 use std::f64::consts::PI;
@@ -47,8 +48,8 @@ pub struct Sampled<P> {
     held: Vec<Held>,
     /// The plant's delays, s, and by what e^(-s delay) turns from one alias to the next.
     delays: Vec<(f64, Complex64)>,
-    /// 1 - e^(sT) at the plant's poles right of -left, where L has poles that are multiplied out.
-    poles: Vec<Complex64>,
+    /// The plant's poles right of -left, where L has poles that are multiplied out.
+    poles: Vec<Pole>,
     left: f64,
     /// Bounds of what the lags leave; none where they leave nothing.
     rest: Option<Tails>,
@@ -71,14 +72,17 @@ impl<P: Plant> Sampled<P> {
 
     fn within(plant: P, law: &InSamples, left: f64, exact: f64) -> Option<Self> {
         let period = law.period.seconds();
-        let pole = |pole: &Complex64| rest_of_exp(pole * period);
-        let poles = roots::poles(&plant, left)?.iter().map(pole).collect();
+        let poles = roots::poles(&plant, left)?.into_iter().map(|pole| Pole::new(pole, period)).collect();
         let lags = plant.lags();
         let held = lags.iter().map(|lag| Held::new(lag, period)).collect();
         let turn = |delay: f64| (delay, exp(Complex64::new(0.0, -2.0 * PI / period * delay)));
         let delays = plant.delays().into_iter().map(turn).collect();
         let rest = Tails::of(&plant, left, period);
-        Some(Sampled { plant, law: Law::of(law), lags, held, delays, poles, left, rest, exact })
+        let mut of = Sampled { plant, law: Law::of(law), lags, held, delays, poles, left, rest, exact };
+        // Products of many poles stay within range where L matters.
+        let reach = of.reach(1.0, left)?;
+        of.poles.iter_mut().for_each(|pole| pole.scale(reach * period));
+        Some(of)
     }
 
     /// P_T(s), equation (1): the backlog that the law sees by the p that it gives; not a number where it is unknown.
@@ -118,18 +122,23 @@ impl<P: Plant> Sampled<P> {
 
     /// L with so much of 1 + L left out.
     fn within_a_share(&self, s: Complex64, exact: f64) -> Fraction {
+        let (Fraction { above, below }, poles) = (self.parts(s, exact), self.poles_at(s));
+        Fraction { above: above * poles, below: below * poles }
+    }
+
+    /// The same without the plant's poles.
+    fn parts(&self, s: Complex64, exact: f64) -> Fraction {
         let [above, below] = self.law.at(s);
-        let poles = self.poles_at(s);
         // 1 + L has as many digits as the larger of its two parts: where |L| is small, P_T needs few.
         let held = self.held_beside(s, size(below) / size(above), exact);
-        Fraction { above: -above * held * poles, below: below * poles }
+        Fraction { above: -above * held, below }
     }
 
     /// The product of 1 - e^(pT) zeta over the poles p.
     fn poles_at(&self, s: Complex64) -> Complex64 {
         let zeta = exp(-s * self.law.period);
         let rest = rest_of_exp(-s * self.law.period);
-        self.poles.iter().map(|pole| rest + zeta * pole).product()
+        self.poles.iter().map(|pole| (rest + zeta * pole.rest) / pole.scale).product()
     }
 
     /// A bound of |L| on Re s = -left between two frequencies, equation (3); none where none is known.
@@ -164,12 +173,29 @@ impl<P: Plant> Loop for Sampled<P> {
         self.within_a_share(s, self.exact)
     }
 
+    fn value(&self, s: Complex64) -> Complex64 {
+        self.parts(s, self.exact).value()
+    }
+
     fn roughly(&self, s: Complex64) -> Fraction {
         self.within_a_share(s, ROUGH)
     }
 
     fn below(&self, s: Complex64) -> Complex64 {
         self.law.at(s)[1] * self.poles_at(s)
+    }
+
+    /// That of the law's denominator and of each pole's factor.
+    fn turn_of_below(&self, way: [Complex64; 2]) -> Option<f64> {
+        let poles: f64 = self.poles.iter().map(|pole| pole.turn(way, self.law.period)).sum();
+        Some(self.law.turn(way)? + poles)
+    }
+
+    /// Those of the plant, and of the law by its denominator's turn.
+    fn open_poles(&self, limit: f64) -> Option<i64> {
+        let place = Complex64::new;
+        let of_law = rounds(2.0 * self.law.turn([place(limit, PI / self.law.period), place(limit, 0.0)])?);
+        Some(of_law + self.poles.iter().filter(|pole| pole.at.re > limit).count() as i64)
     }
 
     fn delay(&self) -> f64 {
@@ -196,6 +222,40 @@ impl<P: Plant> Loop for Sampled<P> {
 
     fn leftmost(&self) -> f64 {
         self.left
+    }
+}
+
+/// A pole of the plant behind a hold.
+#[derive(Clone, Copy, Debug)]
+struct Pole {
+    /// p, 1/s.
+    at: Complex64,
+    /// 1 - e^(pT).
+    rest: Complex64,
+    /// By what 1 - e^(pT) zeta is divided.
+    scale: f64,
+}
+
+impl Pole {
+    fn new(at: Complex64, period: f64) -> Pole {
+        Pole { at, rest: rest_of_exp(at * period), scale: 1.0 }
+    }
+
+    /// By how much the angle of its factor 1 - e^((p - s)T) grows on a way up or down, rad. Right of the pole the
+    /// factor is right of 0; left of it so is the rest when -e^((p - s)T) is taken out.
+    fn turn(&self, [from, to]: [Complex64; 2], period: f64) -> f64 {
+        let factor = |s: Complex64| {
+            let away = (self.at - s) * period;
+            angle(rest_of_exp(if away.re < 0.0 { away } else { -away }))
+        };
+        let outside = if self.at.re < from.re { 0.0 } else { -(to.im - from.im) * period };
+        factor(to) - factor(from) + outside
+    }
+
+    /// Between its factor's size at zeta = 1 and where 1 - zeta is `most`.
+    fn scale(&mut self, most: f64) {
+        let scale = (size(self.rest) * most.min(1.0)).sqrt();
+        self.scale = if scale > 0.0 { scale } else { 1.0 };
     }
 }
 
@@ -226,6 +286,11 @@ impl Law {
         }
         let zeta = exp(-s * self.period);
         [0, 1].map(|part| polynomial(&self.far[part], zeta))
+    }
+
+    /// By how much the angle of its denominator grows on the way, rad.
+    fn turn(&self, way: [Complex64; 2]) -> Option<f64> {
+        Way { corners: &way, delay: self.taps() as f64 * self.period }.turn(&|s| self.at(s)[1])
     }
 
     /// Its coefficients: as many periods back it looks.

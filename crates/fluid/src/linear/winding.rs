@@ -38,12 +38,12 @@ impl Way<'_> {
             return None;
         }
         let at = |step: f64| from + (to - from) * (step / steps);
-        let (mut total, mut step) = (0.0, 0.0);
+        let (mut total, mut step, mut pieces) = (0.0, 0.0, MOST_PIECES);
         let mut left = Point::of(f, from);
         while step < steps {
             step += 1.0;
             let right = Point::of(f, if step == steps { to } else { at(step) });
-            total += between(f, left, right, DEEPEST)?;
+            total += between(f, left, right, (DEEPEST, &mut pieces))?;
             left = right;
         }
         Some(total)
@@ -71,8 +71,9 @@ fn between(
     f: &(impl Fn(Complex64) -> Complex64 + ?Sized),
     from: Point,
     to: Point,
-    depth: u32,
+    (depth, pieces): (u32, &mut u32),
 ) -> Option<f64> {
+    *pieces = pieces.checked_sub(1)?;
     let middle = Point::of(f, (from.at + to.at) / 2.0);
     let bend = (middle.value - (from.value + to.value) / 2.0).norm_sqr();
     let values = [from, middle, to].map(|point| point.value);
@@ -83,7 +84,7 @@ fn between(
     if depth == 0 || !values.iter().all(|value| value.is_finite()) {
         return None;
     }
-    Some(between(f, from, middle, depth - 1)? + between(f, middle, to, depth - 1)?)
+    Some(between(f, from, middle, (depth - 1, pieces))? + between(f, middle, to, (depth - 1, pieces))?)
 }
 
 /// The square of the distance at which the line from `one` to `other` passes zero.
@@ -100,3 +101,4 @@ const DEEPEST: u32 = 44;
 const LEAST_STEPS: f64 = 4.0;
 /// A way that would take more is too long for any verdict.
 const MOST_STEPS: f64 = 1e6;
+const MOST_PIECES: u32 = 4_000_000;
