@@ -46,6 +46,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     printing.prepare()
     try:
         code = app(arguments, prog_name="sojourn", standalone_mode=False, obj=arguments)
+    except SystemExit:
+        # Whoever read typer's own pages has closed the pipe.
+        printing.drop_stdout()
+        return errors.DONE
     except Exception as fault:
         return _close(fault, arguments)
     if code == errors.INTERRUPTED and not isinstance(code, Told):

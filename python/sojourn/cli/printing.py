@@ -37,8 +37,8 @@ class ReaderGone(Exception):
 def prepare() -> None:
     """Letters that the terminal does not have are replaced, never a fault; stderr is for our own lines.
 
-    Matplotlib warns where it cannot keep its cache in the user's home; it then does without. No command opens a
-    window, and the user's choice of what opens them may be one that there is not.
+    Matplotlib warns where it cannot keep its cache in the user's home; it then does without. No command opens
+    a window, and the user's choice of what opens them may be one that there is not.
     """
     os.environ["MPLBACKEND"] = "agg"
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
@@ -71,8 +71,9 @@ def drop_stdout() -> None:
 
 
 def note(text: str) -> None:
-    """Print on stderr."""
-    print(text, file=sys.stderr, flush=True)
+    """Print on stderr; where that is full or gone, nobody can be told, and the exit code speaks alone."""
+    with suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
 
 
 def remark(notes: Sequence[str]) -> None:
