@@ -17,6 +17,9 @@ except ImportError as fault:
 
 __all__ = ["KINDS", "core_version", "entries", "explain"]
 
+# Letters of a name that an error shows.
+_MOST_LETTERS = 60
+
 KINDS = ("laws", "discs", "ccs", "apps", "profiles", "knobs", "metrics")
 
 
@@ -48,7 +51,8 @@ def explain(name: str) -> dict[str, Any]:
         kinds = (*KINDS, "topics")
         known = [entry["name"] for kind in kinds for entry in entries(kind)] + ["scenario"]
         keys = [field["key"] for field in entries("keys")]
-        raise InputError(f'sojourn explain: "{name}" is not known; {_nearest(name, known, keys)}')
+        word = name if len(name) <= _MOST_LETTERS else f"{name[:_MOST_LETTERS]}..."
+        raise InputError(f'sojourn explain: "{word}" is not known; {_nearest(name, known, keys)}')
     entry: dict[str, Any] = json.loads(found)
     return entry
 

@@ -245,8 +245,8 @@ fn steps(key: &str) -> Option<Vec<Step>> {
 fn path_of(steps: &[Step]) -> String {
     let step = |(place, step): (usize, &Step)| match step {
         Step::Index(index) => format!("[{index}]"),
-        Step::Name(name) if place == 0 => name.clone(),
-        Step::Name(name) => format!(".{name}"),
+        Step::Name(name) if place == 0 => cut(name),
+        Step::Name(name) => format!(".{}", cut(name)),
     };
     steps.iter().enumerate().map(step).collect::<Vec<_>>().concat()
 }
@@ -256,7 +256,8 @@ fn override_value(text: &str, place: &Place) -> Result<Tree, String> {
     match DeValue::parse(text) {
         Ok(value) => Ok(tree(value.get_ref(), &|_| place.clone())),
         Err(error) if text.trim_start().starts_with(['"', '\'', '[', '{']) => {
-            Err(format!("{text} is not a TOML value: {}", error.message()))
+            let rest = error.span().and_then(|span| text.get(span.start..)).unwrap_or_default();
+            Err(format!("{} is not a TOML value: {}", cut(text), syntax_fault(&error, rest)))
         }
         Err(_) => Ok(tree(&DeValue::String(text.trim().into()), &|_| place.clone())),
     }

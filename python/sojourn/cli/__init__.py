@@ -47,6 +47,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with stops.all_raise():
             code = app(arguments, prog_name="sojourn", standalone_mode=False, obj=arguments)
+    except SystemExit:
+        # Whoever read typer's own pages has closed the pipe.
+        printing.drop_stdout()
+        return errors.DONE
     except Exception as fault:
         return _close(fault, arguments)
     if code == errors.INTERRUPTED and not isinstance(code, Told):

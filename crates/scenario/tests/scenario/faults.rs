@@ -597,7 +597,16 @@ fn overrides_are_told_as_they_were_written() {
         "1",
         "--set a..b: is not a key; write it like bottleneck.rate=\"6 Mbit/s\" or flows[0].count=20",
     );
-    told_of_set("duration", "[1,", "--set duration: [1, is not a TOML value: unclosed array, expected `]`");
+    told_of_set("duration", "[1,", "--set duration: [1, is not a TOML value: unclosed array; expected `]`");
+    let long = "x".repeat(1000);
+    let told = format!("--set {}...: unknown key (legal: title, ", "x".repeat(64));
+    assert!(parse_with(&long, "1").unwrap_err().to_string().starts_with(&told));
+    let deep = "[".repeat(5000);
+    let told = format!(
+        "--set duration: {}... is not a TOML value: too many brackets stand inside each other; expected 80 at most",
+        "[".repeat(64)
+    );
+    told_of_set("duration", &deep, &told);
     told_of_set(
         "bottleneck.bufer",
         "1 s",
