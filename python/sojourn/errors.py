@@ -14,6 +14,7 @@ DONE = 0
 FAILED = 1
 BAD_INPUT = 2
 MISSING = 3
+NOT_PROVEN = 4
 INTERRUPTED = 130
 
 
@@ -31,6 +32,12 @@ class InputError(SojournError, ValueError):
     """The input is wrong: each line says what, where, and what is legal (exit code 2)."""
 
     exit_code = BAD_INPUT
+
+
+class NotProvenError(SojournError):
+    """A certificate says neither stable nor unstable, or there is no model for one (exit code 4)."""
+
+    exit_code = NOT_PROVEN
 
 
 class MissingError(SojournError):
