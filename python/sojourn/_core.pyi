@@ -457,6 +457,9 @@ class RegionMap:
     def counted(self) -> int:
         """At so many points roots were counted; the others lie in blocks whose corners agree."""
     @property
+    def is_cut(self) -> bool:
+        """Whether evaluations ran out before the curves were followed to their ends."""
+    @property
     def reasons(self) -> list[str]:
         """What fails somewhere."""
     @property

@@ -14,6 +14,7 @@ DONE = 0
 FAILED = 1
 BAD_INPUT = 2
 MISSING = 3
+NOT_PROVEN = 4
 INTERRUPTED = 130
 
 
@@ -60,6 +61,12 @@ class NotWritten(InputError):
 
 class ArgumentError(InputError, TypeError):
     """An argument in Python is of a wrong kind, or there is no such argument: the line names it."""
+
+
+class NotProvenError(SojournError):
+    """A certificate says neither stable nor unstable, or there is no model for one (exit code 4)."""
+
+    exit_code = NOT_PROVEN
 
 
 class MissingError(SojournError):

@@ -30,7 +30,7 @@ const PI: &str = "law = \"pi\", target = \"46 ms\"";
 fn pi_is_stable_with_the_margins_of_the_reference() {
     let found = proven(PI, 60).unwrap();
     assert_eq!(found.verdict, Verdict::Stable);
-    let first = found.told().unwrap();
+    let first = found.textbook().unwrap();
     assert_eq!((first.model, first.part, first.sampled), (Model::Textbook, Part::Whole, false));
     let margins = first.margins.as_ref().unwrap();
     let phase = margins.phase().unwrap();

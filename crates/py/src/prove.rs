@@ -81,7 +81,8 @@ impl Proof {
     ) -> PyResult<[Bound<'py, PyArray1<f64>>; 2]> {
         let certificate = self.get();
         let assessed = numbered(&certificate, of)?;
-        let at = |frequency: &f64| assessed.of.at(Complex64::new(0.0, *frequency)).value();
+        let of = assessed.drawn();
+        let at = |frequency: &f64| of.value(Complex64::new(0.0, *frequency));
         let found: Vec<Complex64> = frequencies.as_slice()?.iter().map(at).collect();
         let part = |part: fn(&Complex64) -> f64| found.iter().map(part).collect::<Vec<f64>>();
         Ok([part(|l| l.re), part(|l| l.im)].map(|values| values.into_pyarray(py)))
@@ -170,6 +171,12 @@ impl RegionMap {
         self.0.reasons.clone()
     }
 
+    /// Whether evaluations ran out before the curves were followed to their ends.
+    #[getter]
+    fn is_cut(&self) -> bool {
+        self.0.is_cut
+    }
+
     /// The curves between stable and unstable: N, the round trip without queueing in s, and the frequency in rad/s.
     #[getter]
     fn boundary<'py>(&self, py: Python<'py>) -> Vec<[Bound<'py, PyArray1<f64>>; 3]> {
@@ -186,25 +193,26 @@ impl RegionMap {
 fn told(of: &Certificate) -> Value {
     let mut told = Map::new();
     let (verdict, reason) = words_of(&of.verdict);
-    let first = of.told();
-    let sampled = of.loops.iter().find(|one| one.sampled);
+    let judged = of.judged();
     told.extend([
         ("schema".into(), json!(SCHEMA)),
         ("law".into(), json!(of.law)),
         ("link".into(), json!(of.setting.name)),
         ("verdict".into(), json!(verdict)),
         ("reason".into(), json!(reason)),
-        ("model".into(), json!(first.map(|one| model(one.model)))),
-        ("part".into(), json!(first.map(|one| part(one.part)))),
+        ("model".into(), json!(judged.map(|one| model(one.model)))),
+        ("part".into(), json!(judged.map(|one| part(one.part)))),
+        ("sampled".into(), json!(judged.map(|one| one.sampled))),
     ]);
-    told.extend(margins(first, ""));
-    told.extend(margins(sampled, "sampled_"));
-    let roots = of.judged().map_or(Value::Null, roots);
+    told.extend(margins(judged));
+    told.insert("textbook".into(), of.textbook().map_or(Value::Null, textbook));
+    let roots = judged.map_or(Value::Null, roots);
     told.extend([
         ("equilibrium".into(), of.rest.as_ref().map_or(Value::Null, |rest| equilibrium(of, rest))),
         ("roots".into(), roots),
         ("optimality".into(), of.optimality.as_ref().map_or(Value::Null, optimality)),
         ("loops".into(), of.loops.iter().map(assessed).collect()),
+        ("warnings".into(), json!(of.warnings)),
         ("assumptions".into(), json!(of.assumptions)),
     ]);
     Value::Object(told)
@@ -234,21 +242,36 @@ fn part(part: Part) -> &'static str {
     }
 }
 
-/// The margins in a few numbers; null where there is none, so that nothing limits. Room for gain or delay has a stable
-/// loop alone.
-fn margins(of: Option<&Assessed>, before: &str) -> Map<String, Value> {
-    let stable = of.filter(|of| of.verdict() == Verdict::Stable).and_then(|of| of.margins.as_ref());
+/// The loop that papers and designs speak of.
+fn textbook(of: &Assessed) -> Value {
+    let mut told = margins(Some(of));
+    told.insert("part".into(), json!(part(of.part)));
+    Value::Object(told)
+}
+
+/// The margins in a few numbers; null where there is none, so that nothing limits. Those of a stable loop are room: the
+/// least lag and the least lead that are too much (a lead of more than half a turn limits nothing), gain and delay.
+/// Of an unstable one the phase margin is what its least lead would have to be, below 0.
+fn margins(of: Option<&Assessed>) -> Map<String, Value> {
+    let verdict = of.map(Assessed::verdict);
     let of = of.and_then(|of| of.margins.as_ref());
-    let phase = of.and_then(Margins::phase);
+    let stable = of.filter(|_| verdict == Some(Verdict::Stable));
+    let unstable = of.filter(|_| verdict == Some(Verdict::Unstable));
+    let lacking = unstable.and_then(Margins::lead).filter(|at| at.phase_margin < 0.0);
+    let lag = stable.and_then(Margins::lag);
+    let lead = stable.and_then(Margins::lead).map(|at| at.lead()).filter(|lead| *lead < std::f64::consts::PI);
+    let phase = lag.map(|at| at.lag()).or(lacking.map(|at| at.phase_margin));
+    let crossover = lag.or(lacking).or(unstable.and_then(Margins::phase));
     let all = [
-        ("phase_margin_deg", phase.map(|at| at.phase_margin.to_degrees())),
+        ("phase_margin_deg", phase.map(f64::to_degrees)),
+        ("phase_lead_margin_deg", lead.map(f64::to_degrees)),
         ("gain_margin", stable.and_then(Margins::gain_up)),
         ("gain_reduction_margin", stable.and_then(Margins::gain_down)),
         ("delay_margin_s", stable.and_then(Margins::delay)),
         ("modulus_margin", of.map(|margins| margins.modulus.distance)),
-        ("crossover_rad_s", phase.map(|at| at.frequency)),
+        ("crossover_rad_s", crossover.map(|at| at.frequency)),
     ];
-    all.into_iter().map(|(name, value)| (format!("{before}{name}"), json!(value))).collect()
+    all.into_iter().map(|(name, value)| (name.into(), json!(value))).collect()
 }
 
 fn roots(of: &Assessed) -> Value {
@@ -267,8 +290,9 @@ fn assessed(of: &Assessed) -> Value {
         ("period_s".into(), json!(of.of.band().map(|band| std::f64::consts::PI / band))),
         ("verdict".into(), json!(verdict)),
         ("reason".into(), json!(reason)),
+        ("evaluations".into(), json!(of.evaluations)),
     ]);
-    told.extend(margins(Some(of), ""));
+    told.extend(margins(Some(of)));
     if let Some(margins) = &of.margins {
         let gains = margins.gain_crossovers.iter().map(|at| {
             json!({

@@ -309,14 +309,16 @@ def prove(
 ) -> None:
     """Certify whether a link is stable under its law, with what margin: the delay is exact.
 
-    The verdict is that of the law as it runs, in samples where it has such a form, on the linearised plant.
-    The margins in the document and in Certificate.margins are those of the loop that the table marks with *:
-    continuous, the textbook's where the traffic is one class.
+    Verdict and margins are those of the law as it runs, in samples where it has such a form, on the
+    linearised plant: the loop that the table marks with *. The published continuous loop stands beside it as
+    "textbook".
 
-    Exit code 0 where every verdict is stable, 1 where one is not, 2 where nothing can be proven of a disc:
-    the others are printed and written all the same. With --json one disc's certificate is the document, those
-    of several are in its list "certificates".
+    Exit code 0: every verdict is stable. 1: one is unstable. 4: none is unstable and one is not proven, as
+    where a law has no model or several links are congested together. 2: the input is wrong, or nothing rests
+    under a disc; the others are printed and written all the same. With --json one disc's certificate is the
+    document, those of several are in its list "certificates".
     """
+    from sojourn.prove import words
     from sojourn.prove.several import prove_each
 
     ends = options.extent(over, flows, rtt)
@@ -334,9 +336,11 @@ def prove(
         raise errors.Interrupted(f"interrupted; {found.kept}", None)
     if found.refused:
         raise errors.InputError(*found.refused)
-    unproven = sum(one.verdict != "stable" for one in found.certificates)
-    if unproven:
-        raise errors.SojournError(f"{unproven} of {len(found.certificates)} not stable")
+    verdicts = {one.verdict for one in found.certificates}
+    if "unstable" in verdicts:
+        raise errors.SojournError(words.tally(found.certificates))
+    if "not proven" in verdicts:
+        raise errors.NotProvenError(words.tally(found.certificates))
 
 
 @app.command("list", cls=Command, epilog="\b\nExample:\n  sojourn list laws --json")

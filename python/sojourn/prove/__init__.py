@@ -37,6 +37,7 @@ Disc = str | DiscSpec | Law | Controller
 #: The margins of a loop, as `Certificate.margins` has them.
 MARGINS = (
     "phase_margin_deg",
+    "phase_lead_margin_deg",
     "gain_margin",
     "gain_reduction_margin",
     "delay_margin_s",
@@ -87,40 +88,51 @@ class Certificate:
 
     @property
     def reason(self) -> str | None:
-        """Why nothing is proven, where that is so.
+        """Why nothing is proven, where that is so; without a linear model of the law it begins ``no model``.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "tail_drop").reason[:27]
-        'tail_drop declares no trans'
+        'no model: tail_drop declare'
         """
         reason = self._told["reason"]
         return None if reason is None else str(reason)
 
     @property
     def margins(self) -> dict[str, float | None]:
-        """The margins of the continuous loop with the exact delay, and ``sampled_`` those of the sampled one.
+        """The margins of the loop of the verdict: of the law as it runs, in samples where it does.
 
-        Degrees, s, rad/s or plain ratios, as the names say; None where nothing limits. Those without
-        ``sampled_`` are of the `headline`, so that they differ from what the sentence says of the loop of the
-        verdict.
+        Degrees, s, rad/s or plain ratios, as the names say; None where nothing limits. With several
+        crossovers ``phase_margin_deg`` is the least lag that is too much, ``phase_lead_margin_deg`` the least
+        lead (None above 180 degrees). An unstable loop has no room: its phase margin is below 0, by the least
+        lead that it lacks.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "pi").margins["gain_margin"] > 2
         True
         """
-        names = [f"{before}{name}" for before in ("", "sampled_") for name in MARGINS]
-        return {name: self._told[name] for name in names}
+        return {name: self._told[name] for name in MARGINS}
+
+    @property
+    def textbook(self) -> dict[str, Any] | None:
+        """The same margins of the loop of papers and designs, continuous, and its ``part``.
+
+        None where the traffic is not of one class or the law has no continuous form. Of a cascade it is the
+        outer loop.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").textbook["phase_margin_deg"] > 45
+        True
+        """
+        found: dict[str, Any] | None = self._told["textbook"]
+        return found
 
     @property
     def headline(self) -> tuple[str, str]:
-        """The model and the part of the continuous loop whose `margins` come first; pages mark it with ``*``.
-
-        The model is the textbook's where the traffic is one class, else the linearised one; of a cascade it
-        is the outer loop.
+        """The model and the part of the loop of the verdict, which has the `margins`; marked with ``*``.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "pi").headline
-        ('textbook', 'whole')
+        ('linearised', 'whole')
         """
         return str(self._told["model"]), str(self._told["part"])
 
@@ -175,6 +187,16 @@ class Certificate:
         'The law marks: what it chooses goes on.'
         """
         return list(self._told["assumptions"])
+
+    @property
+    def warnings(self) -> list[str]:
+        """What makes it weak: margins that are small, a law that is another one near its rest, noise.
+
+        >>> import sojourn as sj
+        >>> sj.prove(sj.load("dumbbell"), "pi").warnings
+        []
+        """
+        return list(self._told["warnings"])
 
     @property
     def plot(self) -> Plots:

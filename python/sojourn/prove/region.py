@@ -38,6 +38,8 @@ class Region:
     boundary: list[tuple[npt.NDArray[np.float64], ...]]
     #: The scenario's own N and round trip.
     here: tuple[float, float]
+    #: Whether evaluations ran out before these curves were followed to their ends.
+    cut: bool = False
     #: Whether the law is the caller's own, which is held to what it declares at the scenario's point alone.
     own: bool = False
 
@@ -54,7 +56,8 @@ class Region:
             found.BLOCK,
             curves,
             here,
-            own,
+            cut=found.is_cut,
+            own=own,
         )
 
     def shares(self) -> dict[str, float]:
@@ -84,6 +87,8 @@ class Region:
                 f"; the others lie in blocks of {self.block} by {self.block} meshes whose four corners "
                 "agree, and have what these have: an island inside such a block is not seen"
             )
+        if self.cut:
+            told += ". The boundary was followed as far as its evaluations went, not to its end"
         if self.own:
             told += (
                 ". What the law declares was held to what it does at the scenario's own point alone; "
@@ -100,6 +105,7 @@ class Region:
             "meanings": [*VERDICTS, *self.reasons],
             "counted_points": self.counted,
             "filled_in": self.filled_in(),
+            "boundary_is_cut": self.cut,
             "boundary": [
                 {"flows": n.tolist(), "base_rtt_s": rtt.tolist(), "frequency_rad_s": w.tolist()}
                 for n, rtt, w in self.boundary

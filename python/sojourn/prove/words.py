@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sojourn.prove.region import VERDICTS, Region
@@ -9,9 +10,12 @@ from sojourn.prove.region import VERDICTS, Region
 if TYPE_CHECKING:
     from sojourn.prove import Certificate
 
+#: How the reason begins where a law has no linear model.
+NO_MODEL = "no model"
+
 #: The columns of the table of margins: name, unit, key, what it means.
 COLUMNS = (
-    ("phase margin", "deg", "phase_margin_deg", "how far the loop's phase may fall at the crossover"),
+    ("phase margin", "deg", "phase_margin_deg", "the least lag that is too much; below 0 the lead it lacks"),
     ("gain margin", "", "gain_margin", "what the loop's gain may be multiplied by"),
     ("delay margin", "s", "delay_margin_s", "how much longer the delay may become"),
     ("modulus margin", "", "modulus_margin", "the least distance of L from -1"),
@@ -24,10 +28,10 @@ COLUMNS = (
     ),
 )
 
-#: What stands beside the name of the headline's loop, and what that means.
+#: Mark of the loop that is judged, and its meaning.
 MARK = "*"
-MARKED = "the headline: the loop of the margins on top of the JSON document and in Certificate.margins."
-JUDGED = "The verdict is that of the last row."
+MARKED = "the law as it runs: its margins are those of the JSON document and of Certificate.margins."
+JUDGED = "The verdict is that of this loop."
 
 
 def sentence(certificate: Certificate) -> str:
@@ -38,39 +42,35 @@ def sentence(certificate: Certificate) -> str:
     rest = certificate.equilibrium
     assert rest is not None, "what is proven rests"
     about = f"{short(rest['backlog_packets'])} packets and p = {short(rest['p'])}"
-    # The loop that was judged, as the law runs, stands last.
-    margins = certificate.loops[-1]
     if certificate.verdict == "unstable":
         return f"Unstable: {law} at {link} does not stay about {about}; small deviations grow."
-    phase, delay = margins["phase_margin_deg"], margins["delay_margin_s"]
-    told = [] if phase is None else [f"a phase margin of {phase:.1f} degrees"]
-    told += [] if delay is None else [f"room for {short(delay)} s more delay"]
-    gain = margins["gain_margin"]
-    told += [] if gain is None else [f"{short(gain)} times the gain"]
-    stays = f"Stable: {law} at {link} stays about {about}"
-    if not told:
-        return f"{stays}."
-    return f"{stays}; the loop of the verdict ({name_of(margins)}) has {_listed(told)}.{_beside(certificate)}"
+    room = _room(certificate.margins)
+    return f"Stable: {law} at {link} stays about {about}{f'; {_listed(room)}' if room else ''}."
 
 
-def headline(certificate: Certificate) -> dict[str, Any]:
-    """The loop of `Certificate.margins`: the first in s of its model and part."""
-    alike = [one for one in certificate.loops if (one["model"], one["part"]) == certificate.headline]
-    return min(alike, key=lambda one: bool(one["sampled"]))
+def _room(margins: dict[str, float | None]) -> list[str]:
+    """The margins of a stable loop in words."""
+    lag, lead = margins["phase_margin_deg"], margins["phase_lead_margin_deg"]
+    gain, less = margins["gain_margin"], margins["gain_reduction_margin"]
+    delay = margins["delay_margin_s"]
+    found = [] if lag is None else [f"phase margin {lag:.1f} degrees" + " of lag" * (lead is not None)]
+    found += [] if lead is None else [f"{lead:.1f} degrees of lead"]
+    found += [] if gain is None else [f"gain margin {short(gain)}"]
+    found += [] if less is None else [f"{short(less)} downwards"]
+    found += [] if delay is None else [f"delay margin {short(delay)} s"]
+    return found
 
 
-def _beside(certificate: Certificate) -> str:
-    """What the loop of the headline has, where the verdict is of another one."""
-    other = headline(certificate)
-    phase = other["phase_margin_deg"]
-    if other == certificate.loops[-1] or phase is None:
-        return ""
-    return f" The headline's margins are of another loop ({name_of(other)}): it has {phase:.1f} degrees."
+def judged(certificate: Certificate) -> dict[str, Any] | None:
+    """The loop of `Certificate.margins`, from which the verdict follows; None where it is unknown."""
+    found = certificate.loops[-1:]
+    known = [one for one in found if (one["model"], one["part"]) == certificate.headline]
+    return known[0] if known else None
 
 
 def rows(certificate: Certificate) -> list[tuple[str, list[str]]]:
-    """The name of each loop and its numbers, in the order of `COLUMNS`; the headline's has its mark."""
-    marked = headline(certificate)
+    """The name of each loop and its numbers, in the order of `COLUMNS`; that of the verdict has its mark."""
+    marked = judged(certificate)
     return [
         (
             name_of(one) + f" {MARK}" * (one == marked),
@@ -81,15 +81,38 @@ def rows(certificate: Certificate) -> list[tuple[str, list[str]]]:
 
 
 def notes(certificate: Certificate) -> list[str]:
-    """What stands under the table: what its mark means, and which loops are not proven, and why."""
+    """Notes under the table: its mark, leads that are too much, loops that are not proven, warnings."""
+    own = judged(certificate)
+    # What is not all that a law does proves nothing of it, however its loops stand.
+    told = f" {JUDGED}" * (own is not None and certificate.verdict == own["verdict"])
+    marked = [f"{MARK} {MARKED}{told}"] if own is not None else []
+    leads = (
+        f"{name_of(one)}: {one['phase_lead_margin_deg']:.1f} degrees of lead are too much, too."
+        for one in certificate.loops
+        if one["phase_lead_margin_deg"] is not None
+    )
     unproven = (
         f"{name_of(one)}: not proven, {one['reason']}."
         for one in certificate.loops
         if one["verdict"] == "not proven"
     )
-    # What is not all that a law does proves nothing of it, however its loops stand.
-    judged = f" {JUDGED}" * (certificate.verdict == certificate.loops[-1]["verdict"])
-    return [f"{MARK} {MARKED}{judged}", *unproven]
+    return [*marked, *leads, *unproven, *(f"Warning: {told}" for told in certificate.warnings)]
+
+
+def tally(certificates: Sequence[Certificate]) -> str:
+    """How many of several verdicts are not stable, such as ``1 of 3 unstable, 1 not proven``."""
+    unstable = sum(one.verdict == "unstable" for one in certificates)
+    reasons = [one.reason or "" for one in certificates if one.verdict == "not proven"]
+    barren = sum(reason.startswith(NO_MODEL) for reason in reasons)
+    kinds = (
+        (unstable, "unstable"),
+        (len(reasons) - barren, "not proven"),
+        (barren, f"not proven ({NO_MODEL})"),
+    )
+    found = [f"{number} {kind}" for number, kind in kinds if number]
+    first, *others = found
+    number, _, kind = first.partition(" ")
+    return ", ".join([f"{number} of {len(certificates)} {kind}", *others])
 
 
 def of_map(region: Region) -> str:

@@ -1,10 +1,12 @@
-//! A loop, and all that is asked of it.
+//! A loop and its analysis: roots, Nyquist's count, margins.
 
 use super::{Model, Part, Verdict};
 use crate::linear::loops::Loop;
 use crate::linear::margins::Margins;
+use crate::linear::meter::Meter;
 use crate::linear::nyquist::{self, Count};
 use crate::linear::roots::{self, Rightmost};
+use std::sync::Arc;
 
 /// A loop that can go from thread to thread.
 pub type AnyLoop = Box<dyn Loop + Send>;
@@ -21,29 +23,41 @@ pub struct Assessed {
     pub of: AnyLoop,
     /// Its margins; none where no bound of it is known.
     pub margins: Option<Margins>,
-    /// The closed loop's rightmost roots; none where they cannot be told.
+    /// The closed loop's rightmost roots; none where they are unknown.
     pub roots: Option<Rightmost>,
     /// Nyquist's count; none where it cannot be taken.
     pub count: Option<Count>,
+    /// Evaluations of the plant that all of that took.
+    pub evaluations: u64,
+    /// Where the evaluations ran out, if they did.
+    pub spent_at: Option<&'static str>,
+    meter: Arc<Meter>,
 }
 
 impl Assessed {
-    pub(super) fn new(model: Model, part: Part, sampled: bool, of: AnyLoop) -> Assessed {
-        let margins = Margins::of(&of);
-        let roots = roots::rightmost(&of, ROOTS);
+    /// Of a loop whose evaluations `meter` counts.
+    pub(super) fn new(named: (Model, Part, bool), of: AnyLoop, meter: &Arc<Meter>) -> Assessed {
+        let (model, part, sampled) = named;
+        let mut spent_at = None;
+        let mut spent = |stage| {
+            if meter.is_used_up() {
+                spent_at.get_or_insert(stage);
+            }
+        };
         let count = nyquist::count(&of);
-        Assessed { model, part, sampled, of, margins, roots, count }
+        spent("Nyquist's count");
+        let roots = roots::rightmost(&of, ROOTS);
+        spent("its rightmost roots");
+        let margins = Margins::of(&of);
+        spent("its margins");
+        let (evaluations, meter) = (meter.spent(), Arc::clone(meter));
+        Assessed { model, part, sampled, of, margins, roots, count, evaluations, spent_at, meter }
     }
 
-    /// What the count and the roots say together.
+    /// The verdict on which count and roots agree.
     pub fn verdict(&self) -> Verdict {
-        let Some(count) = self.count else {
-            return Verdict::NotProven(
-                "no contour can be drawn round its right half plane: a root lies on it, or the gain never falls".into(),
-            );
-        };
-        let Some(found) = &self.roots else {
-            return Verdict::NotProven("its rightmost roots cannot be told apart".into());
+        let (Some(count), Some(found)) = (self.count, &self.roots) else {
+            return Verdict::NotProven(self.unknown());
         };
         if found.roots.iter().any(|root| root.re.abs() <= ON_AXIS * root.norm()) {
             return Verdict::NotProven("a root lies on the imaginary axis, as far as rounding tells".into());
@@ -61,10 +75,34 @@ impl Assessed {
         if right == 0 { Verdict::Stable } else { Verdict::Unstable }
     }
 
+    /// Why there is no count, or no roots.
+    fn unknown(&self) -> String {
+        match self.spent_at {
+            Some(stage) => spent(&self.meter, stage),
+            None if self.count.is_none() => {
+                "no contour can be drawn round its right half plane: a root lies on it, \
+                                             or the gain never falls"
+                    .into()
+            }
+            None => "its rightmost roots cannot be told apart".into(),
+        }
+    }
+
     /// The rightmost root's real part, 1/s.
     pub fn rightmost(&self) -> Option<f64> {
         self.roots.as_ref()?.roots.first().map(|root| root.re)
     }
+
+    /// The loop for a picture, which has as many evaluations as the analysis had.
+    pub fn drawn(&self) -> &AnyLoop {
+        self.meter.renew();
+        &self.of
+    }
+}
+
+/// The reason of what was given up.
+pub(super) fn spent(meter: &Meter, stage: &str) -> String {
+    format!("{} evaluations spent at {stage}", meter.limit())
 }
 
 /// A share of a root below which nothing is told from rounding.

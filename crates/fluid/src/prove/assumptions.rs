@@ -31,9 +31,11 @@ pub(super) fn of(certificate: &Certificate) -> Vec<String> {
     if let Some(lost) = setting.lost() {
         told.push(format!("Wires lose {lost}, each packet by itself: a signal as any other."));
     }
-    if !setting.others.is_empty() {
-        let others = words::listed(&setting.others);
-        told.push(format!("The queues of {others}, which these flows cross too, stay empty."));
+    let others = certificate.others.iter();
+    let others: Vec<String> =
+        others.map(|(name, load)| format!("{name} (loaded to {})", words::percent(*load))).collect();
+    if !others.is_empty() {
+        told.push(format!("Other queues stay empty: {}.", words::listed(&others)));
     }
     if setting.changes {
         told.push(

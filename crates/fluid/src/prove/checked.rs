@@ -27,7 +27,12 @@ pub(super) fn refuse_another(law: Box<dyn Law>, declared: &InSamples, place: Pla
     let response = impulse_response(&declared.transfer);
     let size = response.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
     let rest = place.rest;
+    let unrested = Shown::new(law.clone(), place);
     let rested = Shown::new(law, place).rested(integrates(&declared.transfer), size).ok_or_else(|| {
+        // Under a slope that is not its own no law comes to rest.
+        if let Some(fault) = unrested.another(&response, size) {
+            return fault;
+        }
         let what = format!(
             "update does not come to rest at p = {:.4} and {:.4} packets, where the traffic does, so that nothing can be \
              checked; legal: a transfer function of an update that does",
@@ -47,14 +52,19 @@ pub(super) fn refuse_another(law: Box<dyn Law>, declared: &InSamples, place: Pla
         }
         let seen = f64::midpoint(above, below);
         if (seen - declared).abs() > ALIKE * (declared.abs() + SMALL * size) {
-            let what = format!(
-                "{period} periods after a pulse of the backlog it has p move by {declared:.6e} a packet, and update \
-                 moves it by {seen:.6e}; legal: the transfer function of update about its rest"
-            );
-            return Err(Fault::new("linear", what));
+            return Err(another(period, *declared, seen));
         }
     }
     Ok(())
+}
+
+/// The refusal of a transfer function that is not that of `update`.
+fn another(period: usize, declared: f64, measured: f64) -> Fault {
+    let what = format!(
+        "declared slope {declared:.1e}, measured {measured:.1e} (of p, a packet, {period} periods after a pulse of the \
+         backlog); expected: the transfer function of update about its rest"
+    );
+    Fault::new("linear", what)
 }
 
 /// Whether a lasting error moves p without end.
@@ -140,6 +150,24 @@ impl<'a> Shown<'a> {
         None
     }
 
+    /// Whether it answers a pulse by something else than declared, though it may not have come to rest: by the larger of
+    /// its answers up and down, since p may be at a bound.
+    fn another(mut self, response: &[f64], size: f64) -> Option<Fault> {
+        let backlog = self.place.rest.backlog;
+        (0..STILL).for_each(|_| _ = self.show(backlog));
+        let [up, down] = [PULSE, -PULSE].map(|pulse| self.copied().pulse(pulse));
+        let still = self.pulse(0.0);
+        let seen = |period: usize| {
+            let [up, down] = [(up[period] - still[period]) / PULSE, (still[period] - down[period]) / PULSE];
+            if up.abs() > down.abs() { up } else { down }
+        };
+        let off =
+            |declared: f64, seen: f64| (seen - declared).abs() > FAR_OFF * (declared.abs() + SMALL * size);
+        let (period, declared) =
+            response.iter().enumerate().find(|(period, declared)| off(**declared, seen(*period)))?;
+        Some(another(period, *declared, seen(period)))
+    }
+
     /// p after a pulse of the backlog of so many packets.
     fn pulse(mut self, size: f64) -> Vec<f64> {
         let backlog = self.place.rest.backlog;
@@ -210,6 +238,8 @@ const ALIKE: f64 = 1e-3;
 const SMALL: f64 = 1e-2;
 /// How far those above and below may be apart: a curve that bends over a packet or more.
 const BENT: f64 = 2e-2;
+/// How far an answer may be off before a law has come to rest.
+const FAR_OFF: f64 = 0.1;
 /// How far from its p of rest a law at rest may be, by that, and for how many periods.
 const AT_REST: f64 = 1e-6;
 const STILL: usize = 50;

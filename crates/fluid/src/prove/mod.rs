@@ -18,11 +18,13 @@
 mod assess;
 mod assumptions;
 mod checked;
+mod network;
 mod optimality;
 mod region;
 mod setting;
 mod standing;
 mod step;
+mod warnings;
 mod words;
 
 pub use assess::{AnyLoop, Assessed};
@@ -33,6 +35,7 @@ pub use step::Step;
 
 use crate::linear::equilibrium::Equilibrium;
 use crate::linear::loops::Continuous;
+use crate::linear::meter::{Meter, Metered};
 use crate::linear::plant::{Exact, Hollot};
 use crate::linear::sampled::Sampled;
 use sojourn_aqm::linear::Linear;
@@ -40,6 +43,7 @@ use sojourn_aqm::{Law, Network, catalogue};
 use sojourn_scenario::Scenario;
 use sojourn_units::Fault;
 use standing::{Reserve, Standing};
+use std::sync::Arc;
 
 /// What is to be proven.
 pub struct Asked<'a> {
@@ -110,6 +114,10 @@ pub struct Certificate {
     pub optimality: Option<Optimality>,
     /// What it takes for granted, a sentence each.
     pub assumptions: Vec<String>,
+    /// What makes it weak, a sentence each.
+    pub warnings: Vec<String>,
+    /// The other links with a disc that these flows reach, and their loads by their rates.
+    others: Vec<(String, f64)>,
     /// What the law itself takes for granted in what it declares.
     assumed: Vec<&'static str>,
     /// The number of the loop of the verdict.
@@ -122,6 +130,7 @@ pub struct Certificate {
 pub fn certificate(asked: &Asked<'_>) -> Result<Certificate, Fault> {
     let setting = Setting::of(asked.scenario, asked.link)?;
     let Seated { label, stem, law, is_own } = seated(asked, &setting)?;
+    let loads = network::loads(asked.scenario, &setting, asked.own.as_ref())?;
     let mut certificate = Certificate {
         law: label,
         rest: None,
@@ -130,17 +139,44 @@ pub fn certificate(asked: &Asked<'_>) -> Result<Certificate, Fault> {
         verdict: Verdict::NotProven(String::new()),
         optimality: None,
         assumptions: Vec::new(),
+        warnings: Vec::new(),
+        others: loads.as_ref().map_or(Vec::new(), |loads| loads.others.clone()),
         assumed: Vec::new(),
         judged: None,
         setting,
         own: law.clone(),
     };
-    certificate.judge(&stem, law.as_ref())?;
-    if is_own {
-        certificate.check().map_err(|fault| fault.inside(&stem))?;
+    if let Some(why) = elsewhere(loads.as_ref()) {
+        certificate.verdict = Verdict::NotProven(why);
+    } else {
+        certificate.judge(&stem, law.as_ref(), is_own)?;
+        if is_own {
+            certificate.check().map_err(|fault| fault.inside(&stem))?;
+        }
+        certificate.warnings = warnings::of(&certificate, &stem);
     }
     certificate.assumptions = assumptions::of(&certificate);
     Ok(certificate)
+}
+
+/// Why one link alone says nothing of the flows that cross it.
+fn elsewhere(loads: Option<&network::Loads>) -> Option<String> {
+    let Some(loads) = loads else {
+        return Some(format!(
+            "{} evaluations spent at the rates of the network's links",
+            network::EVALUATIONS
+        ));
+    };
+    if loads.together.len() > 1 {
+        let (number, names) = (loads.together.len(), words::listed(&loads.together));
+        return Some(format!("{number} links are congested together: {names}; a certificate is of one"));
+    }
+    loads.acks.as_ref().map(|(name, load)| {
+        let load = words::percent(*load);
+        format!(
+            "what comes to {name} is {load} of its rate, ACKs counted: the queue of the ACKs is in no model"
+        )
+    })
 }
 
 /// A law at its link.
@@ -153,7 +189,8 @@ struct Seated {
 
 /// The law at the setting's link: the caller's own, or that of the disc.
 fn seated(asked: &Asked<'_>, setting: &Setting) -> Result<Seated, Fault> {
-    if let Some((own, law)) = asked.own.as_ref().and_then(|own| Some((own, own.at(asked.scenario, setting)?)))
+    if let Some((own, law)) =
+        asked.own.as_ref().and_then(|own| Some((own, own.at(asked.scenario, setting.number)?)))
     {
         return Ok(Seated { label: own.label.clone(), stem: own.label.clone(), law, is_own: true });
     }
@@ -164,9 +201,9 @@ fn seated(asked: &Asked<'_>, setting: &Setting) -> Result<Seated, Fault> {
 }
 
 impl Own {
-    /// The law that stands at the setting's link, if one does.
-    fn at(&self, scenario: &Scenario, setting: &Setting) -> Option<Box<dyn Law>> {
-        let place = scenario.topology.replaceable().position(|number| number == setting.number)?;
+    /// The law that stands at a link, if one does.
+    fn at(&self, scenario: &Scenario, link: usize) -> Option<Box<dyn Law>> {
+        let place = scenario.topology.replaceable().position(|number| number == link)?;
         self.laws.get(place).cloned()
     }
 }
@@ -186,12 +223,11 @@ impl Certificate {
         self.loops.get(self.judged?)
     }
 
-    /// The loop whose margins are told first: in s with the exact delay, the textbook's where it is one; of a cascade
-    /// the outer one.
-    pub fn told(&self) -> Option<&Assessed> {
-        let in_s = || self.loops.iter().filter(|one| !one.sampled && one.model != Model::Undelayed);
-        let outer = in_s().find(|one| one.part == Part::Outer);
-        outer.or_else(|| in_s().next()).or_else(|| self.loops.last())
+    /// The loop of papers and designs: the textbook's, of a cascade the outer one; none where the traffic is not the
+    /// textbook's, or the law has no form in s.
+    pub fn textbook(&self) -> Option<&Assessed> {
+        let all = || self.loops.iter().filter(|one| one.model == Model::Textbook);
+        all().find(|one| one.part == Part::Outer).or_else(|| all().next())
     }
 
     /// For which loads and round trips the same law is stable.
@@ -205,11 +241,18 @@ impl Certificate {
         move |extent| region::region(&setting, own, extent)
     }
 
-    fn judge(&mut self, stem: &str, law: &dyn Law) -> Result<(), Fault> {
-        let standing = Standing::of(&self.setting, law)?;
+    fn judge(&mut self, stem: &str, law: &dyn Law, is_own: bool) -> Result<(), Fault> {
+        let standing = match Standing::of(&self.setting, law) {
+            Err(limit) if limit.is_unproven => {
+                self.verdict = Verdict::NotProven(limit.fault.what);
+                return Ok(());
+            }
+            standing => standing?,
+        };
         let reserve = standing.reserve();
+        let mut unknown = None;
         if let (Some(rest), Some(linear)) = (&standing.rest, &standing.linear) {
-            self.loops = loops(&standing.setting, rest, linear);
+            (self.loops, unknown) = loops(&standing.setting, rest, linear);
             let in_samples = linear.sampled.is_some();
             self.judged = self.loops.iter().rposition(|one| one.sampled == in_samples);
             let network = standing::network(&standing.setting, rest);
@@ -218,11 +261,9 @@ impl Certificate {
             self.assumed.clone_from(&linear.assumes);
         }
         self.verdict = match (reserve, self.judged()) {
-            (Some(reserve), _) => Verdict::NotProven(told(reserve, stem, &standing)),
+            (Some(reserve), _) => Verdict::NotProven(told(reserve, stem, &standing, is_own)),
             (None, Some(judged)) => judged.verdict(),
-            (None, None) => Verdict::NotProven(
-                "the poles of the plant cannot be told, which the loop in samples needs".into(),
-            ),
+            (None, None) => Verdict::NotProven(unknown.unwrap_or_default()),
         };
         let Standing { setting, rest, linear, .. } = standing;
         (self.setting, self.rest) = (setting, rest.filter(|_| linear.is_some()));
@@ -231,8 +272,14 @@ impl Certificate {
 }
 
 /// Why nothing is proven of a law that rests.
-fn told(reserve: Reserve, stem: &str, standing: &Standing) -> String {
+fn told(reserve: Reserve, stem: &str, standing: &Standing, is_own: bool) -> String {
     match reserve {
+        Reserve::Silent if is_own && standing.rest.is_none() => format!(
+            "no model: {stem} declares no `target_packets`, nor `settled` in its place, so that its rest is unknown"
+        ),
+        Reserve::Silent if is_own => {
+            format!("no model: {stem} declares no transfer function: its `linear` gives none")
+        }
         Reserve::Silent => silent(stem, standing),
         Reserve::Adrift => format!(
             "{stem} in this form does not hold its target: its gain at rest is finite, so that it rests elsewhere"
@@ -255,11 +302,11 @@ fn silent(stem: &str, standing: &Standing) -> String {
     let names: Vec<&str> = stems.filter(declares).collect();
     let which =
         if names.is_empty() { "no law does here".to_string() } else { format!("{} do", names.join(", ")) };
-    format!("{stem} declares no transfer function from the backlog to p{at}; {which}")
+    format!("no model: {stem} declares no transfer function from the backlog to p{at}; {which}")
 }
 
-/// All loops, those in s first.
-fn loops(setting: &Setting, rest: &Equilibrium, linear: &Linear) -> Vec<Assessed> {
+/// All loops, those in s first; and why there is none in samples of a law that runs in samples.
+fn loops(setting: &Setting, rest: &Equilibrium, linear: &Linear) -> (Vec<Assessed>, Option<String>) {
     let mut found = Vec::new();
     let exact = Exact::new(&setting.link, rest);
     if setting.is_textbook() {
@@ -270,9 +317,16 @@ fn loops(setting: &Setting, rest: &Equilibrium, linear: &Linear) -> Vec<Assessed
         }
     }
     found.extend(in_s(linear, |part| (Model::Linearised, part), &exact));
-    let sampled = linear.sampled.clone().and_then(|law| Sampled::new(exact, &law));
-    found.extend(sampled.map(|of| Assessed::new(Model::Linearised, Part::Whole, true, Box::new(of))));
-    found
+    let Some(law) = &linear.sampled else { return (found, None) };
+    let meter = Meter::new(EVALUATIONS);
+    let Some(of) = Sampled::new(Metered::new(exact, Arc::clone(&meter)), law) else {
+        let stage = "the poles of the plant, which the loop in samples needs";
+        let why =
+            if meter.is_used_up() { assess::spent(&meter, stage) } else { format!("{stage}, are unknown") };
+        return (found, Some(why));
+    };
+    found.push(Assessed::new((Model::Linearised, Part::Whole, true), Box::new(of), &meter));
+    (found, None)
 }
 
 /// The loops of a plant with a law in s: those of its cascade, then the whole.
@@ -281,17 +335,23 @@ fn in_s<P: crate::linear::plant::Plant + Clone + Send + 'static>(
     named: impl Fn(Part) -> (Model, Part),
     plant: &P,
 ) -> Vec<Assessed> {
-    let assessed = |part, of: Continuous<P>| {
+    let assessed = |part, of: &dyn Fn(Metered<P>) -> Continuous<Metered<P>>| {
+        let meter = Meter::new(if linear.sampled.is_some() { BESIDES } else { EVALUATIONS });
+        let of = of(Metered::new(plant.clone(), Arc::clone(&meter)));
         let (model, part) = named(part);
-        Assessed::new(model, part, false, Box::new(of))
+        Assessed::new((model, part, false), Box::new(of), &meter)
     };
-    let mut found = Vec::new();
     if let Some(cascade) = &linear.cascade {
-        found.push(assessed(Part::Inner, Continuous::inner(plant.clone(), cascade.clone())));
-        found.push(assessed(Part::Outer, Continuous::outer(plant.clone(), cascade.clone())));
-        found.push(assessed(Part::Whole, Continuous::whole(plant.clone(), cascade.clone())));
-    } else if let Some(law) = &linear.continuous {
-        found.push(assessed(Part::Whole, Continuous::new(plant.clone(), law.clone())));
+        return vec![
+            assessed(Part::Inner, &|plant| Continuous::inner(plant, cascade.clone())),
+            assessed(Part::Outer, &|plant| Continuous::outer(plant, cascade.clone())),
+            assessed(Part::Whole, &|plant| Continuous::whole(plant, cascade.clone())),
+        ];
     }
-    found
+    let law = linear.continuous.iter();
+    law.map(|law| assessed(Part::Whole, &|plant| Continuous::new(plant, law.clone()))).collect()
 }
+
+/// Evaluations that the analysis of the loop of the verdict may take, and that of any other one.
+const EVALUATIONS: u64 = 40_000_000;
+const BESIDES: u64 = 4_000_000;

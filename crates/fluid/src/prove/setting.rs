@@ -21,8 +21,6 @@ pub struct Setting {
     pub site: Site,
     /// The disc's number among the links.
     pub(super) number: usize,
-    /// Other links with a disc that these flows cross.
-    pub(super) others: Vec<String>,
     /// Whether the scenario changes something during the run.
     pub(super) changes: bool,
 }
@@ -44,7 +42,6 @@ impl Setting {
             classes: Vec::new(),
             site,
             number,
-            others: others(scenario, number),
             changes: !scenario.at.is_empty(),
         };
         for (place, flows) in scenario.flows.iter().enumerate() {
@@ -146,13 +143,6 @@ fn chosen(scenario: &Scenario, named: Option<&str>) -> Result<usize, Fault> {
             Err(Fault::new("links", what))
         }
     }
-}
-
-fn others(scenario: &Scenario, number: usize) -> Vec<String> {
-    let ours = scenario.flows.iter().filter(|flows| flows.route.contains(&number));
-    let crossed: Vec<usize> = ours.flat_map(|flows| flows.route.iter().chain(&flows.back).copied()).collect();
-    let managed = scenario.topology.managed().filter(|other| *other != number && crossed.contains(other));
-    managed.map(|other| scenario.topology.links[other].name.clone()).collect()
 }
 
 impl Setting {

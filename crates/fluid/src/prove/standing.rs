@@ -1,6 +1,6 @@
 //! A law at rest in its traffic: what a certificate begins with, and every point of a map.
 
-use super::{Setting, checked, words};
+use super::{Setting, checked, warnings, words};
 use crate::linear::equilibrium::{Equilibrium, NoEquilibrium, Signal};
 use sojourn_aqm::linear::{Linear, Rest};
 use sojourn_aqm::{Bounds, Law, Network};
@@ -89,14 +89,15 @@ fn signalled(setting: &Setting, law: &dyn Law) -> Result<Setting, Limit> {
     let marks = |rest: &Equilibrium| law.marks_at(Prob::clamped(rest.p));
     let mut own = setting.clone();
     own.link.signal = if own.link.can_mark() { Signal::Mark } else { Signal::Drop };
-    if own.link.can_mark() && at_rest(&own, law)?.is_some_and(|rest| !marks(&rest)) {
-        own.link.signal = Signal::Drop;
-        if at_rest(&own, law)?.is_some_and(|rest| marks(&rest)) {
-            let what = "the law would mark where it drops and drop where it marks; legal: a load that it only marks or only drops";
-            return Err(Limit::new("the law neither marks nor drops for good", &setting.name, what.into()));
-        }
+    if !own.link.can_mark() {
+        return Ok(own);
     }
-    Ok(own)
+    let Some(marked) = at_rest(&own, law)?.filter(|rest| !marks(rest)) else { return Ok(own) };
+    own.link.signal = Signal::Drop;
+    let Some(dropped) = at_rest(&own, law)?.filter(marks) else { return Ok(own) };
+    let what = warnings::to_and_fro(law, [marked.p, dropped.p]);
+    let limit = Limit::new("the law neither marks nor drops for good", &setting.name, what);
+    Err(Limit { is_unproven: true, ..limit })
 }
 
 /// What a law is told of this rest.
@@ -138,13 +139,15 @@ fn slower_than_samples(linear: &Linear, rest: &Equilibrium) -> Result<(), Limit>
 pub(super) struct Limit {
     /// In a few words, for a map.
     pub(super) short: &'static str,
+    /// Whether something moves there all the same, of which nothing is proven.
+    pub(super) is_unproven: bool,
     /// With its numbers.
-    fault: Fault,
+    pub(super) fault: Fault,
 }
 
 impl Limit {
     fn new(short: &'static str, key: &str, what: String) -> Limit {
-        Limit { short, fault: Fault::new(key, what) }
+        Limit { short, is_unproven: false, fault: Fault::new(key, what) }
     }
 
     /// That of a link that does not rest.

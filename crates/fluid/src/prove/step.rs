@@ -4,10 +4,11 @@
 //! y(k) = (1 / 2 pi j) of the integral of T(z) / (1 - 1/z) z^(k-1) dz, taken round a circle of n points outside of all
 //! poles, so far that what comes n samples later is nothing. In s it is inverted by Euler's summation
 //! (J. Abate and W. Whitt, "Numerical inversion of Laplace transforms of probability distributions", ORSA J. on
-//! Computing 7(1), 1995, equations (13) to (15)), moved right where the loop is unstable.
+//! Computing 7(1), 1995, equations (13) to (15)), moved right where the loop is unstable. So is a response that
+//! takes more samples than are worth summing: it changes little from one to the next.
 
 use super::Assessed;
-use crate::linear::complex::{Complex64, exp};
+use crate::linear::complex::{Complex64, exp, rest_of_exp};
 use crate::linear::loops::Loop;
 use sojourn_units::math;
 use std::f64::consts::PI;
@@ -26,21 +27,27 @@ impl Step {
     pub fn of(assessed: &Assessed) -> Option<Step> {
         let right = assessed.rightmost()?;
         let delay = assessed.of.delay();
-        let floor = if delay > 0.0 { 1.0 / (SLOWEST * delay) } else { 0.0 };
-        let slowest = right.abs().max(floor).max(NEVER);
+        let floor = if delay > 0.0 { 1.0 / (SLOWEST * delay) } else { NEVER };
+        let slowest = right.abs().max(floor);
         let until = if right < 0.0 { SETTLED / slowest } else { GROWN / slowest };
-        let right = right.max(0.0);
+        let (of, right) = (assessed.drawn(), right.max(0.0));
         match assessed.of.band() {
-            Some(band) => Some(in_samples(&assessed.of, PI / band, until, right)),
-            None => Some(in_s(&assessed.of, until, right)),
+            Some(band) if until * band / PI > MOST as f64 => Some(in_s(&slow(of, PI / band), until, right)),
+            Some(band) => Some(in_samples(of, PI / band, until, right)),
+            None => Some(in_s(&|s| closed(of, s) / s, until, right)),
         }
     }
 }
 
-/// T.
+/// T, to six digits.
 fn closed(of: &dyn Loop, s: Complex64) -> Complex64 {
-    let part = of.at(s);
+    let part = of.roughly(s);
     part.above / part.characteristic()
+}
+
+/// What a sequence of samples is in s where it changes little from one to the next: a step and its answer.
+fn slow(of: &dyn Loop, period: f64) -> impl Fn(Complex64) -> Complex64 {
+    move |s| closed(of, s) * period / rest_of_exp(-s * period)
 }
 
 fn in_samples(of: &dyn Loop, period: f64, until: f64, right: f64) -> Step {
@@ -50,7 +57,7 @@ fn in_samples(of: &dyn Loop, period: f64, until: f64, right: f64) -> Step {
     let rate = right * period + LEFT_OUT / points as f64;
     let answer = |m: usize| {
         let z = Complex64::new(rate, 2.0 * PI * m as f64 / points as f64);
-        closed(of, z / period) / (1.0 - exp(-z))
+        closed(of, z / period) / rest_of_exp(-z)
     };
     let answers: Vec<Complex64> = (0..=points / 2).map(answer).collect();
     let turns: Vec<Complex64> =
@@ -69,17 +76,17 @@ fn in_samples(of: &dyn Loop, period: f64, until: f64, right: f64) -> Step {
     }
 }
 
-fn in_s(of: &dyn Loop, until: f64, right: f64) -> Step {
+fn in_s(answer: &dyn Fn(Complex64) -> Complex64, until: f64, right: f64) -> Step {
     let times: Vec<f64> = (0..=SHOWN).map(|k| until * k as f64 / SHOWN as f64).collect();
-    let values = times.iter().map(|&t| if t > 0.0 { inverted(of, t, right) } else { 0.0 });
+    let values = times.iter().map(|&t| if t > 0.0 { inverted(answer, t, right) } else { 0.0 });
     Step { values: values.collect(), times }
 }
 
-/// T(s) / s, inverted at `t`.
-fn inverted(of: &dyn Loop, t: f64, right: f64) -> f64 {
+/// The answer to a step, inverted at `t`.
+fn inverted(answer: &dyn Fn(Complex64) -> Complex64, t: f64, right: f64) -> f64 {
     let at = |k: usize| {
         let s = Complex64::new(LEFT_OUT / (2.0 * t), k as f64 * PI / t) + right;
-        (closed(of, s) / s).re
+        answer(s).re
     };
     let mut sum = at(0) / 2.0;
     let mut partial = Vec::with_capacity(EULER + 1);
@@ -101,13 +108,13 @@ const SETTLED: f64 = 6.0;
 const GROWN: f64 = 2.0;
 /// The slowest time constant that is waited for, by the delay.
 const SLOWEST: f64 = 100.0;
-/// A rate that is as good as none, 1/s.
+/// A rate that is as good as none where there is no delay, 1/s.
 const NEVER: f64 = 1e-3;
 /// ln of 1 / what is left out.
 const LEFT_OUT: f64 = 18.4;
 /// Samples of the circle's half, at least and at most.
 const FEWEST: usize = 64;
-const MOST: usize = 1 << 14;
+const MOST: usize = 1 << 15;
 /// Points that are shown.
 const SHOWN: usize = 600;
 /// Terms before Euler's means, and of them.

@@ -11,6 +11,11 @@ pub(super) fn time(seconds: f64) -> String {
     if seconds < 1.0 { format!("{} ms", short(1e3 * seconds)) } else { format!("{} s", short(seconds)) }
 }
 
+/// Such as `63 %`.
+pub(super) fn percent(share: f64) -> String {
+    format!("{} %", short((1e3 * share).round() / 10.0))
+}
+
 /// Four digits that say something.
 pub(super) fn short(number: f64) -> String {
     if number == 0.0 || !number.is_finite() {
