@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -66,6 +67,24 @@ def test_a_home_that_cannot_be_written_is_named(root: Path) -> None:
         "ci.sh: this machine lacks a home that can be written: cargo keeps crates in /proc/nowhere/.cargo; "
         "to get it: set HOME (or CARGO_HOME) to a folder of yours"
     ]
+
+
+def test_make_works_under_any_path(root: Path, bare: Path) -> None:
+    place = bare / "pa$HOME$$(1)"
+    place.mkdir()
+    for name in ("Makefile", "ci.sh"):
+        shutil.copy2(root / name, place)
+    make = shutil.which("make")
+    if make is None:
+        pytest.skip("make is not installed: apt-get install make")
+    for target, code, line in (("demo", 2, "make demo: builds Sojourn"), ("help", 0, "  make help ")):
+        path = str(bare) if target == "demo" else os.environ["PATH"]
+        done = subprocess.run(
+            [make, "-C", place, target], env={"PATH": path}, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == code, done
+        assert line in done.stdout
+        assert target == "help" or "ci.sh: this machine lacks a Rust toolchain" in done.stderr
 
 
 def test_the_environment_holds_what_the_locks_name(root: Path) -> None:
