@@ -76,10 +76,16 @@ impl Sender {
     pub(super) fn reduction(&self, flight: u64, delivered: i64) -> Option<Reduction> {
         let form = Form::of(&self.config.profile)?;
         let flight = match form {
-            Form::Rfc9937 => (self.max - self.una - self.board.bytes()).saturating_add_signed(delivered),
+            Form::Rfc9937 => self.unsacked_before(delivered),
             Form::Rfc6937 | Form::Ns3 => flight,
         };
         Some(Reduction::new(form, self.window, flight))
+    }
+
+    /// Bytes that were outstanding and not SACKed before an ACK that `delivered` so many.
+    #[inline]
+    pub(super) fn unsacked_before(&self, delivered: i64) -> u64 {
+        (self.max - self.una - self.board.bytes()).saturating_add_signed(delivered)
     }
 }
 
@@ -129,9 +135,19 @@ impl Reduction {
         bytes.next_multiple_of(mss)
     }
 
-    /// The window is this now: a mark may reduce it in recovery, too.
-    pub(super) fn aim_at(&mut self, window: u64) {
-        self.target = self.target.min(window);
+    /// The window is this now, with `flight` bytes outstanding and not SACKed before the ACK at hand.
+    ///
+    /// A mark may reduce it in recovery, too: another response of congestion control begins another episode (RFC 9937,
+    /// section 6.1). What was not sent of the share of a larger window is not owed.
+    pub(super) fn aim_at(&mut self, window: u64, flight: u64) {
+        if window >= self.target {
+            return;
+        }
+        if self.form == Form::Ns3 {
+            self.target = window;
+        } else {
+            *self = Reduction::new(self.form, window, flight);
+        }
     }
 
     /// Whether a segment of `len` bytes may leave.
@@ -219,13 +235,26 @@ mod tests {
 
     #[test]
     fn it_heads_for_a_window_that_is_reduced_once_more() {
-        for (form, last) in [(OLD, 1), (NEW, 1)] {
+        for form in [OLD, NEW] {
             let mut prr = Reduction::new(form, 10, 20);
             assert_eq!(sends(&mut prr, 4, 14), 2);
-            prr.aim_at(5);
-            assert_eq!([sends(&mut prr, 8, 8), sends(&mut prr, 4, 4)], [1, last]);
-            prr.aim_at(10);
+            prr.aim_at(5, 16);
+            // CEIL(8 x 5/16), then up to the window.
+            assert_eq!([sends(&mut prr, 8, 8), sends(&mut prr, 4, 4)], [3, 1]);
+            prr.aim_at(10, 5);
             assert_eq!(sends(&mut prr, 4, 5), 0, "nor does it grow again");
+        }
+    }
+
+    /// Much has arrived and little was sent, for want of data; then a mark halves the window.
+    #[test]
+    fn what_was_not_sent_before_a_mark_is_not_sent_after_it() {
+        for form in [OLD, NEW] {
+            let mut prr = Reduction::new(form, 3000, 4600);
+            prr.on_ack(Delivery { data: 1100, pipe: 2900, is_safe: false }, 1);
+            prr.sent(60);
+            prr.aim_at(1500, 3000);
+            assert_eq!(sends(&mut prr, 30, 2970), 15);
         }
     }
 

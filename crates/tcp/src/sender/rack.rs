@@ -340,9 +340,12 @@ impl Sender {
     /// In recovery: what an ACK lets out.
     #[inline]
     fn reduce_by_ack(&mut self, data: i64, is_safe: bool) {
-        let pipe = self.pipe();
+        if self.repair.is_none() {
+            return;
+        }
+        let (pipe, flight) = (self.pipe(), self.unsacked_before(data));
         if let Some(Repair::Rack(RackRecovery { prr: Some(prr), .. })) = self.repair.get_mut() {
-            prr.aim_at(self.window);
+            prr.aim_at(self.window, flight);
             prr.on_ack(Delivery { data, pipe, is_safe }, self.mss);
         }
     }

@@ -74,14 +74,17 @@ impl Sender {
             if news && duplicate {
                 self.on_counted_duplicate(now);
             }
-        } else if let Some(Repair::Sack(sack)) = self.repair.get_mut() {
+            return;
+        }
+        let flight = self.unsacked_before(delivered);
+        if let Some(Repair::Sack(sack)) = self.repair.get_mut() {
             sack.pipe = self.board.pipe(self.una, self.max, sack.retransmitted, self.mss);
             let lost_below = self.board.lost_below(self.mss);
             let more_lost = self.board.next_hole(sack.judged.max(self.una)) < lost_below;
             sack.judged = sack.judged.max(lost_below);
             if let Some(prr) = &mut sack.prr {
                 let is_safe = !duplicate && !more_lost;
-                prr.aim_at(self.window);
+                prr.aim_at(self.window, flight);
                 prr.on_ack(Delivery { data: delivered, pipe: sack.pipe, is_safe }, self.mss);
             }
         } else if news {
