@@ -332,17 +332,16 @@ impl Sender {
         }
         let delivered = self.arrived() - arrived;
         let more_lost = self.look_for_losses(now, delivered);
-        self.reduce_by_ack(delivered, acked > 0 && !more_lost);
+        if self.repair.is_some() {
+            self.reduce_by_ack(delivered, acked > 0 && !more_lost);
+        }
         self.arm_probe(now, acked > 0);
         rtt
     }
 
     /// In recovery: what an ACK lets out.
-    #[inline]
+    #[cold]
     fn reduce_by_ack(&mut self, data: i64, is_safe: bool) {
-        if self.repair.is_none() {
-            return;
-        }
         let (pipe, flight) = (self.pipe(), self.unsacked_before(data));
         if let Some(Repair::Rack(RackRecovery { prr: Some(prr), .. })) = self.repair.get_mut() {
             prr.aim_at(self.window, flight);

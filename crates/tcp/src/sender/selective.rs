@@ -69,6 +69,7 @@ impl Sender {
     /// Section 5, for an ACK that was taken in: (B.2) in recovery, steps (1), (2) and (4) outside.
     ///
     /// `duplicate`: whether it acknowledges nothing new; `delivered`: bytes that it says have arrived.
+    #[inline(never)]
     pub(super) fn on_sack(&mut self, now: Time, news: bool, duplicate: bool, delivered: i64) {
         if self.config.profile.pipe == Pipe::Counted {
             if news && duplicate {
