@@ -6,7 +6,7 @@ import random
 import sys
 
 import pytest
-from mutants import mutants
+from damaged import mutants
 
 import sojourn as sj
 from sojourn.cli import main, printing

@@ -95,7 +95,7 @@ const SPECS: &[[&str; 3]] = &[
     ],
     ["codel", "codel", "codel:target=20ms,interval=60ms,ecn=false,mtu=1500B"],
     [
-        "arm_pfc:target=8packets",
+        "arm_pfc:target=5packets",
         "arm_pfc:target=8packets,delay=3,coincidence=[8,14],base=ramp,psi=0.95",
         "arm_pfc:target=60ms,form=paper,delay=4,coincidence=[9,12],flows=6,psi=0.9",
     ],

@@ -40,7 +40,7 @@ impl Sender {
         if self.config.profile.syn_counts {
             self.tell(&Signal::Timeout { flight: 0, again: false });
         }
-        self.lost_syns += 1;
+        self.lost_syns = self.lost_syns.saturating_add(1);
     }
 
     pub(super) fn establish(&mut self, now: Time, answer: &Segment) -> Progress {

@@ -119,8 +119,10 @@ pub struct Sender {
     heard: bool,
     seen_dsack: bool,
     peer_closed: bool,
+    lost_syns: u8,
     dup_acks: u32,
-    lost_syns: u32,
+    /// When the first of the retransmissions that are outstanding was sent.
+    sent_again_at: Stamp,
     /// First byte not acknowledged.
     una: u64,
     /// Next byte to send.
@@ -167,8 +169,6 @@ pub struct Sender {
     loss_point: Mark,
     /// What was sent twice ends here, or before.
     resent_below: u64,
-    /// When the first of the retransmissions that are outstanding was sent.
-    sent_again_at: Stamp,
     /// What a reduction of the window may have to be taken back to.
     undo: Kept<Undo>,
     /// `RecoveryPoint` of RFC 5682, section 3.1.
