@@ -29,12 +29,15 @@ AGREES, DISAGREES, UNSAYABLE, MISSING = range(4)
 INTERRUPTED = 130
 #: The point from which options depart.
 PLAIN = ROOT / "scenarios/peers/s7.toml"
+RED_ECN = "red:min=20packets,max=60packets"
 #: What is compared where nothing is asked for.
 POINTS = [
     ["--peer", "ns2", "--disc", "red:min=5packets,max=15packets"],
     ["--peer", "ns2", "--disc", "tail_drop", "--buffer", "60 packets", "--flows", "20", "--rtt", "60 ms"],
     ["--peer", "ns3-3.44", "--disc", "codel"],
     ["--peer", "ns3-3.44", "--disc", "red:min=6packets,max=16packets", "--cc", "cubic"],
+    ["--peer", "ns3-3.44", "--disc", "codel", "--cc", "cubic", "--flows", "1", "--rtt", "20 ms"],
+    ["--peer", "ns3-3.44", "--disc", RED_ECN, "--cc", "cubic", "--ecn", "--flows", "60", "--rtt", "20 ms"],
     ["--peer", "ns3-3.37", "--disc", "pie", "--flows", "20", "--rtt", "60 ms"],
 ]
 

@@ -89,11 +89,11 @@ def peers() -> dict[str, Peer]:
 def as_counted(peer: Peer, metric: str, ours: Mapping[str, float]) -> float:
     """A metric of ours as the peer counts it.
 
-    ns-3's backlog leaves out the packet that its device holds, which is there while the link is busy.
+    ns-3's backlog leaves out the packet that its device holds, which is there while one waits in ours.
     """
     if peer.name == "ns2" or metric != "queue_mean_packets":
         return ours[metric]
-    return max(ours[metric] - ours["utilization"], 0.0)
+    return ours[metric] - (1.0 - ours["queue_empty_ratio"])
 
 
 # ---- A scenario in a peer's words ---------------------------------------------------------------

@@ -79,6 +79,6 @@ def test_a_peer_that_fails_is_one_line(
 
 
 def test_ns3_leaves_out_the_packet_in_its_device() -> None:
-    ours = {"queue_mean_packets": 4.0, "utilization": 0.75}
+    ours = {"queue_mean_packets": 4.0, "queue_empty_ratio": 0.25}
     assert as_counted(peers()["ns3-3.44"], "queue_mean_packets", ours) == 3.25
     assert as_counted(peers()["ns2"], "queue_mean_packets", ours) == 4.0

@@ -105,6 +105,7 @@ impl<'a> Gains<'a> {
             ("goodput_bps", Metric::Number(all.sum as f64 * 8.0 / self.span.seconds())),
             ("jain_index", Metric::from(greedy.jain_index())),
             ("fct_mean_s", seconds(completions.mean())),
+            ("fct_p50_s", seconds(completions.quantile(0.5))),
             ("fct_p95_s", seconds(completions.quantile(0.95))),
             ("completed_flows", counted(completions.count())),
             ("turned_away_flows", counted(turned_away)),

@@ -49,6 +49,12 @@ impl<const BITS: u32> Histogram<BITS> {
         self.buckets().map(|(_, weight)| weight).sum()
     }
 
+    /// The share of all weight that is at 0; None where there is none.
+    pub fn share_of_zero(&self) -> Option<f64> {
+        let (zero, total) = (self.buckets().next().filter(|(bucket, _)| *bucket == 0), self.total());
+        (total > 0).then(|| zero.map_or(0, |(_, weight)| weight) as f64 / total as f64)
+    }
+
     /// The smallest bucket's middle with at least the share `q` of all weight at or below it.
     pub fn quantile(&self, q: f64) -> Option<f64> {
         let total = self.total() as f64;
@@ -132,5 +138,8 @@ mod tests {
             assert!(error.abs() < 0.01, "{q}: {error}");
         }
         assert_eq!(Histogram::<6>::default().quantile(0.5), None);
+        assert_eq!((histogram.share_of_zero(), Histogram::<6>::default().share_of_zero()), (Some(0.0), None));
+        histogram.add(0, 10_000);
+        assert_eq!(histogram.share_of_zero(), Some(0.5));
     }
 }

@@ -208,6 +208,7 @@ pub(crate) fn of_link(of: &Measured<'_>, gains: &mut Gains<'_>) -> Metrics {
         ("queue_p50_packets", queue(0.5)),
         ("queue_p95_packets", queue(0.95)),
         ("queue_p99_packets", queue(0.99)),
+        ("queue_empty_ratio", Metric::from(of.disc.queue_lengths.share_of_zero())),
         ("qacd_packets", Metric::from(qacd(of, mean, variance))),
         ("settling_s", per_stretch(of, settling)),
         ("overshoot_packets", per_stretch(of, overshoot)),

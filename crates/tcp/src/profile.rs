@@ -329,7 +329,7 @@ impl Profile {
             prr_counts_twice: true,
             tail_loss_probe: false,
             hole_hides_ack: true,
-            recovery_restarts_timer: false,
+            recovery_restarts_timer: true,
             timeout_forgets_sack: false,
             frto: false,
             undo: false,

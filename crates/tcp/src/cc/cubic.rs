@@ -183,7 +183,7 @@ impl Cubic {
         let (acked, window) = (self.segments(ack.acked), self.window);
         stage.reno += acked / (window / ALPHA).floor();
         let rtt = ack.rtt.smoothed_s().unwrap_or(0.0);
-        let target = stage.window_at(ack.now.since(stage.start).seconds() + rtt).floor() + 1.0;
+        let target = stage.whole_window_at(ack.now.since(stage.start).seconds() + rtt);
         let each =
             |target: f64| if target > window { (window / (target - window)).floor() } else { f64::INFINITY };
         let most = if stage.is_blind { MOST_FOR_ONE_IF_BLIND } else { MOST_FOR_ONE * window };
@@ -228,13 +228,11 @@ impl Cubic {
         if reno >= self.prior { 1.0 } else { ALPHA }
     }
 
-    /// Sections 4.6 and 4.7, to a share of the flight, a whole one where segments count; the window is at least `least`
-    /// segments, or the one that there was.
+    /// Sections 4.6 and 4.7, to a share of the flight; the window is at least `least` segments, or the one that there was.
     fn reduce(&mut self, flight: u64, share: f64, least: f64) {
         let short = self.fast_convergence && self.window < self.plateau;
         self.plateau = if short { self.window * f64::midpoint(1.0, BETA) } else { self.window };
-        let reduced = self.segments(flight) * share;
-        let reduced = if self.counts_segments { reduced.floor() } else { reduced };
+        let reduced = self.share(flight, share);
         self.prior = self.window;
         self.window = reduced.max(least).min(self.window);
         self.ssthresh = reduced.max(LEAST_SSTHRESH);
@@ -242,10 +240,16 @@ impl Cubic {
         self.slow_start.leave(false);
     }
 
+    /// A share of the flight; where segments count, of the window, in whole ones. Segments.
+    fn share(&self, flight: u64, share: f64) -> f64 {
+        if self.counts_segments { (self.window * share).floor() } else { self.segments(flight) * share }
+    }
+
     /// Section 4.8.
     fn time_out(&mut self, flight: u64, again: bool) {
-        if !again {
-            self.ssthresh = (self.segments(flight) * BETA).max(LEAST_SSTHRESH);
+        // Where segments count, of each timeout anew.
+        if !again || self.counts_segments {
+            self.ssthresh = self.share(flight, BETA).max(LEAST_SSTHRESH);
             self.prior = self.window;
         }
         self.window = 1.0;
@@ -268,8 +272,17 @@ impl Cubic {
 impl Stage {
     /// Equation (1).
     fn window_at(&self, t: f64) -> f64 {
+        self.beyond_plateau(t) + self.plateau
+    }
+
+    /// Equation (1), rounded towards `W_max`.
+    fn whole_window_at(&self, t: f64) -> f64 {
+        self.beyond_plateau(t).trunc() + self.plateau
+    }
+
+    fn beyond_plateau(&self, t: f64) -> f64 {
         let x = t - self.k;
-        C * x * x * x + self.plateau
+        C * x * x * x
     }
 }
 
@@ -626,6 +639,31 @@ mod tests {
         let apart = counts.iter().zip(theirs).map(|(ours, theirs): (&i32, i32)| (ours - theirs).abs());
         assert!(apart.clone().max().unwrap() <= 4, "{counts:?}");
         assert!((counts.iter().sum::<i32>() - theirs.iter().sum::<i32>()).abs() <= 4, "{counts:?}");
+    }
+
+    /// The same command with `flows 30 delay 0.025`, from 22.13 s on: after a timeout, with no W_max above, 3 to 9 come after
+    /// 4, 5, 7, 9, 11, 14 and 14 segments, in ACKs for one or two.
+    #[test]
+    fn after_a_timeout_whole_segments_come_as_w_est_has_them() {
+        let mut cubic = Cubic::new(&Params::default(), &Profile::named("ns3").unwrap(), MSS);
+        cubic.on_signal(&Signal::Timeout { flight: 2000, again: false });
+        (cubic.window, cubic.ssthresh) = (2.0, 2.0);
+        let mut counts = Vec::new();
+        let (mut millis, mut count) = (0, 0);
+        while counts.len() < 7 {
+            let before = cubic.window;
+            (millis, count) = (millis + 25, count + 1);
+            acks(&mut cubic, millis, 50);
+            if cubic.window > before {
+                counts.push(count);
+                count = 0;
+            }
+        }
+        let apart = counts
+            .iter()
+            .zip([4, 5, 7, 9, 11, 14, 14])
+            .map(|(ours, theirs): (&i32, i32)| (ours - theirs).abs());
+        assert!(apart.max().unwrap() <= 2, "{counts:?}");
     }
 
     /// After a timeout ns-3 lets a segment go for every 20, however far the target is.
