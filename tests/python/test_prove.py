@@ -751,6 +751,7 @@ def test_links_that_are_congested_together_are_not_proven_one_by_one(tmp_path):
         found = sj.prove(together, link=link)
         assert (found.verdict, found.loops) == ("not proven", [])
         assert found.reason == "2 links are congested together: a and b; a certificate is of one"
+        assert not any("stay empty" in told or "One link" in told for told in found.assumptions)
 
 
 def test_a_link_behind_the_real_bottleneck_is_refused_by_the_rates(tmp_path):

@@ -76,6 +76,63 @@ fn what_does_not_rest_is_told_with_its_inequality() {
     assert!(matches!(silent.verdict, Verdict::NotProven(_)) && silent.loops.is_empty());
 }
 
+/// A chain of links, each with its own PI; `ways` are ends and counts of flows.
+fn chained(rates: &[&str], ways: &[(usize, usize, u32)], link: &str) -> Result<Certificate, Fault> {
+    let links = rates.iter().enumerate().map(|(place, rate)| {
+        format!(
+            "[[links]]\nname = \"l{place}\"\nfrom = \"r{place}\"\nto = \"r{}\"\nrate = \"{rate}\"\n\
+             delay = \"20 ms\"\nbuffer = \"900 packets\"\ndisc = {{ law = \"pi\", target = \"50 packets\" }}\n",
+            place + 1
+        )
+    });
+    let flows = ways.iter().enumerate().map(|(place, (from, to, count))| {
+        format!(
+            "[[flows]]\nname = \"f{place}\"\nfrom = \"r{from}\"\nto = \"r{to}\"\ncount = {count}\n\
+             cc = \"newreno\"\necn = true\nsegment = \"1000 B\"\n"
+        )
+    });
+    let text: String = links.chain(flows).collect();
+    let text = format!("title = \"t\"\nduration = \"10 s\"\n{text}");
+    let scenario = Scenario::parse(text.as_bytes(), "test", &[]).unwrap();
+    certificate(&Asked { scenario: &scenario, link: Some(link), own: None })
+}
+
+#[test]
+fn links_that_are_full_together_are_named() {
+    let reason = |rates: &[&str], ways: &[(usize, usize, u32)], link: &str| {
+        let found = chained(rates, ways, link).unwrap();
+        match found.verdict {
+            Verdict::NotProven(reason) => reason,
+            verdict => format!("{verdict:?}"),
+        }
+    };
+    let three = ["10 Mbit/s", "10 Mbit/s", "10 Mbit/s"];
+    // Flows of their own on each link; a middle one that is wide; one that shares no flow with the others.
+    let all = reason(&three, &[(0, 3, 10), (0, 1, 10), (1, 2, 10), (2, 3, 10)], "l1");
+    assert_eq!(all, "3 links are congested together: l0, l1 and l2; a certificate is of one");
+    let wide = ["10 Mbit/s", "1 Gbit/s", "10 Mbit/s"];
+    let ends = reason(&wide, &[(0, 3, 10), (0, 1, 10), (2, 3, 10)], "l0");
+    assert_eq!(ends, "2 links are congested together: l0 and l2; a certificate is of one");
+    assert_eq!(reason(&three, &[(0, 1, 20), (1, 3, 20)], "l0"), "Stable");
+    // Of links in a row that are alike the first one shapes what the others get.
+    assert_eq!(reason(&three, &[(0, 3, 20)], "l0"), "Stable");
+}
+
+#[test]
+fn a_link_that_another_one_keeps_empty_is_refused() {
+    let told = |rates: &[&str], ways: &[(usize, usize, u32)], link: &str| {
+        chained(rates, ways, link).err().map(|fault| fault.to_string()).unwrap()
+    };
+    let rates = ["10 Mbit/s", "4 Mbit/s"];
+    let held = told(&rates, &[(0, 2, 20)], "l0");
+    assert_eq!(
+        held,
+        "l0: l1 holds these flows back: they load it to 40 %, so that it has no queue; expected: a link that is full"
+    );
+    // ACKs alone are no load of data.
+    assert!(told(&rates, &[(1, 2, 20)], "l0").contains("no flows"), "{}", told(&rates, &[(1, 2, 20)], "l0"));
+}
+
 #[test]
 fn what_a_law_cannot_do_is_no_rest() {
     let told = |law: &str, flows| proven(law, flows).err().map(|fault| fault.to_string());

@@ -49,6 +49,16 @@ pub(super) fn of(certificate: &Certificate) -> Vec<String> {
     told
 }
 
+/// Those of the rates alone, where they say that one link is not enough.
+pub(super) fn of_rates() -> Vec<String> {
+    vec![
+        "The rates are those of windows at rest: every full link has one p for all that cross it, and its queue is at its \
+         law's target."
+            .into(),
+        "Flows that come and go are left out, as is what the schedule changes.".into(),
+    ]
+}
+
 fn of_loops(certificate: &Certificate) -> Vec<String> {
     let mut told: Vec<String> = vec![
         "Deviations from rest are small, so that the law is what its transfer function says.".into(),

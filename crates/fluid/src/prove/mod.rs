@@ -148,14 +148,15 @@ pub fn certificate(asked: &Asked<'_>) -> Result<Certificate, Fault> {
     };
     if let Some(why) = elsewhere(loads.as_ref()) {
         certificate.verdict = Verdict::NotProven(why);
+        certificate.assumptions = assumptions::of_rates();
     } else {
         certificate.judge(&stem, law.as_ref(), is_own)?;
         if is_own {
             certificate.check().map_err(|fault| fault.inside(&stem))?;
         }
         certificate.warnings = warnings::of(&certificate, &stem);
+        certificate.assumptions = assumptions::of(&certificate);
     }
-    certificate.assumptions = assumptions::of(&certificate);
     Ok(certificate)
 }
 

@@ -43,7 +43,8 @@ pub(super) fn loads(
     let here = net.place(setting.number);
     let name = |place: usize| scenario.topology.links[net.links[place].number].name.clone();
     let full: Vec<usize> = (0..net.links.len()).filter(|place| prices[*place] > 0.0).collect();
-    if !full.contains(&here) && !full.is_empty() {
+    // A link that no data cross has no queue whoever is full.
+    if !full.contains(&here) && !net.links[here].data.is_empty() {
         let neighbours = net.together(here, &full);
         if let Some(&fullest) = neighbours.iter().find(|place| **place != here) {
             let what = format!(

@@ -13,7 +13,7 @@ pub(super) fn time(seconds: f64) -> String {
 
 /// Such as `63 %`.
 pub(super) fn percent(share: f64) -> String {
-    format!("{} %", short((1e3 * share).round() / 10.0))
+    format!("{} %", short((1e3 * share).round() / 10.0 + 0.0))
 }
 
 /// Four digits that say something.
