@@ -89,11 +89,14 @@ def plain(value: object) -> object:
 
 
 def text(value: object) -> str:
-    """Text without characters that no file and no terminal can have."""
+    """Text without characters that no file and no terminal can have.
+
+    The name of a law's file may hold any byte.
+    """
     if not isinstance(value, str):
         raise TypeError("is not text; expected a text in quotes")
     try:
-        value.encode()
+        os.fsencode(value) if ".py" in value else value.encode()
     except UnicodeEncodeError:
         raise TypeError("holds what is no character; expected text") from None
     return str(value)

@@ -185,7 +185,7 @@ def directory(folder: Path) -> None:
     ("name", "make", "begins"),
     [
         ("odd.toml", no_file, "odd.toml: there is no such file; "),
-        ("odd.toml", pipe, "odd.toml: is a pipe, which may never answer; "),
+        ("odd.toml", pipe, "odd.toml: cannot be read (it is a pipe); "),
         ("odd.toml", loop, "odd.toml: cannot be read (Too many levels of symbolic links); "),
         ("odd.toml", directory, "odd.toml: is a folder; "),
         ("", no_file, '"": is no file name; '),
@@ -328,7 +328,7 @@ LINES = [
     (["run", "small.toml", "--cc", "\udcff"], "--cc: '\\udcff' is not text; "),
     (["run", "small.toml", "--set", "title=\udcff"], "--set: 'title=\\udcff' is not text; "),
     (["run", "small.toml", "--out", ""], '--out: "" is not a name; '),
-    (["run", "small.toml", "--out", "small.toml"], "--out: small.toml is a file; "),
+    (["run", "small.toml", "--out", "small.toml"], "--out: small.toml cannot be written (Not a directory); "),
     (["prove", "small.toml", "--disc", "pi", "--map", "X"], '--map: "X" is not a map; '),
     (["prove", "small.toml", "--disc", "pi", "--flows", "1..2"], "--flows: belongs to a map; "),
     (

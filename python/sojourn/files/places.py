@@ -75,9 +75,10 @@ def sweep(path: str | Path, ours: Sequence[str] = ()) -> list[str]:
     A folder that was out of its place at that moment is put back; a folder goes only where it holds no files
     but `ours`.
     """
-    place = os.path.realpath(path) if ours else os.fspath(path)
-    name, where = os.path.basename(place), os.path.dirname(os.fspath(path))
+    where = os.path.dirname(os.fspath(path))
     try:
+        place = os.path.realpath(path) if ours else os.fspath(path)
+        name = os.path.basename(place)
         with folder_above(place) as above:
             told = _put_back(above, name, ours) if ours else []
             gone = writing.remove_stages(above, name, ours)
