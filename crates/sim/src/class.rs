@@ -6,9 +6,9 @@ use sojourn_units::{Span, Time};
 /// A class of flows; in memory that grows neither with time nor with its flows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ClassTally {
-    /// Round-trip times of the path, packet by packet,
+    /// Round-trip times of the path, packet by packet, ns.
     pub(crate) rtts: Times,
-    /// and as the senders estimate them.
+    /// Round-trip times as the senders estimate them, ns.
     pub(crate) srtts: Times,
     /// Times from the start of a transfer to its end, ns.
     pub(crate) completions: Times,

@@ -1,7 +1,7 @@
 //! What travels on links.
 
 use crate::apps::datagrams::Datagram;
-use crate::round_trip::Departure;
+use crate::round_trip::SentAt;
 use sojourn_aqm::{self as aqm, FlowId};
 use sojourn_tcp::{Flags, Segment};
 use sojourn_units::{Ecn, Time};
@@ -39,7 +39,7 @@ pub(crate) struct Pool {
 pub(crate) struct Carried {
     pub(crate) segment: Segment,
     /// Its departure.
-    pub(crate) left: Departure,
+    pub(crate) left: SentAt,
 }
 
 /// What there is of a datagram: it, and its copies.
@@ -83,7 +83,7 @@ impl Pool {
     /// A packet that carries a segment, on the leg where its route begins.
     #[expect(clippy::inline_always, reason = "every packet of TCP begins with it")]
     #[inline(always)]
-    pub(crate) fn of_segment(&mut self, segment: Segment, left: Departure, flow: u32, leg: u32) -> Packet {
+    pub(crate) fn of_segment(&mut self, segment: Segment, left: SentAt, flow: u32, leg: u32) -> Packet {
         let place = self.free.pop().unwrap_or(self.segments.len() as u32);
         if let Some(at) = self.segments.get_mut(place as usize) {
             at.segment = segment;
@@ -97,7 +97,7 @@ impl Pool {
     /// A packet of `len` bytes that leaves at `at` and asks the other end for data up to byte `end` of the connection.
     pub(crate) fn request(&mut self, at: Time, end: u64, len: u16, [flow, leg]: [u32; 2]) -> Packet {
         let segment = Segment { ack: end, ..Segment::default() };
-        Packet { len, ..self.of_segment(segment, Departure::of_data(at), flow, leg) }
+        Packet { len, ..self.of_segment(segment, SentAt::of_data(at), flow, leg) }
     }
 
     /// Tells which of its flow's connections a packet's segment belongs to.

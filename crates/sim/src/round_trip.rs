@@ -3,9 +3,9 @@
 //! A packet arrives a *transit* after it left. Its acknowledgment may wait for another packet, or for a timer; that wait
 //! is the receiver's, not the path's. So the round trip of a packet is its own transit and that of the acknowledgment
 //! that answers it, whatever sender and receiver measure themselves. Packets with data are timed, retransmissions too:
-//! each of a flow's first ones, so that a short flow has its measurements, and then every seventh, which stands for
-//! seven. An odd number: where every second packet is acknowledged, the first and the second of such a pair take turns.
-//! Timed packets that share an acknowledgment count with the mean of their transits.
+//! each of a flow's first ones, so that a short flow has its measurements, and then one in seven, which stands for
+//! seven. The distance to the next is drawn anew each time, since packets come in groups: a fixed one would time the same
+//! place of each group. Timed packets that share an acknowledgment count with the mean of their transits.
 
 use sojourn_units::{Span, Time};
 
@@ -22,7 +22,7 @@ pub struct RoundTrip {
 
 /// The departure of a segment from its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Departure {
+pub(crate) struct SentAt {
     /// When; of an acknowledgment of timed packets so much earlier as those were under way.
     pub(crate) at: Time,
     /// The packets that the timed ones among those that it answers stand for.
@@ -32,25 +32,27 @@ pub(crate) struct Departure {
 /// Timed packets that have arrived since the last acknowledgment left.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transits {
-    /// The next so manieth packet is timed.
+    /// Packets until one is timed.
     next: u8,
-    /// How many of the first packets there are still to come.
+    /// Packets still to come that are all timed.
     first: u8,
+    /// State of the generator of distances.
+    state: u16,
     /// The packets that the timed ones stand for, and the sum of their transits.
     packets: u32,
     sum: Span,
 }
 
-impl Departure {
+impl SentAt {
     /// From a sender.
-    pub(crate) fn of_data(at: Time) -> Departure {
-        Departure { at, packets: 0 }
+    pub(crate) fn of_data(at: Time) -> SentAt {
+        SentAt { at, packets: 0 }
     }
 }
 
 impl Transits {
     pub(crate) fn new() -> Transits {
-        Transits { next: 1, first: FIRST, packets: 0, sum: Span::ZERO }
+        Transits { next: 1, first: FIRST, state: 1, packets: 0, sum: Span::ZERO }
     }
 
     /// A packet with data arrives at `at` that left at `left`.
@@ -64,31 +66,39 @@ impl Transits {
 
     #[inline(never)]
     fn time(&mut self, transit: Span) {
-        let packets = if self.first > 0 { 1 } else { EVERY };
+        let packets = if self.first > 0 { 1 } else { ONE_IN };
         self.sum += transit.saturating_mul(packets.into());
         self.packets += u32::from(packets);
         self.first = self.first.saturating_sub(1);
-        self.next = if self.first > 0 { 1 } else { EVERY };
+        self.next = if self.first > 0 { 1 } else { self.distance() };
+    }
+
+    /// From 1 to 2 x [`ONE_IN`] - 1, each as often: the xorshift generator of 16 bits (Marsaglia 2003) in its full period.
+    fn distance(&mut self) -> u8 {
+        self.state ^= self.state << 7;
+        self.state ^= self.state >> 9;
+        self.state ^= self.state << 8;
+        1 + (self.state % (2 * u16::from(ONE_IN) - 1)) as u8
     }
 
     /// The departure of the acknowledgment that answers what has arrived.
     #[inline]
-    pub(crate) fn answer(&mut self, at: Time) -> Departure {
-        if self.packets == 0 { Departure::of_data(at) } else { self.answer_timed(at) }
+    pub(crate) fn answer(&mut self, at: Time) -> SentAt {
+        if self.packets == 0 { SentAt::of_data(at) } else { self.answer_timed(at) }
     }
 
     #[inline(never)]
-    fn answer_timed(&mut self, at: Time) -> Departure {
+    fn answer_timed(&mut self, at: Time) -> SentAt {
         let mean = self.sum.nanos() / u64::from(self.packets);
         self.sum = Span::ZERO;
-        Departure { at: Time::from_nanos(at.nanos() - mean), packets: std::mem::take(&mut self.packets) }
+        SentAt { at: Time::from_nanos(at.nanos() - mean), packets: std::mem::take(&mut self.packets) }
     }
 }
 
-/// So many of a flow's packets are timed each; of the later ones
+/// Packets at the start of a flow that are all timed.
 const FIRST: u8 = 64;
-/// every so manieth is.
-const EVERY: u8 = 7;
+/// Later packets for which one is timed, on average.
+const ONE_IN: u8 = 7;
 
 #[cfg(test)]
 mod tests {
@@ -104,23 +114,42 @@ mod tests {
         // Sent at 10 and 11 ms; acknowledged by the timer.
         transits.arrive(at(30), at(10));
         transits.arrive(at(41), at(11));
-        assert_eq!(transits.answer(at(81)), Departure { at: at(56), packets: 2 });
+        assert_eq!(transits.answer(at(81)), SentAt { at: at(56), packets: 2 });
         transits.arrive(at(90), at(85));
-        assert_eq!(transits.answer(at(90)), Departure { at: at(85), packets: 1 });
-        assert_eq!(transits.answer(at(95)), Departure { at: at(95), packets: 0 });
+        assert_eq!(transits.answer(at(90)), SentAt { at: at(85), packets: 1 });
+        assert_eq!(transits.answer(at(95)), SentAt { at: at(95), packets: 0 });
+    }
+
+    /// Which packets of `packets` are timed, and for how many each stands.
+    fn timed(packets: u64) -> Vec<(u64, u32)> {
+        let mut transits = Transits::new();
+        let stands = |packet| {
+            transits.arrive(at(packet), at(0));
+            (packet, transits.answer(at(packet)).packets)
+        };
+        (1..=packets).map(stands).filter(|(_, packets)| *packets > 0).collect()
     }
 
     #[test]
-    fn all_of_the_first_packets_and_a_seventh_of_the_others_are_timed_for_as_many_as_there_are() {
-        let mut transits = Transits::new();
-        let timed: Vec<(u64, u32)> = (1..=64 + 7 * 3)
-            .filter_map(|packet| {
-                transits.arrive(at(packet), at(0));
-                let left = transits.answer(at(packet));
-                (left.packets > 0).then_some((packet, left.packets))
-            })
-            .collect();
-        let first = (1..=64).map(|packet| (packet, 1));
-        assert_eq!(timed, first.chain([71, 78, 85].map(|packet| (packet, 7))).collect::<Vec<_>>());
+    fn all_of_the_first_packets_are_timed_and_one_in_seven_of_the_others() {
+        let timed = timed(70_064);
+        assert!(timed[..64].iter().enumerate().all(|(n, packet)| *packet == (n as u64 + 1, 1)));
+        assert!(timed[64..].iter().all(|(_, packets)| *packets == 7));
+        let others = timed.len() - 64;
+        assert!((9800..10_200).contains(&others), "{others} of 70 000");
+    }
+
+    /// Each place of a group is timed as often, within three standard deviations.
+    #[test]
+    fn groups_of_any_size_are_timed_all_over() {
+        for size in 2..=16_u64 {
+            let mut places = vec![0_f64; size as usize];
+            timed(70_064)[64..].iter().for_each(|(packet, _)| places[(packet % size) as usize] += 1.0);
+            let mean = places.iter().sum::<f64>() / size as f64;
+            assert!(
+                places.iter().all(|place| (place - mean).abs() < 3.0 * mean.sqrt()),
+                "{size}: {places:?}"
+            );
+        }
     }
 }

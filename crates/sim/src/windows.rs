@@ -25,9 +25,9 @@ pub(crate) struct Windows {
 struct ClassWindows {
     /// At the end of the last step.
     total: Change,
-    /// By how much the total changes in the present step,
+    /// Change of the total in the present step.
     present: Change,
-    /// and in later ones.
+    /// Changes in later steps, the next one first.
     later: VecDeque<Change>,
 }
 

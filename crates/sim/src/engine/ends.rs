@@ -7,7 +7,7 @@ use crate::leg::End;
 use crate::member::NOBODY;
 use crate::packet::{Carried, Packet};
 use crate::probe::Probe;
-use crate::round_trip::{Departure, RoundTrip};
+use crate::round_trip::{RoundTrip, SentAt};
 use sojourn_scenario::UDP_HEADER;
 use sojourn_tcp::Segment;
 use sojourn_units::Time;
@@ -90,7 +90,7 @@ impl<P: Probe> Simulation<P> {
         }
         let before = receiver.delivered();
         let answer = receiver.on_segment(at, segment);
-        let left = if answer.is_some() { connection.transits.answer(at) } else { Departure::of_data(at) };
+        let left = if answer.is_some() { connection.transits.answer(at) } else { SentAt::of_data(at) };
         let end = receiver.delivered();
         if let Some(time) = flow.receiver_timer.needs(receiver.next_timeout()) {
             self.events.push(time, Event::new(Kind::Receiver, number));
@@ -192,7 +192,7 @@ impl<P: Probe> Simulation<P> {
 
     /// The acknowledgment of timed packets has come back, which left so.
     #[inline(never)]
-    fn note_round_trip(&mut self, at: Time, number: u32, left: Departure) {
+    fn note_round_trip(&mut self, at: Time, number: u32, left: SentAt) {
         let Source::Tcp(connection) = &self.flows[number as usize].source else { return };
         let (path, smoothed) = (at.since(left.at), connection.sender.smoothed());
         self.probe.round_trip(at, number, RoundTrip { path, smoothed, packets: left.packets });
@@ -212,7 +212,7 @@ impl<P: Probe> Simulation<P> {
                 }
                 return;
             };
-            let packet = self.pool.of_segment(segment, Departure::of_data(at), number, flow.forward);
+            let packet = self.pool.of_segment(segment, SentAt::of_data(at), number, flow.forward);
             if flow.member != NOBODY {
                 self.label(packet, |errand| errand.sends);
             }
