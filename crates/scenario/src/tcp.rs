@@ -117,6 +117,13 @@ impl Tcp {
         self.profile.grow_on_exit.then(|| what.into())
     }
 
+    /// RACK arms the timer for each segment that it sends again (RFC 8985, section 8).
+    fn leaves_no_timer(&self) -> Option<String> {
+        let on = !self.profile.recovery_restarts_timer;
+        let what = "is false, of recovery by RFC 6675, and here losses are found by RACK; legal: loss_detection = \"dupacks\" with it";
+        self.without_board(on).or_else(|| (on && self.has_rack()).then(|| what.into()))
+    }
+
     /// RFC 6582 has it for the end of its own recovery.
     fn exits_elsewise(&self) -> Option<String> {
         let (here, legal) = if self.has_sack() {
@@ -264,6 +271,7 @@ static RULES: &[Rule] = &[
     ("limited_transmit", Tcp::limited_elsewise),
     ("cautious_exit", Tcp::exits_elsewise),
     ("grow_on_exit", Tcp::never_grows_on_exit),
+    ("recovery_restarts_timer", Tcp::leaves_no_timer),
     ("sack_takes_room", |tcp| tcp.without_sack(tcp.profile.sack_takes_room)),
     ("fast_convergence", |tcp| tcp.without_cubic(tcp.profile.fast_convergence)),
     ("cubic_counts_segments", |tcp| tcp.without_cubic(tcp.profile.cubic_counts_segments)),

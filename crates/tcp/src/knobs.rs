@@ -73,6 +73,10 @@ macro_rules! knob {
 /// All knobs: the window, the timer, the receiver, recovery, ECN, the rest.
 pub static KNOBS: &[Knob] = &[
     knob!(initial_window: u64, 1 to 1000, "initial window, segments; RFC 6928 allows 10", "RFC 6928"),
+    knob!(initial_ssthresh: u64, 2 to 1_000_000,
+        "slow-start threshold of a new connection, segments: that of an earlier connection, where a host remembers it; \
+         1000000 is beyond any window",
+        "RFC 5681, section 3.1; RFC 9040, section 6.1"),
     knob!(byte_counting: u32, 0 to 1000,
         "how the window grows: with the bytes acknowledged, in slow start by at most so many segments an ACK; 0: with \
          the number of ACKs",

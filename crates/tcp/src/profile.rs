@@ -12,6 +12,8 @@ pub struct Profile {
     pub name: &'static str,
     /// Initial window, segments.
     pub initial_window: u64,
+    /// Where the first slow start ends at the latest, segments; [`MOST_SSTHRESH`] is beyond any window.
+    pub initial_ssthresh: u64,
     /// Whether the receiver delays acknowledgments.
     pub delayed_ack: bool,
     /// Where it does, for how many full segments one ACK is: 2 (RFC 5681, section 4.2), or more (stretch ACKs).
@@ -86,7 +88,7 @@ pub struct Profile {
     /// Whether CUBIC gives way to newer flows (RFC 9438, section 4.7).
     pub fast_convergence: bool,
     /// Whether CUBIC's windows are whole segments, its Reno's among them, which grow by one when enough segments have been
-    /// acknowledged (`cc/whole.rs`), and not with each ACK (RFC 9438, section 4.4).
+    /// acknowledged (docs/deviations/ns3.md), and not with each ACK (RFC 9438, section 4.4).
     pub cubic_counts_segments: bool,
     /// Whether NewReno leaves recovery with at most a segment more than is in flight (RFC 6582,
     /// section 3.2, step 3, first option).
@@ -171,12 +173,13 @@ pub enum EcnAtOne {
     /// As at any window, which falls below a segment (with the halving of `reno` and `newreno`): then nothing is sent until
     /// it has grown, or the timer expires and makes it one segment. From the second such echo in a row the timeout is doubled.
     BackOff,
-    /// It never comes to that: no echo leaves less than two segments.
+    /// No echo leaves less than two segments of a window that had them. At one segment, a timeout's or DCTCP's, as
+    /// [`WaitForTimer`](EcnAtOne::WaitForTimer).
     Two,
 }
 
 impl EcnAtOne {
-    /// What an echo leaves of a window at least, segments.
+    /// Least window of Reno and CUBIC after an echo, segments.
     pub(crate) fn least(self) -> f64 {
         match self {
             EcnAtOne::BackOff => 0.0,
@@ -185,6 +188,9 @@ impl EcnAtOne {
         }
     }
 }
+
+/// Segments; windows are at most 1 GiB.
+pub(crate) const MOST_SSTHRESH: u64 = 1_000_000;
 
 impl Profile {
     /// The profile called `name`.
@@ -197,6 +203,11 @@ impl Profile {
         }
     }
 
+    /// Segments; infinite where the first slow start has no end of its own.
+    pub(crate) fn first_ssthresh(&self) -> f64 {
+        if self.initial_ssthresh < MOST_SSTHRESH { self.initial_ssthresh as f64 } else { f64::INFINITY }
+    }
+
     /// For how many full segments an ACK is.
     pub(crate) fn segments_per_ack(&self) -> u32 {
         if self.delayed_ack { self.ack_every.max(1) } else { 1 }
@@ -207,6 +218,7 @@ impl Profile {
         Profile {
             name: "default",
             initial_window: 10,
+            initial_ssthresh: MOST_SSTHRESH,
             delayed_ack: true,
             ack_every: 2,
             ack_delay: Span::from_millis(40),
@@ -257,6 +269,7 @@ impl Profile {
         Profile {
             name: "ns2",
             initial_window: 2,
+            initial_ssthresh: MOST_SSTHRESH,
             delayed_ack: false,
             ack_every: 2,
             ack_delay: Span::from_millis(100),
@@ -307,6 +320,7 @@ impl Profile {
         Profile {
             name: "ns3",
             initial_window: 10,
+            initial_ssthresh: MOST_SSTHRESH,
             delayed_ack: true,
             ack_every: 2,
             ack_delay: Span::from_millis(40),

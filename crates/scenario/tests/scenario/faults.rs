@@ -308,7 +308,7 @@ fn unknown_words_are_told_with_the_list() {
         (
             24,
             "cc = { name = \"cubic\", hystart = 1 }",
-            ".hystart: 1 is neither true nor false; legal: true or false",
+            ".hystart: 1 is no way to leave slow start; legal: true, false or \"hybrid\"",
         ),
         (
             8,

@@ -170,6 +170,10 @@ fn values_that_a_knob_does_not_take_are_told() {
             "tcp.prr_counts_twice: is of PRR as RFC 6937 has it; expected prr = \"rfc6937\" with it",
         ),
         (
+            "cc = \"cubic\"; tcp.recovery_restarts_timer = false",
+            "tcp.recovery_restarts_timer: is false, of recovery by RFC 6675, and here losses are found by RACK",
+        ),
+        (
             "tcp.pipe = \"count\"",
             "tcp.pipe: \"count\" is none of the words; did you mean \"counted\"? (legal: scoreboard, counted)",
         ),
@@ -210,6 +214,8 @@ fn knobs_of_tcp_that_agree_are_taken() {
         "profile = \"ns2\"; delayed_ack = true; tcp.ack_every = 3",
         "tcp.fast_convergence = false; tcp.cubic_counts_segments = false; tcp.sack_takes_room = false",
         "cc = \"reno\"; tcp.cautious_exit = false; tcp.loss_detection = \"dupacks\"; tcp.time_all = false",
+        "cc = \"cubic\"; tcp.loss_detection = \"dupacks\"; tcp.recovery_restarts_timer = false",
+        "cc = \"cubic\"; tcp.recovery_restarts_timer = true",
         "cc = \"cubic\"; tcp.grow_on_exit = false; tcp.limited_transmit = \"new_data\"; tcp.time_all = true",
         "cc = \"cubic\"; tcp.loss_detection = \"dupacks\"; tcp.tail_loss_probe = false; tcp.time_all = false",
         "cc = \"dctcp\"; tcp.halving = \"window\"; tcp.byte_counting = 0",

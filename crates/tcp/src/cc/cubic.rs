@@ -23,7 +23,7 @@
 //!
 //! Where (1) is below `W_est`, the window is never taken down to `W_est`.
 
-use super::slow_start::SlowStart;
+use super::slow_start::{EarlyExit, SlowStart};
 use super::{AckSample, CongestionControl, Curve, Entry, Feedback, Recovery, Signal};
 use crate::profile::{EcnAtOne, Profile};
 use sojourn_units::param::Described;
@@ -51,8 +51,8 @@ sojourn_units::params! {
     /// Parameters of CUBIC.
     #[derive(Copy)]
     pub struct Params {
-        /// leave the first slow start when the round-trip time rises (HyStart++)
-        hystart: Option<bool> = None, "HyStart++", "true or false" if |_| true,
+        /// leave the first slow start when the round-trip time rises: HyStart++ (true), or as Linux does ("hybrid")
+        hystart: Option<EarlyExit> = None, "HyStart++", "true, false or \"hybrid\"" if |_| true,
             "RFC 9438, section 4.10: true; false where the profile counts ACKs and not bytes";
         /// after an ECN echo keep 0.85 of the flight instead of 0.7, in congestion avoidance
         abe: bool = false, "ABE", "true or false" if |_| true,
@@ -67,8 +67,7 @@ pub struct Cubic {
     fast_convergence: bool,
     abe: bool,
     counts_segments: bool,
-    /// As [`EcnAtOne::Two`].
-    echo_leaves_two: bool,
+    ecn_at_one: EcnAtOne,
     slow_start: SlowStart,
     /// `cwnd`.
     window: f64,
@@ -94,7 +93,8 @@ struct Stage {
     plateau: f64,
     /// `W_est`.
     reno: f64,
-    /// Where segments count: those acknowledged since the window last grew, less what that took.
+    /// Where segments count: those acknowledged since the window last grew, less what that took. Its 4 bytes keep a flow
+    /// within its footprint.
     credit: f32,
     /// No loss has shown a plateau yet.
     is_blind: bool,
@@ -103,16 +103,17 @@ struct Stage {
 impl Cubic {
     /// Slow start from the profile's initial window, for segments of `mss` bytes.
     pub fn new(params: &Params, profile: &Profile, mss: u32) -> Cubic {
-        let hystart = params.hystart.unwrap_or(profile.byte_counting > 0);
+        let usual = if profile.byte_counting > 0 { EarlyExit::HyStart } else { EarlyExit::Off };
+        let hystart = params.hystart.unwrap_or(usual);
         Cubic {
             mss: f64::from(mss),
             fast_convergence: profile.fast_convergence,
             abe: params.abe,
             counts_segments: profile.cubic_counts_segments,
-            echo_leaves_two: profile.ecn_at_one == EcnAtOne::Two,
+            ecn_at_one: profile.ecn_at_one,
             slow_start: SlowStart::new(profile, hystart),
             window: profile.initial_window as f64,
-            ssthresh: f64::INFINITY,
+            ssthresh: profile.first_ssthresh(),
             prior: f64::INFINITY,
             plateau: 0.0,
             stage: None,
@@ -131,7 +132,7 @@ impl Cubic {
 
     /// Section 4.10.
     fn start_slowly(&mut self, ack: &AckSample<'_>) {
-        let growth = self.slow_start.on_ack(ack, self.mss);
+        let growth = self.slow_start.on_ack(ack, self.window * self.mss, self.mss);
         // ns-3 limits an ACK to the two segments that a delayed one is for; HyStart++ has limits of its own.
         let segments = growth.bytes / self.mss;
         let all = self.segments(ack.acked).min(2.0);
@@ -141,6 +142,9 @@ impl Cubic {
             self.prior = self.window;
         }
         if !self.starts_slowly() {
+            if self.prior.is_infinite() {
+                self.prior = self.window;
+            }
             self.slow_start.leave(false);
         }
     }
@@ -258,11 +262,6 @@ impl Cubic {
         self.slow_start.leave(true);
     }
 
-    /// Segments.
-    fn least_at_echo(&self) -> f64 {
-        if self.echo_leaves_two { 2.0 } else { 1.0 }
-    }
-
     /// RFC 8511, section 4: in slow start the measured response is not for it.
     fn share_at_echo(&self) -> f64 {
         if self.abe && !self.starts_slowly() { BETA_ECN } else { BETA }
@@ -307,7 +306,9 @@ impl CongestionControl for Cubic {
     fn on_signal(&mut self, signal: &Signal) {
         match *signal {
             Signal::Loss { flight } => self.reduce(flight, BETA, 2.0),
-            Signal::EcnEcho { flight } => self.reduce(flight, self.share_at_echo(), self.least_at_echo()),
+            Signal::EcnEcho { flight } => {
+                self.reduce(flight, self.share_at_echo(), self.ecn_at_one.least().max(1.0));
+            }
             Signal::Timeout { flight, again } => self.time_out(flight, again),
         }
     }
@@ -345,11 +346,11 @@ const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 const MOST_GROWTH: f64 = 1.5;
 /// Segments (section 4.6).
 const LEAST_SSTHRESH: f64 = 2.0;
-/// Where segments count: so many are acknowledged at least for one more in the window,
+/// Where segments count: fewest segments acknowledged for one more in the window.
 const LEAST_FOR_ONE: f64 = 2.0;
-/// at most, where no loss has shown a plateau,
+/// Where segments count: most segments acknowledged for one more in the window before a loss has shown a plateau.
 const MOST_FOR_ONE_IF_BLIND: f64 = 20.0;
-/// and so many windows of them where one has.
+/// Where segments count: most windows acknowledged for one more segment once a loss has shown a plateau.
 const MOST_FOR_ONE: f64 = 100.0;
 
 #[cfg(test)]
@@ -560,7 +561,7 @@ mod tests {
             cubic.window - 10.0
         };
         assert_eq!((first(None, 2), first(None, 0)), (8.0, 1.0));
-        assert_eq!((first(Some(false), 2), first(Some(true), 0)), (2.0, 8.0));
+        assert_eq!((first(Some(EarlyExit::Off), 2), first(Some(EarlyExit::HyStart), 0)), (2.0, 8.0));
     }
 
     /// Section 4.9.2: a copy from before the loss has W_max, K, t_epoch and W_est as they were.
@@ -715,9 +716,11 @@ mod tests {
             }
             (cubic.window().get() / 1000, cubic.starts_slowly())
         };
-        assert_eq!(grown(false), (100, true));
-        let (window, starts_slowly) = grown(true);
-        assert!(window < 60 && !starts_slowly, "{window}");
+        assert_eq!(grown(EarlyExit::Off), (100, true));
+        for early in [EarlyExit::HyStart, EarlyExit::Hybrid] {
+            let (window, starts_slowly) = grown(early);
+            assert!(window < 60 && !starts_slowly, "{early:?}: {window}");
+        }
     }
 
     /// RFC 3465, section 2.3.

@@ -13,6 +13,7 @@ pub mod reno;
 pub mod scalable;
 
 mod choice;
+mod hybrid;
 mod hystart;
 mod slow_start;
 
@@ -22,6 +23,7 @@ pub use dctcp::Dctcp;
 pub use newreno::Newreno;
 pub use reno::Reno;
 pub use scalable::Scalable;
+pub use slow_start::EarlyExit;
 
 use crate::profile::Profile;
 use crate::rtt::RttEstimator;

@@ -17,7 +17,7 @@
 //! one segment. With ABE (RFC 8511) it leaves 0.8 of what was in flight in
 //! congestion avoidance: a mark comes from a short queue, and so early.
 
-use super::slow_start::SlowStart;
+use super::slow_start::{EarlyExit, SlowStart};
 use super::{AckSample, CongestionControl, Curve, Entry, Feedback, Recovery, Signal};
 use crate::profile::{Halving, Profile};
 use sojourn_units::param::Described;
@@ -43,8 +43,8 @@ sojourn_units::params! {
     /// Parameters of Reno.
     #[derive(Copy)]
     pub struct Params {
-        /// leave the first slow start when the round-trip time rises (HyStart++)
-        hystart: bool = false, "HyStart++", "true or false" if |_| true,
+        /// leave the first slow start when the round-trip time rises: HyStart++ (true), or as Linux does ("hybrid")
+        hystart: EarlyExit = EarlyExit::Off, "HyStart++", "true, false or \"hybrid\"" if |_| true,
             "RFC 5681 knows nothing of it; RFC 9406, section 4.3 has it for any control";
         /// after an ECN echo keep 0.8 of the flight instead of half
         abe: bool = false, "ABE", "true or false" if |_| true,
@@ -80,7 +80,7 @@ impl Reno {
             least_at_echo: profile.ecn_at_one.least(),
             slow_start: SlowStart::new(profile, params.hystart),
             window: profile.initial_window as f64 * mss,
-            ssthresh: f64::INFINITY,
+            ssthresh: profile.first_ssthresh() * mss,
             counted: 0.0,
         }
     }
@@ -119,7 +119,7 @@ impl Reno {
     }
 
     fn start_slowly(&mut self, ack: &AckSample<'_>) {
-        let growth = self.slow_start.on_ack(ack, self.mss);
+        let growth = self.slow_start.on_ack(ack, self.window, self.mss);
         self.window += growth.bytes;
         if growth.ends {
             self.ssthresh = self.window;
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn hystart_ends_slow_start_where_it_stands() {
-        let params = Params { hystart: true, ..Params::default() };
+        let params = Params { hystart: EarlyExit::HyStart, ..Params::default() };
         let mut reno = Reno::new(&params, &Profile::default(), MSS);
         let rtt = RttEstimator::new(&Profile::default());
         let mut una = 0;

@@ -4,14 +4,18 @@
 //!
 //! ```text
 //! cwnd += min(N, L SMSS)     RFC 5681, equation (2), with L = 1; RFC 3465, section 2.2, with L up to 2;
-//!                            RFC 9406, section 4.3, with L = 8, or no limit where the sender paces
+//!                            RFC 9406, section 4.3, with L = 8, or no limit where the sender paces;
+//!                            Hybrid Slow Start: no limit
 //! ```
 //!
 //! After a timeout one ACK may be for much that arrived long before, and `L` is 1 (RFC 3465, section 2.3).
 
 use super::AckSample;
+use super::hybrid::Hybrid;
 use super::hystart::HyStart;
 use crate::profile::Profile;
+use sojourn_units::did_you_mean;
+use sojourn_units::param::{Kind, Quantity, Value};
 
 /// Slow start.
 #[derive(Clone, Debug)]
@@ -20,7 +24,25 @@ pub(super) struct SlowStart {
     most: u32,
     after_timeout: bool,
     /// While the first slow start lasts; no part of what a flow holds for ever.
-    hystart: Option<Box<HyStart>>,
+    exit: Option<Box<Exit>>,
+}
+
+/// How the first slow start ends before a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EarlyExit {
+    /// It does not.
+    Off,
+    /// HyStart++: RFC 9406.
+    HyStart,
+    /// Hybrid Slow Start: Ha and Rhee 2011.
+    Hybrid,
+}
+
+/// What looks for the end.
+#[derive(Clone, Debug)]
+enum Exit {
+    HyStart(HyStart),
+    Hybrid(Hybrid),
 }
 
 /// What an ACK does in slow start.
@@ -33,32 +55,74 @@ pub(super) struct Growth {
 }
 
 impl SlowStart {
-    /// Slow start, the first one by HyStart++ or not.
-    pub(super) fn new(profile: &Profile, hystart: bool) -> SlowStart {
-        let hystart = hystart.then(|| Box::new(HyStart::new(profile.pacing)));
-        SlowStart { most: profile.byte_counting.max(1), after_timeout: false, hystart }
+    /// Slow start, the first of which may end early.
+    pub(super) fn new(profile: &Profile, early: EarlyExit) -> SlowStart {
+        let exit = match early {
+            EarlyExit::Off => None,
+            EarlyExit::HyStart => Some(Exit::HyStart(HyStart::new(profile.pacing))),
+            EarlyExit::Hybrid => Some(Exit::Hybrid(Hybrid::new(profile.pacing))),
+        };
+        SlowStart { most: profile.byte_counting.max(1), after_timeout: false, exit: exit.map(Box::new) }
     }
 
-    /// An ACK of new data, with segments of `mss` bytes.
-    pub(super) fn on_ack(&mut self, ack: &AckSample<'_>, mss: f64) -> Growth {
+    /// An ACK of new data at a window of `window` bytes, with segments of `mss` bytes.
+    pub(super) fn on_ack(&mut self, ack: &AckSample<'_>, window: f64, mss: f64) -> Growth {
         let acked = ack.acked as f64;
-        if let Some(hystart) = &mut self.hystart {
-            let bytes = hystart.increase(acked, mss);
-            return Growth { bytes, ends: hystart.is_over(ack) };
+        match self.exit.as_deref_mut() {
+            Some(Exit::HyStart(hystart)) => {
+                let bytes = hystart.increase(acked, mss);
+                Growth { bytes, ends: hystart.is_over(ack) }
+            }
+            // Without the growth of an ACK that ends it: the window is one that the path has carried.
+            Some(Exit::Hybrid(hybrid)) => {
+                let ends = hybrid.is_over(ack, window / mss);
+                Growth { bytes: if ends { 0.0 } else { acked }, ends }
+            }
+            None => {
+                let most = if self.after_timeout { 1 } else { self.most };
+                Growth { bytes: acked.min(f64::from(most) * mss), ends: false }
+            }
         }
-        let most = if self.after_timeout { 1 } else { self.most };
-        Growth { bytes: acked.min(f64::from(most) * mss), ends: false }
     }
 
-    /// Whether HyStart++ is at work.
+    /// Whether HyStart++ limits what an ACK adds.
     pub(super) fn is_careful(&self) -> bool {
-        self.hystart.is_some()
+        matches!(self.exit.as_deref(), Some(Exit::HyStart(_)))
     }
 
     /// It is over, or starts again: after a timeout or otherwise.
     pub(super) fn leave(&mut self, timeout: bool) {
         self.after_timeout = timeout;
-        self.hystart = None;
+        self.exit = None;
+    }
+}
+
+/// One of the two, or false; true is HyStart++.
+impl Quantity for EarlyExit {
+    fn kind() -> Kind {
+        Kind::WordOrFlag(&["rfc9406", "hybrid"])
+    }
+    fn read(value: &Value) -> Result<EarlyExit, String> {
+        match value {
+            Value::Flag(false) => Ok(EarlyExit::Off),
+            Value::Flag(true) => Ok(EarlyExit::HyStart),
+            Value::Text(word) if word == "rfc9406" => Ok(EarlyExit::HyStart),
+            Value::Text(word) if word == "hybrid" => Ok(EarlyExit::Hybrid),
+            other => {
+                let hint = match other {
+                    Value::Text(word) => did_you_mean(word, ["rfc9406", "hybrid"]),
+                    _ => String::new(),
+                };
+                Err(format!("{other} is no way to leave slow start{hint}"))
+            }
+        }
+    }
+    fn write(&self) -> Value {
+        match self {
+            EarlyExit::Off => Value::Flag(false),
+            EarlyExit::HyStart => Value::Flag(true),
+            EarlyExit::Hybrid => Value::Text("hybrid".into()),
+        }
     }
 }
 
@@ -80,7 +144,7 @@ mod tests {
             sent: acked,
             marked: false,
         };
-        slow_start.on_ack(&ack, 1000.0).bytes
+        slow_start.on_ack(&ack, 10_000.0, 1000.0).bytes
     }
 
     /// RFC 3465: the bytes that are acknowledged (ACK division gains nothing, section 3.3), at most L segments.
@@ -88,7 +152,7 @@ mod tests {
     fn an_ack_adds_what_it_acknowledges_up_to_a_limit() {
         for (byte_counting, most) in [(0, 1000.0), (1, 1000.0), (2, 2000.0)] {
             let profile = Profile { byte_counting, ..Profile::default() };
-            let mut slow_start = SlowStart::new(&profile, false);
+            let mut slow_start = SlowStart::new(&profile, EarlyExit::Off);
             assert_eq!(grown(&mut slow_start, 10), 10.0);
             assert_eq!(grown(&mut slow_start, 1000), 1000.0);
             assert_eq!(grown(&mut slow_start, 5000), most);
@@ -97,7 +161,7 @@ mod tests {
 
     #[test]
     fn after_a_timeout_one_segment_is_the_most() {
-        let mut slow_start = SlowStart::new(&Profile::default(), false);
+        let mut slow_start = SlowStart::new(&Profile::default(), EarlyExit::Off);
         slow_start.leave(true);
         assert_eq!(grown(&mut slow_start, 5000), 1000.0);
         slow_start.leave(false);
@@ -108,7 +172,7 @@ mod tests {
     fn hystart_allows_eight_segments_or_all_where_the_sender_paces() {
         for (pacing, most) in [(false, 8000.0), (true, 20_000.0)] {
             let profile = Profile { pacing, ..Profile::default() };
-            let mut slow_start = SlowStart::new(&profile, true);
+            let mut slow_start = SlowStart::new(&profile, EarlyExit::HyStart);
             assert_eq!(grown(&mut slow_start, 20_000), most);
             slow_start.leave(false);
             assert_eq!(grown(&mut slow_start, 20_000), 2000.0);

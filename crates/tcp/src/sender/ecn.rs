@@ -51,7 +51,7 @@ impl Sender {
         let one = self.window <= self.mss;
         self.answer_echo();
         match self.config.profile.ecn_at_one {
-            EcnAtOne::WaitForTimer if one => {
+            EcnAtOne::WaitForTimer | EcnAtOne::Two if one => {
                 self.ecn.hold = true;
                 self.timers.retransmit = now + self.rtt.timeout();
             }
