@@ -34,7 +34,7 @@ enum Form {
 
 /// State of RFC 9937 and RFC 6937, bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reduction {
+pub(super) struct PrrState {
     form: Form,
     /// `ssthresh`: the window after recovery.
     target: u64,
@@ -73,13 +73,13 @@ impl Form {
 
 impl Sender {
     /// For a recovery that starts with `flight` bytes outstanding, by an ACK of `delivered` bytes; where the profile has it.
-    pub(super) fn reduction(&self, flight: u64, delivered: i64) -> Option<Reduction> {
+    pub(super) fn start_prr(&self, flight: u64, delivered: i64) -> Option<PrrState> {
         let form = Form::of(&self.config.profile)?;
         let flight = match form {
             Form::Rfc9937 => self.unsacked_before(delivered),
             Form::Rfc6937 | Form::Ns3 => flight,
         };
-        Some(Reduction::new(form, self.window, flight))
+        Some(PrrState::new(form, self.window, flight))
     }
 
     /// Bytes that were outstanding and not SACKed before an ACK that `delivered` so many.
@@ -89,12 +89,12 @@ impl Sender {
     }
 }
 
-impl Reduction {
+impl PrrState {
     /// Recovery starts with `flight` bytes outstanding and heads for a window of `target`.
-    fn new(form: Form, target: u64, flight: u64) -> Reduction {
+    fn new(form: Form, target: u64, flight: u64) -> PrrState {
         // After a timeout little may be counted as outstanding: a share of what arrives is never more than that.
         let flight = if form == Form::Ns3 { flight.max(1) } else { flight.max(target).max(1) };
-        Reduction { form, target, flight, delivered: 0, out: 0, allowed: 0 }
+        PrrState { form, target, flight, delivered: 0, out: 0, allowed: 0 }
     }
 
     /// Sets what may be sent until the next ACK.
@@ -138,7 +138,8 @@ impl Reduction {
     /// The window is this now, with `flight` bytes outstanding and not SACKed before the ACK at hand.
     ///
     /// A mark may reduce it in recovery, too: another response of congestion control begins another episode (RFC 9937,
-    /// section 6.1). What was not sent of the share of a larger window is not owed.
+    /// section 6.1), without the segment that 6.2 forces at the start of one: nothing new is to be repaired. What was not
+    /// sent of the share of a larger window is not owed.
     pub(super) fn aim_at(&mut self, window: u64, flight: u64) {
         if window >= self.target {
             return;
@@ -146,7 +147,7 @@ impl Reduction {
         if self.form == Form::Ns3 {
             self.target = window;
         } else {
-            *self = Reduction::new(self.form, window, flight);
+            *self = PrrState::new(self.form, window, flight);
         }
     }
 
@@ -170,11 +171,11 @@ mod tests {
     const NEW: Form = Form::Rfc9937;
 
     /// Segments of 1, so that numbers are those of RFC 6937, section 3.1.
-    fn sends(prr: &mut Reduction, data: i64, pipe: u64) -> u64 {
+    fn sends(prr: &mut PrrState, data: i64, pipe: u64) -> u64 {
         drains(prr, Delivery { data, pipe, is_safe: false })
     }
 
-    fn drains(prr: &mut Reduction, ack: Delivery) -> u64 {
+    fn drains(prr: &mut PrrState, ack: Delivery) -> u64 {
         prr.on_ack(ack, 1);
         let mut sent = 0;
         while prr.allows(1) {
@@ -187,7 +188,7 @@ mod tests {
     /// Half the flight is the target: every second ACK lets a segment out, until the pipe has come down to it.
     #[test]
     fn a_single_loss_is_repaired_in_proportion() {
-        let mut prr = Reduction::new(OLD, 10, 20);
+        let mut prr = PrrState::new(OLD, 10, 20);
         let mut pipe = 18;
         let mut sent = Vec::new();
         for _ in 0..19 {
@@ -204,9 +205,9 @@ mod tests {
     /// SND.UNA moves without further loss.
     #[test]
     fn after_heavy_loss_it_grows_as_in_slow_start_or_on_evidence() {
-        let mut old = Reduction::new(OLD, 10, 20);
+        let mut old = PrrState::new(OLD, 10, 20);
         assert_eq!([sends(&mut old, 1, 4), sends(&mut old, 1, 5), sends(&mut old, 1, 6)], [2, 2, 2]);
-        let mut new = Reduction::new(NEW, 10, 20);
+        let mut new = PrrState::new(NEW, 10, 20);
         assert_eq!([sends(&mut new, 1, 4), sends(&mut new, 1, 4), sends(&mut new, 1, 4)], [1, 1, 1]);
         assert_eq!(drains(&mut new, Delivery { data: 1, pipe: 4, is_safe: true }), 2);
         assert_eq!(sends(&mut new, 1, 5), 1);
@@ -217,7 +218,7 @@ mod tests {
     #[test]
     fn a_safe_ack_is_worth_a_segment() {
         for (is_safe, allowed) in [(false, 3500), (true, 4500)] {
-            let mut prr = Reduction::new(NEW, 4750, 10_000);
+            let mut prr = PrrState::new(NEW, 4750, 10_000);
             prr.on_ack(Delivery { data: 3500, pipe: 0, is_safe }, 1000);
             assert_eq!(prr.allowed, allowed);
         }
@@ -226,17 +227,17 @@ mod tests {
     /// RFC 9937, section 6.2: an ACK that delivers nothing changes nothing.
     #[test]
     fn what_delivers_nothing_lets_nothing_out() {
-        let mut prr = Reduction::new(NEW, 10, 20);
+        let mut prr = PrrState::new(NEW, 10, 20);
         assert_eq!([sends(&mut prr, 3, 4), sends(&mut prr, 0, 4), sends(&mut prr, 0, 4)], [3, 0, 0]);
         assert_eq!(drains(&mut prr, Delivery { data: 0, pipe: 4, is_safe: true }), 0);
-        let mut old = Reduction::new(OLD, 10, 20);
+        let mut old = PrrState::new(OLD, 10, 20);
         assert_eq!([sends(&mut old, 3, 4), sends(&mut old, 0, 7)], [4, 1]);
     }
 
     #[test]
     fn it_heads_for_a_window_that_is_reduced_once_more() {
         for form in [OLD, NEW] {
-            let mut prr = Reduction::new(form, 10, 20);
+            let mut prr = PrrState::new(form, 10, 20);
             assert_eq!(sends(&mut prr, 4, 14), 2);
             prr.aim_at(5, 16);
             // CEIL(8 x 5/16), then up to the window.
@@ -250,7 +251,7 @@ mod tests {
     #[test]
     fn what_was_not_sent_before_a_mark_is_not_sent_after_it() {
         for form in [OLD, NEW] {
-            let mut prr = Reduction::new(form, 3000, 4600);
+            let mut prr = PrrState::new(form, 3000, 4600);
             prr.on_ack(Delivery { data: 1100, pipe: 2900, is_safe: false }, 1);
             prr.sent(60);
             prr.aim_at(1500, 3000);
@@ -262,7 +263,7 @@ mod tests {
     #[test]
     fn what_is_taken_back_is_no_reason_to_send() {
         for form in [OLD, NEW] {
-            let mut prr = Reduction::new(form, 10, 20);
+            let mut prr = PrrState::new(form, 10, 20);
             prr.on_ack(Delivery { data: 12, pipe: 4, is_safe: false }, 1);
             prr.sent(2);
             assert_eq!([sends(&mut prr, -6, 18), sends(&mut prr, 1, 17)], [0, 1]);
@@ -272,7 +273,7 @@ mod tests {
     #[test]
     fn while_much_is_under_way_no_more_leaves_than_arrives() {
         for form in [OLD, NEW] {
-            let mut prr = Reduction::new(form, 4, 1);
+            let mut prr = PrrState::new(form, 4, 1);
             assert_eq!([sends(&mut prr, 1, 18), sends(&mut prr, 3, 16), sends(&mut prr, 9, 10)], [1, 3, 9]);
         }
     }
@@ -280,7 +281,7 @@ mod tests {
     #[test]
     fn it_stops_at_the_target() {
         for form in [OLD, NEW] {
-            let mut prr = Reduction::new(form, 10, 20);
+            let mut prr = PrrState::new(form, 10, 20);
             assert_eq!(sends(&mut prr, 4, 9), 1);
             assert_eq!(sends(&mut prr, 4, 10), 0);
         }
@@ -289,7 +290,7 @@ mod tests {
     /// ns-3 3.44, one of 22 segments lost with 24 outstanding (`docs/deviations/ns3.md`): 20 on their way, ssthresh 10.
     #[test]
     fn ns3_lets_one_out_for_each_that_arrives_until_a_flight_is_through() {
-        let mut prr = Reduction::new(Form::Ns3, 10, 20);
+        let mut prr = PrrState::new(Form::Ns3, 10, 20);
         let mut pipe = 20;
         let sent: Vec<u64> = (0..20)
             .map(|_| {
@@ -304,7 +305,7 @@ mod tests {
     /// The same with 68 segments of 1448 B on their way, and ssthresh 34: 62 of them times ssthresh are more than 2^32.
     #[test]
     fn ns3_multiplies_in_32_bits() {
-        let mut prr = Reduction::new(Form::Ns3, 34 * 1448, 68 * 1448);
+        let mut prr = PrrState::new(Form::Ns3, 34 * 1448, 68 * 1448);
         let mut ones = 0;
         loop {
             prr.on_ack(Delivery { data: 1448, pipe: 68 * 1448, is_safe: false }, 1448);

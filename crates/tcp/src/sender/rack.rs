@@ -13,7 +13,7 @@ use super::acknowledge::AckNews;
 use super::again::Again;
 use super::history::{History, Run};
 use super::min_rtt::MinRtt;
-use super::prr::{Delivery, Reduction};
+use super::prr::{Delivery, PrrState};
 use super::{DUP_THRESHOLD, Repair, Sender};
 use crate::mark::Mark;
 use crate::ranges::Ranges;
@@ -54,7 +54,7 @@ pub(super) struct RackRecovery {
     /// It ends when everything below this is acknowledged.
     until: u64,
     /// What each ACK lets out; without, what the window has room for.
-    pub(super) prr: Option<Reduction>,
+    pub(super) prr: Option<PrrState>,
     /// When the window was reduced last.
     pub(super) answered: Time,
 }
@@ -433,7 +433,7 @@ impl Sender {
     fn start_rack_recovery(&mut self, now: Time, delivered: i64) {
         let flight = self.flight();
         self.reduce_for_loss();
-        let prr = self.reduction(flight, delivered);
+        let prr = self.start_prr(flight, delivered);
         self.repair.set(Repair::Rack(RackRecovery { until: self.max, prr, answered: now }));
         self.probe.forget();
         self.timers.probe = Time::NEVER;

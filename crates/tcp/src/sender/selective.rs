@@ -6,7 +6,7 @@
 //! keeps the ACKs coming. The timer is RFC 6298's (section 6, first choice).
 
 use super::acknowledge::Effect;
-use super::prr::{Delivery, Reduction};
+use super::prr::{Delivery, PrrState};
 use super::{DUP_THRESHOLD, Repair, Sender};
 use crate::cc::Curve;
 use crate::profile::{Halving, Pipe};
@@ -27,7 +27,7 @@ pub(super) struct SackRecovery {
     /// What lies below this is known to be lost, where it has not arrived.
     judged: u64,
     /// What each ACK lets out; without, what the window has room for.
-    prr: Option<Reduction>,
+    prr: Option<PrrState>,
 }
 
 /// What `NextSeg` names.
@@ -106,7 +106,7 @@ impl Sender {
         let retransmitted = self.una + self.first_hole();
         let pipe = self.board.pipe(self.una, self.max, retransmitted, self.mss);
         let rescued = retransmitted;
-        let mut prr = self.reduction(flight, delivered);
+        let mut prr = self.start_prr(flight, delivered);
         if let Some(prr) = &mut prr {
             prr.on_ack(Delivery { data: delivered, pipe: before, is_safe: false }, self.mss);
         }

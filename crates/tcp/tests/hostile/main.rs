@@ -240,13 +240,16 @@ fn schemes() -> impl Iterator<Item = Setup> {
     })
 }
 
+/// With the controls as they are, where the sender asserts it, and with each as a guest, whose losses are watched too.
 #[test]
 fn neither_losses_nor_marks_raise_a_window() {
     let path = Path { loss: 0.06, mark: 0.04, late: 0.04, most_ms: 20, ..Path::default() };
     for (seed, mut setup) in schemes().enumerate() {
-        setup.cc = Watched::of(setup.cc);
         setup.profile.initial_window = 40;
-        transfer(&setup, 250, &path.fates(seed as u64));
+        let fates = path.fates(seed as u64);
+        transfer(&setup, 250, &fates);
+        setup.cc = Watched::of(setup.cc);
+        transfer(&setup, 250, &fates);
     }
 }
 

@@ -23,6 +23,8 @@ pub struct WatchedSender {
     longest: Span,
     /// Whether recovery lets out more than arrives, as ns-3's.
     overshoots: bool,
+    /// What PRR may add to a share to make whole segments of it, bytes.
+    rounding: u64,
     /// Whether echoes reduce the window below a segment, as ns-2's.
     falls_below_one: bool,
     now: Time,
@@ -64,6 +66,7 @@ impl WatchedSender {
             sender,
             twin: None,
             longest: setup.profile.max_rto,
+            rounding: if setup.profile.prr == Prr::Off { 0 } else { u64::from(setup.mss) - 1 },
             overshoots: setup.profile.prr == Prr::Rfc6937 && setup.profile.prr_counts_twice,
             falls_below_one: setup.asks_ecn && setup.profile.ecn_at_one == EcnAtOne::BackOff,
             now: Time::ZERO,
@@ -272,8 +275,8 @@ impl WatchedSender {
 
     /// What is under way grows up to the window, or to what that was before it shrank, but for: two segments of limited
     /// transmit (RFC 3042), and, each time, a probe (RFC 8985, section 9.3), one that is sent again at once when a recovery
-    /// or a timeout begins, and two of F-RTO (RFC 5682). Where what was taken for lost is not, it was under way all the
-    /// time.
+    /// or a timeout begins, and two of F-RTO (RFC 5682). PRR rounds up to whole segments. Where what was taken for lost is
+    /// not, it was under way all the time.
     fn check_pipe(&mut self, before: u64, again: bool) {
         let Account { pipe, doubts, sacked, .. } = self.sender.account();
         let window = self.sender.window().get();
@@ -288,7 +291,7 @@ impl WatchedSender {
             self.widest = self.widest.max((before + at_once).saturating_sub(EXCEPTIONS * self.mss));
         }
         (self.pipe, self.outstanding, self.arrived) = (pipe, self.sent - self.una, arrived);
-        let most = self.widest + EXCEPTIONS * self.mss;
+        let most = self.widest + EXCEPTIONS * self.mss + self.rounding;
         assert!(
             self.overshoots || pipe <= most,
             "{pipe} are under way, the window is {window} and was {}",
