@@ -152,9 +152,9 @@ class Red(_Law):
             threshold; ns-2 drops above 0.1.
         byte_mode: count bytes: the average, and the probability by packet size (true or false).
             Default false: RFC 7567, section 4.4: do not favour small packets.
-        mean_packet: bytes of a packet where bytes are counted as packets, and of those that an idle
-            link could have sent (size, such as "1500 B"; more than 0). Default none: the scenario's
-            segment; ns-2 takes 500 B.
+        mean_packet: size of the packets that pace the average; with byte_mode also the unit of
+            backlog and thresholds (size, such as "1500 B"; more than 0). Default none: the
+            scenario's segment; ns-2 takes 500 B.
         wait: wait 1/p_b packets after a mark or drop, equation (5) (true or false). Default true:
             the first author's own simulator since 1997; false is the 1993 paper, equation (4).
     """
@@ -223,9 +223,9 @@ class Ared(_Law):
             threshold; ns-2 drops above 0.1.
         byte_mode: count bytes: the average, and the probability by packet size (true or false).
             Default false: RFC 7567, section 4.4: do not favour small packets.
-        mean_packet: bytes of a packet where bytes are counted as packets, and of those that an idle
-            link could have sent (size, such as "1500 B"; more than 0). Default none: the scenario's
-            segment; ns-2 takes 500 B.
+        mean_packet: size of the packets that pace the average; with byte_mode also the unit of
+            backlog and thresholds (size, such as "1500 B"; more than 0). Default none: the
+            scenario's segment; ns-2 takes 500 B.
         wait: wait 1/p_b packets after a mark or drop (true or false). Default true: as RED.
     """
 
