@@ -27,7 +27,7 @@ use crate::catalogue::Entry;
 use crate::law::{Arrival, Bounds, Departure, Gauges, Given, Law, Observation, Verdict};
 use crate::linear::{Linear, Rest};
 use crate::parts::pie::step;
-use crate::parts::signal_at::SignalAt;
+use crate::parts::signal_at::{SKIPS_THE_QUEUE, SignalAt};
 use crate::parts::ticks::Ticks;
 use crate::site::Site;
 use sojourn_units::param::Described;
@@ -188,9 +188,8 @@ impl Law for Pi2 {
     }
 
     fn linear(&self, rest: &Rest) -> Option<Linear> {
-        // The loop of a certificate has the signal wait in the queue.
         if self.at_departure() {
-            return None;
+            return Some(Linear::none(SKIPS_THE_QUEUE));
         }
         // Equation (1) with a delay of q / C, and the slope 2 p' of the square in (2).
         let per_packet = 2.0 * rest.p.sqrt() / rest.network.capacity;
