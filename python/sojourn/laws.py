@@ -951,8 +951,8 @@ class Pi2(_Law):
             B"; 0 B or more). Default "3000 B": RFC 9332, Appendix A.1: what the reference
             implementation adds to the pseudocode.
         signal_at: where packets are marked or dropped: enqueue or dequeue (word; enqueue or
-            dequeue). Default "enqueue": as PIE; RFC 9332, Appendix A.1, judges at dequeue, since
-            else the signal waits in the queue.
+            dequeue). Default "enqueue": as PIE; its authors judge at dequeue (RFC 9332, Appendix
+            A.1): on peers/s1 a third to two thirds of the deviation.
     """
 
     stem: ClassVar[str] = "pi2"

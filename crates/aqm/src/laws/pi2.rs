@@ -80,7 +80,7 @@ sojourn_units::params! {
             "RFC 9332, Appendix A.1: what the reference implementation adds to the pseudocode";
         /// where packets are marked or dropped: enqueue or dequeue
         signal_at: SignalAt = SignalAt::Enqueue, "place", "enqueue or dequeue" if |_| true,
-            "as PIE; RFC 9332, Appendix A.1, judges at dequeue, since else the signal waits in the queue";
+            "as PIE; its authors judge at dequeue (RFC 9332, Appendix A.1): on peers/s1 a third to two thirds of the deviation";
     }
 }
 
