@@ -708,8 +708,8 @@ class ArmPfc(_Law):
             unknown and the model is not fixed the design begins at p = 0.02.
         least_window: smallest window that the model is made for where it follows the load,
             segments; below, it stays as there (number, such as 0.1; 1 to 1000). Default 5.0: the
-            model is within a factor of 1.6 of TCP with it; without (1), 3.6 where windows are one
-            segment.
+            model is within a factor of 1.6 of TCP with it; without (1), 2.9 where windows are 1.2
+            segments.
         capacity: link rate that the model is designed for (rate, such as "8 Mbit/s"; 1 bit/s or
             0.001 packets/s to 1 Tbit/s). Default none: the link's.
         rtt: round-trip time that the model is designed for, queueing at the target included (time,
