@@ -152,9 +152,9 @@ class Red(_Law):
             threshold; ns-2 drops above 0.1.
         byte_mode: count bytes: the average, and the probability by packet size (true or false).
             Default false: RFC 7567, section 4.4: do not favour small packets.
-        mean_packet: bytes of a packet where bytes are counted as packets, and of those that an idle
-            link could have sent (size, such as "1500 B"; more than 0). Default none: the scenario's
-            segment; ns-2 takes 500 B.
+        mean_packet: size of the packets that pace the average; with byte_mode also the unit of
+            backlog and thresholds (size, such as "1500 B"; more than 0). Default none: the
+            scenario's segment; ns-2 takes 500 B.
         wait: wait 1/p_b packets after a mark or drop, equation (5) (true or false). Default true:
             the first author's own simulator since 1997; false is the 1993 paper, equation (4).
     """
@@ -223,9 +223,9 @@ class Ared(_Law):
             threshold; ns-2 drops above 0.1.
         byte_mode: count bytes: the average, and the probability by packet size (true or false).
             Default false: RFC 7567, section 4.4: do not favour small packets.
-        mean_packet: bytes of a packet where bytes are counted as packets, and of those that an idle
-            link could have sent (size, such as "1500 B"; more than 0). Default none: the scenario's
-            segment; ns-2 takes 500 B.
+        mean_packet: size of the packets that pace the average; with byte_mode also the unit of
+            backlog and thresholds (size, such as "1500 B"; more than 0). Default none: the
+            scenario's segment; ns-2 takes 500 B.
         wait: wait 1/p_b packets after a mark or drop (true or false). Default true: as RED.
     """
 
@@ -708,8 +708,8 @@ class ArmPfc(_Law):
             unknown and the model is not fixed the design begins at p = 0.02.
         least_window: smallest window that the model is made for where it follows the load,
             segments; below, it stays as there (number, such as 0.1; 1 to 1000). Default 5.0: the
-            model is within a factor of 1.6 of TCP with it; without (1), 3.6 where windows are one
-            segment.
+            model is within a factor of 1.6 of TCP with it; without (1), 2.9 where windows are 1.2
+            segments.
         capacity: link rate that the model is designed for (rate, such as "8 Mbit/s"; 1 bit/s or
             0.001 packets/s to 1 Tbit/s). Default none: the link's.
         rtt: round-trip time that the model is designed for, queueing at the target included (time,
@@ -951,8 +951,8 @@ class Pi2(_Law):
             B"; 0 B or more). Default "3000 B": RFC 9332, Appendix A.1: what the reference
             implementation adds to the pseudocode.
         signal_at: where packets are marked or dropped: enqueue or dequeue (word; enqueue or
-            dequeue). Default "enqueue": as PIE; RFC 9332, Appendix A.1, judges at dequeue, since
-            else the signal waits in the queue.
+            dequeue). Default "enqueue": as PIE; its authors judge at dequeue (RFC 9332, Appendix
+            A.1): on peers/s1 a third to two thirds of the deviation.
     """
 
     stem: ClassVar[str] = "pi2"

@@ -21,11 +21,9 @@ class Red:
         self.w_q = params.get("weight")
         self.target = None
         if params.get("thresholds") == "auto":
-            self.target = float(params.get("target", "5 ms").removesuffix(" ms")) / 1000
+            self.target = params.get("target", "5 ms")
             self.follows_weight = self.w_q is None
         else:
-            self.min_th = float(params["min"].removesuffix(" packets"))
-            self.max_th = float(params["max"].removesuffix(" packets"))
             self.w_q = self.w_q or 0.002
         self.max_p = params.get("max_p", 0.1)
         self.gentle = params.get("gentle", True)
@@ -34,6 +32,8 @@ class Red:
         self.wait = params.get("wait", True)
         self.packet = site["packet_bytes"]
         self.limit = site["limit_packets"]
+        if self.target is None:
+            self.min_th, self.max_th = (self.backlog(params[key]) for key in ("min", "max"))
         self.follow(self.rate_bps)
         self.avg = 0.0
         self.count = 0.0
@@ -41,16 +41,23 @@ class Red:
         self.q_time: int | None = 0  # start of the queue's idle time
 
     def follow(self, rate_bps: float) -> None:
-        """Adaptive RED, section 5: min_th = max(5, d C / 2), w_q = 1 - exp(-1/C), C in mean packets/s."""
+        """Adaptive RED, section 5: min_th = max(5, d C / 2), w_q = 1 - exp(-1/C); this C in mean packets."""
         self.rate_bps = rate_bps
         if self.target is None or rate_bps <= 0:
             return
-        c = rate_bps / 8 / self.mean_packet
-        room = self.limit * self.packet / self.mean_packet if self.bytes else self.limit
-        self.min_th = min(max(5.0, self.target * c / 2), room / 3)
+        room = self.backlog(f"{self.limit * self.packet} B")
+        self.min_th = min(max(5.0, self.backlog(self.target) / 2), room / 3)
         self.max_th = min(3 * self.min_th, room)
         if self.follows_weight:
-            self.w_q = 1 - math.exp(-1 / c)
+            self.w_q = 1 - math.exp(-8 * self.mean_packet / rate_bps)
+
+    def backlog(self, written: str) -> float:
+        """A length of queue as it is counted: packets, or the bytes that a time or a size stands for."""
+        number, unit = written.split()
+        if unit == "packets":
+            return float(number)
+        size = float(number) * (self.rate_bps / 8 / 1000 if unit == "ms" else 1.0)
+        return size / (self.mean_packet if self.bytes else self.packet)
 
     def arrival(self, call: dict[str, Any]) -> str:
         self.age(call)

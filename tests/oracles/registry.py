@@ -63,8 +63,10 @@ def _cobalt(dice: Random) -> Params:
 
 
 def _red(dice: Random) -> Params:
-    given = {"min": f"{dice.randint(1, 8)} packets", "max": f"{dice.randint(9, 25)} packets"}
-    follows = {"thresholds": "auto", "target": f"{dice.randint(10, 60)} ms"}
+    # A packet of the traces' place has 1000 B and takes 4 ms.
+    size, unit = dice.choice([(1, "packets"), (4, "ms"), (1000, "B")])
+    given = {"min": f"{size * dice.randint(1, 8)} {unit}", "max": f"{size * dice.randint(9, 25)} {unit}"}
+    follows = {"thresholds": "auto", "target": f"{size * dice.randint(3, 15)} {unit}"}
     return {
         **dice.choice([given, given, follows]),
         **dice.choice([{}, {"mean_packet": f"{dice.randint(600, 1500)} B"}]),

@@ -48,7 +48,8 @@ pub struct Rational {
 /// The transfer functions of a law, from the deviation of the backlog (packets) to that of p.
 ///
 /// Both are positive at low frequencies: p rises with the backlog. A law has both, or one: none in s where it
-/// was never designed in s, none in samples where it is asked at every packet.
+/// was never designed in s, none in samples where it is asked at every packet. It has neither where the plant of a
+/// certificate is another one, and then `partial` has the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Linear {
     /// In s: as if it were updated all the time, with the averages that it takes.
@@ -113,6 +114,11 @@ impl Linear {
     /// The law that is these, and takes nothing for granted.
     pub fn new(continuous: Option<Rational>, sampled: Option<InSamples>) -> Linear {
         Linear { continuous, sampled, cascade: None, assumes: Vec::new(), partial: None }
+    }
+
+    /// No transfer function, for this reason.
+    pub(crate) fn none(reason: &'static str) -> Linear {
+        Linear { partial: Some(reason), ..Linear::new(None, None) }
     }
 
     /// The same that takes this for granted, where it is so.

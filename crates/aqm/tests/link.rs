@@ -1,7 +1,7 @@
 //! Who follows the link to a new rate, and how far.
 
 use sojourn_aqm::catalogue::LAWS;
-use sojourn_aqm::{Arrival, Backlog, FlowId, Gauges, Law, Observation, Site, Verdict, catalogue};
+use sojourn_aqm::{Arrival, Backlog, Departure, FlowId, Gauges, Law, Observation, Site, Verdict, catalogue};
 use sojourn_units::{Ecn, Rate, Span, Time, Value};
 
 /// 1 MB/s: 1000 packets of 1000 B a second.
@@ -37,8 +37,8 @@ fn arrival(now: Time, packets: u32, u: f64) -> Arrival {
     Arrival { now, len, ecn, flow, backlog, victim: Some(FlowId(3)), u: [u, u] }
 }
 
-/// What a law says to a second of packets above its target, then an idle tenth, then another second; on the way
-/// it hears that the link is half as fast, or does not.
+/// What a law says to a second of packets above its target that wait for 10 ms, then an idle tenth, then another
+/// second; on the way it hears that the link is half as fast, or does not.
 fn conversation(stem: &str, hears: bool) -> (Vec<Verdict>, Vec<(&'static str, f64)>) {
     let schedule = [("schedule", Value::Flag(true))];
     let adapt = [("adapt", Value::Text("load".into()))];
@@ -84,7 +84,11 @@ fn conversation(stem: &str, hears: bool) -> (Vec<Verdict>, Vec<(&'static str, f6
             law.on_idle(now);
             continue;
         }
-        verdicts.push(law.on_arrival(&arrival(now, 110 + k % 30, f64::from(k % 97) / 97.0)));
+        let comes = arrival(now, 110 + k % 30, f64::from(k % 97) / 97.0);
+        verdicts.push(law.on_arrival(&comes));
+        let Arrival { len, ecn, flow, backlog, u, .. } = comes;
+        let sojourn = Span::from_millis(10);
+        verdicts.push(law.on_departure(&Departure { now, len, ecn, flow, sojourn, backlog, u }));
     }
     (verdicts, shown(law.as_ref()))
 }
@@ -98,8 +102,20 @@ fn those_follow_the_link_that_reckon_with_its_rate() {
         .collect();
     // The others know the link by what it does to packets (pie, pi2, codel, blue, sred), or by their
     // first design alone (pi), or not at all.
-    let expected =
-        ["red", "ared", "choke", "avq", "rem", "pid", "pi_pd", "cpc", "arm_pfc", "fb_ocq", "docsis_pie"];
+    let expected = [
+        "red",
+        "ared",
+        "choke",
+        "avq",
+        "rem",
+        "pid",
+        "pi_pd",
+        "cpc",
+        "arm_pfc",
+        "fb_ocq",
+        "docsis_pie",
+        "cobalt",
+    ];
     assert_eq!(follow, expected);
 }
 

@@ -76,6 +76,22 @@ fn what_does_not_rest_is_told_with_its_inequality() {
     assert!(matches!(silent.verdict, Verdict::NotProven(_)) && silent.loops.is_empty());
 }
 
+/// The loop of a certificate has signals wait in the queue.
+#[test]
+fn a_law_that_signals_at_dequeue_has_that_as_its_reason() {
+    for law in ["rem", "pi2"] {
+        let given = |place: &str| format!("law = \"{law}\", target = \"46 ms\", signal_at = \"{place}\"");
+        let proven = |place: &str| proven(&given(place), 60).unwrap();
+        let found = proven("dequeue");
+        let Verdict::NotProven(reason) = &found.verdict else { panic!("{:?}", found.verdict) };
+        let begin = format!("no model: {law} signals at dequeue, ");
+        assert!(reason.starts_with(&begin) && reason.ends_with("; expected signal_at = enqueue"), "{reason}");
+        assert!(found.loops.is_empty() && found.judged().is_none());
+        // It rests where the same law rests that signals at enqueue.
+        assert_eq!(found.rest, proven("enqueue").rest);
+    }
+}
+
 /// A chain of links, each with its own PI; `ways` are ends and counts of flows.
 fn chained(rates: &[&str], ways: &[(usize, usize, u32)], link: &str) -> Result<Certificate, Fault> {
     let links = rates.iter().enumerate().map(|(place, rate)| {

@@ -11,7 +11,7 @@
 //! max_p <- beta max_p                      avg below the band, max_p >= low   (3)
 //! ```
 //!
-//! What is not given follows the link of C packets/s and a target delay d:
+//! What is not given follows the link of C packets/s (in (4) mean packets) and a target delay d:
 //!
 //! ```text
 //! w_q    = 1 - e^(-1/C)                    the average forgets within 1 s     (4)
@@ -108,7 +108,7 @@ sojourn_units::params! {
         /// count bytes: the average, and the probability by packet size
         byte_mode: bool = false, "bytes", "true or false" if |_| true,
             "RFC 7567, section 4.4: do not favour small packets";
-        /// bytes of a packet where bytes are counted as packets, and of those that an idle link could have sent
+        /// size of the packets that pace the average; with byte_mode also the unit of backlog and thresholds
         mean_packet: Option<Bytes> = None, "mean packet size", "more than 0"
             if |size| size.is_none_or(|size| size.get() > 0),
             "the scenario's segment; ns-2 takes 500 B";
@@ -404,6 +404,19 @@ mod tests {
             assert!((weight(&law) / expected_weight - 1.0).abs() < 1e-9, "{}", weight(&law));
             assert_eq!(law.red.thresholds(), thresholds);
             assert_eq!(law.target_packets(), Some(2.0 * thresholds.0));
+        }
+    }
+
+    /// 50 ms are 50 packets of 1000 B on this link.
+    #[test]
+    fn a_target_delay_is_held_whatever_the_mean_packet() {
+        for (mean, byte_mode) in [(100, false), (500, false), (500, true), (3000, true)] {
+            let law = ared(|params| {
+                params.target = Some(Amount::Delay(Span::from_millis(50)));
+                (params.mean_packet, params.byte_mode) = (Some(Bytes::new(mean)), byte_mode);
+            });
+            let target = law.unwrap().target_packets().unwrap();
+            assert!((target - 50.0).abs() < 1e-9, "{mean} {byte_mode}: {target}");
         }
     }
 

@@ -119,7 +119,7 @@ sojourn_units::params! {
             "the scenario's; where unknown and the model is not fixed the design begins at p = 0.02";
         /// smallest window that the model is made for where it follows the load, segments; below, it stays as there
         least_window: f64 = 5.0, "W_min", "1 to 1000" if |window| (1.0..=1000.0).contains(window),
-            "the model is within a factor of 1.6 of TCP with it; without (1), 3.6 where windows are one segment";
+            "the model is within a factor of 1.6 of TCP with it; without (1), 2.9 where windows are 1.2 segments";
         /// link rate that the model is designed for
         capacity: Option<LinkRate> = None, "C_p", "1 bit/s or 0.001 packets/s to 1 Tbit/s" if |rate| rate.is_none_or(is_capacity),
             "the link's";

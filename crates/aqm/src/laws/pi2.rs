@@ -27,7 +27,7 @@ use crate::catalogue::Entry;
 use crate::law::{Arrival, Bounds, Departure, Gauges, Given, Law, Observation, Verdict};
 use crate::linear::{Linear, Rest};
 use crate::parts::pie::step;
-use crate::parts::signal_at::SignalAt;
+use crate::parts::signal_at::{SKIPS_THE_QUEUE, SignalAt};
 use crate::parts::ticks::Ticks;
 use crate::site::Site;
 use sojourn_units::param::Described;
@@ -80,7 +80,7 @@ sojourn_units::params! {
             "RFC 9332, Appendix A.1: what the reference implementation adds to the pseudocode";
         /// where packets are marked or dropped: enqueue or dequeue
         signal_at: SignalAt = SignalAt::Enqueue, "place", "enqueue or dequeue" if |_| true,
-            "as PIE; RFC 9332, Appendix A.1, judges at dequeue, since else the signal waits in the queue";
+            "as PIE; its authors judge at dequeue (RFC 9332, Appendix A.1): on peers/s1 a third to two thirds of the deviation";
     }
 }
 
@@ -188,9 +188,8 @@ impl Law for Pi2 {
     }
 
     fn linear(&self, rest: &Rest) -> Option<Linear> {
-        // The loop of a certificate has the signal wait in the queue.
         if self.at_departure() {
-            return None;
+            return Some(Linear::none(SKIPS_THE_QUEUE));
         }
         // Equation (1) with a delay of q / C, and the slope 2 p' of the square in (2).
         let per_packet = 2.0 * rest.p.sqrt() / rest.network.capacity;

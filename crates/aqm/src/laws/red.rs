@@ -26,12 +26,15 @@
 //! With `byte_mode` the backlog, the thresholds, `count` and p_a are those of bytes over
 //! `mean_packet`, so that a packet is hit in proportion to its size. With
 //! `thresholds = auto` thresholds and weight follow the link, as Adaptive RED's do
-//! (Floyd, Gummadi, Shenker 2001), for a target delay d and C mean packets/s:
+//! (Floyd, Gummadi, Shenker 2001), for a target delay d:
 //!
 //! ```text
 //! w_q    = 1 - e^(-1/C)                    the average forgets within 1 s     (6)
 //! min_th = max(5, d C / 2),  max_th = 3 min_th                                (7)
 //! ```
+//!
+//! C in (6) and 1/s in (2) are the link's rate in packets of `mean_packet`. In (7), as in thresholds that are
+//! given as times, C is in what the backlog is counted in: packets of the link, or mean packets in byte mode.
 
 use crate::catalogue::Entry;
 use crate::law::{Arrival, Gauges, Given, Law, Verdict};
@@ -98,7 +101,7 @@ sojourn_units::params! {
         /// count bytes: the average, and the probability by packet size
         byte_mode: bool = false, "bytes", "true or false" if |_| true,
             "RFC 7567, section 4.4: do not favour small packets";
-        /// bytes of a packet where bytes are counted as packets, and of those that an idle link could have sent
+        /// size of the packets that pace the average; with byte_mode also the unit of backlog and thresholds
         mean_packet: Option<Bytes> = None, "mean packet size", "more than 0"
             if |size| size.is_none_or(|size| size.get() > 0),
             "the scenario's segment; ns-2 takes 500 B";
@@ -116,10 +119,12 @@ pub struct Red {
     mark_below_p: f64,
     byte_mode: bool,
     wait: bool,
-    /// The place as RED counts: in mean packets.
+    /// The place in the packets that the backlog is counted in: the link's, in byte mode mean ones.
     site: Site,
     /// Mean packets that a packet of the link counts for: 1 but in byte mode.
     unit: f64,
+    /// Size of the packets that pace the average, bytes.
+    mean_packet: f64,
     automatic: Automatic,
     /// Mean packets per second of the link, for the ageing of the average; 0 while it stands still.
     capacity: f64,
@@ -169,17 +174,23 @@ impl Red {
         if max > own.limit {
             return Err(above_the_buffer(params, max, own.limit));
         }
-        let weight = if automatic.weight { automatic_weight(&own) } else { params.weight.unwrap_or(WEIGHT) };
+        let mean_packet = mean_packet(params, site);
+        let capacity = site.rate.packets_per_second(mean_packet);
         Ok(Red {
             curve: Curve { min, max, max_p: params.max_p.get(), gentle: params.gentle },
-            weight,
+            weight: if automatic.weight {
+                automatic_weight(capacity)
+            } else {
+                params.weight.unwrap_or(WEIGHT)
+            },
             mark_below_p: params.mark_below_p,
             byte_mode: params.byte_mode,
             wait: params.wait,
             site: own,
-            unit: if params.byte_mode { site.packet / own.packet } else { 1.0 },
+            unit: site.packet / own.packet,
+            mean_packet,
             automatic,
-            capacity: own.capacity(),
+            capacity,
             average: 0.0,
             p: 0.0,
             count: 0.0,
@@ -191,7 +202,7 @@ impl Red {
     /// The same with the weight of equation (6).
     pub(crate) fn with_automatic_weight(mut self) -> Red {
         self.automatic.weight = true;
-        self.weight = automatic_weight(&self.site);
+        self.weight = automatic_weight(self.capacity);
         self
     }
 }
@@ -212,7 +223,7 @@ impl Law for Red {
 
     fn on_link_change(&mut self, _now: Time, rate: Rate) {
         self.site.rate = rate;
-        self.capacity = self.site.capacity();
+        self.capacity = rate.packets_per_second(self.mean_packet);
         // A link that stands still does not determine a queue.
         if self.capacity <= 0.0 {
             return;
@@ -221,7 +232,7 @@ impl Law for Red {
             (self.curve.min, self.curve.max) = automatic_thresholds(target, &self.site);
         }
         if self.automatic.weight {
-            self.weight = automatic_weight(&self.site);
+            self.weight = automatic_weight(self.capacity);
         }
     }
 
@@ -277,7 +288,7 @@ impl Red {
 
     /// Updates of the average for each second of an idle link that sends `capacity` packets/s, equation (2).
     pub fn ageing_rate(&self, capacity: f64, packet: f64) -> f64 {
-        capacity * packet / self.site.packet
+        capacity * packet / self.mean_packet
     }
 
     /// Takes the backlog that a packet finds into the average, equations (1) and (2).
@@ -395,7 +406,7 @@ impl Red {
         self.average
     }
 
-    /// The thresholds, mean packets.
+    /// The thresholds, in the packets that the backlog is counted in.
     pub fn thresholds(&self) -> (f64, f64) {
         (self.curve.min, self.curve.max)
     }
@@ -457,11 +468,18 @@ fn spread(p: f64, count: f64, wait: bool) -> f64 {
     }
 }
 
-/// The place in mean packets. In byte mode the buffer is one of bytes, too.
+/// The place in the packets that the backlog is counted in. In byte mode the buffer is one of bytes, too.
 fn counted(params: &Params, site: &Site) -> Site {
-    let packet = params.mean_packet.map_or(site.packet, |size| size.get() as f64);
-    let limit = if params.byte_mode { site.limit * (site.packet / packet) } else { site.limit };
-    Site { packet, limit, ..*site }
+    if !params.byte_mode {
+        return *site;
+    }
+    let packet = mean_packet(params, site);
+    Site { packet, limit: site.limit * (site.packet / packet), ..*site }
+}
+
+/// Bytes.
+fn mean_packet(params: &Params, site: &Site) -> f64 {
+    params.mean_packet.map_or(site.packet, |size| size.get() as f64)
 }
 
 /// The target that the thresholds follow, where they do.
@@ -487,9 +505,9 @@ fn target(params: &Params, site: &Site) -> Result<Option<Amount>, Fault> {
     }
 }
 
-/// Equation (6).
-fn automatic_weight(site: &Site) -> f64 {
-    1.0 - math::exp(-1.0 / site.capacity())
+/// Equation (6), for mean packets/s.
+fn automatic_weight(capacity: f64) -> f64 {
+    1.0 - math::exp(-1.0 / capacity)
 }
 
 /// Equation (7), within the buffer.
@@ -675,6 +693,52 @@ mod tests {
             let mut packet = arrival(0, Ecn::NotEct, 0.0);
             packet.backlog = Backlog { packets: waiting[0], bytes: waiting[1].into() };
             assert_eq!(red.on_arrival(&packet) == Verdict::Drop, judged, "{byte_mode} {waiting:?}");
+        }
+    }
+
+    /// 50 ms and 50 kB are 50 packets of the link, whatever the mean packet; a count is of what is counted.
+    #[test]
+    fn a_mean_packet_scales_no_threshold_that_is_a_time_or_bytes() {
+        let delay = |millis| Amount::Delay(Span::from_millis(millis));
+        let bytes = |kilo: u64| Amount::Bytes(Bytes::new(kilo * 1000));
+        let count = |packets: u32| Amount::Packets(f64::from(packets));
+        for (mean, byte_mode) in [(100, false), (500, false), (500, true), (3000, false), (3000, true)] {
+            let with = |change: &dyn Fn(&mut Params)| {
+                let red = red(|params| {
+                    (params.mean_packet, params.byte_mode) = (Some(Bytes::new(mean)), byte_mode);
+                    change(params);
+                });
+                let (min, max) = red.thresholds();
+                (red.in_packets(min), red.in_packets(max))
+            };
+            let near = |thresholds: (f64, f64), min: f64| {
+                let off = (thresholds.0 / min - 1.0).abs() + (thresholds.1 / (3.0 * min) - 1.0).abs();
+                assert!(off < 1e-12, "{mean} {byte_mode}: {thresholds:?}, expected {min}");
+            };
+            for (min, max) in [(delay(50), delay(150)), (bytes(50), bytes(150))] {
+                near(with(&|params| (params.min, params.max) = (Some(min), Some(max))), 50.0);
+            }
+            let target = Some(delay(100));
+            near(with(&|params| (params.thresholds, params.target) = (Thresholds::Auto, target)), 50.0);
+            let unit = if byte_mode { mean as f64 / 1000.0 } else { 1.0 };
+            near(with(&|params| (params.min, params.max) = (Some(count(10)), Some(count(30)))), 10.0 * unit);
+        }
+    }
+
+    /// Equations (2) and (6) in mean packets: 2000/s of 500 B on this link.
+    #[test]
+    fn a_mean_packet_paces_the_average_whatever_is_counted() {
+        for byte_mode in [false, true] {
+            let mut red = red(|params| {
+                (params.thresholds, params.weight) = (Thresholds::Auto, None);
+                (params.mean_packet, params.byte_mode) = (Some(Bytes::new(500)), byte_mode);
+            });
+            assert!((red.weight() / (1.0 - math::exp(-1.0 / 2000.0)) - 1.0).abs() < 1e-12);
+            assert_eq!(red.ageing_rate(1000.0, 1000.0), 2000.0);
+            (red.average, red.weight) = (100.0, 0.1);
+            red.on_idle(Time::ZERO);
+            let aged = red.average_at(Time::ZERO + Span::from_millis(10));
+            assert!((aged - 100.0 * math::pow_int(0.9, 20)).abs() < 1e-10);
         }
     }
 

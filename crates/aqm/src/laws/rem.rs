@@ -41,7 +41,7 @@ use crate::catalogue::Entry;
 use crate::law::{Controller, Gauges, Given, Observation};
 use crate::linear::{Linear, Rest, Signal};
 use crate::parts::missed;
-use crate::parts::signal_at::SignalAt;
+use crate::parts::signal_at::{SKIPS_THE_QUEUE, SignalAt};
 use crate::sampled::Sampled;
 use crate::site::Site;
 use sojourn_units::param::Described;
@@ -209,9 +209,8 @@ impl Controller for Rem {
     }
 
     fn linear(&self, rest: &Rest) -> Option<Linear> {
-        // The loop of a certificate has the signal wait in the queue.
         if self.at_departure() {
-            return None;
+            return Some(Linear::none(SKIPS_THE_QUEUE));
         }
         // d p = ln(phi) (1 - p) d mu by (2); x = (c + q - q_old) / theta, where the last p let in theta.
         let Params { gamma, alpha, phi, mismatch, period, .. } = self.params;

@@ -12,6 +12,10 @@ sojourn_units::choice! {
     }
 }
 
+/// Why a law that signals at dequeue declares no transfer function.
+pub(crate) const SKIPS_THE_QUEUE: &str = "signals at dequeue, and the loop of a certificate has signals wait in the \
+                                          queue; expected signal_at = enqueue";
+
 impl SignalAt {
     /// Refuses another end of the queue to a law that works: what is held has met the probability at one end, or will.
     pub fn stays(self, fresh: SignalAt) -> Result<(), Fault> {

@@ -289,8 +289,11 @@ fn told(reserve: Reserve, stem: &str, standing: &Standing, is_own: bool) -> Stri
     }
 }
 
-/// That a law declares nothing, and which ones of the catalogue do there.
+/// That a law declares nothing, and its reason, or which ones of the catalogue do there.
 fn silent(stem: &str, standing: &Standing) -> String {
+    if let Some(reason) = standing.linear.as_ref().and_then(|linear| linear.partial) {
+        return format!("no model: {stem} {reason}");
+    }
     let at = standing.rest.as_ref().map_or(String::new(), |rest| {
         format!(" at {} packets and p = {}, where it rests", words::short(rest.backlog), words::short(rest.p))
     });
