@@ -251,17 +251,18 @@ fn textbook(of: &Assessed) -> Value {
 
 /// The margins in a few numbers; null where there is none, so that nothing limits. Those of a stable loop are room: the
 /// least lag and the least lead that are too much (a lead of more than half a turn limits nothing), gain and delay.
-/// Of an unstable one the phase margin is what its least lead would have to be, below 0.
+/// Of an unstable one the phase margin is below 0 by the least lead with which it would be stable, null where no lead does.
 fn margins(of: Option<&Assessed>) -> Map<String, Value> {
     let verdict = of.map(Assessed::verdict);
+    let is_open_stable = of.and_then(|of| of.count).is_some_and(|count| count.open == 0);
     let of = of.and_then(|of| of.margins.as_ref());
     let stable = of.filter(|_| verdict == Some(Verdict::Stable));
     let unstable = of.filter(|_| verdict == Some(Verdict::Unstable));
-    let lacking = unstable.and_then(Margins::lead).filter(|at| at.phase_margin < 0.0);
+    let lacking = unstable.and_then(Margins::lacking).filter(|_| is_open_stable);
     let lag = stable.and_then(Margins::lag);
     let lead = stable.and_then(Margins::lead).map(|at| at.lead()).filter(|lead| *lead < std::f64::consts::PI);
-    let phase = lag.map(|at| at.lag()).or(lacking.map(|at| at.phase_margin));
-    let crossover = lag.or(lacking).or(unstable.and_then(Margins::phase));
+    let phase = lag.map(|at| at.lag()).or(lacking.map(|(_, lead)| -lead));
+    let crossover = lag.or(lacking.map(|(at, _)| at)).or(unstable.and_then(Margins::phase));
     let all = [
         ("phase_margin_deg", phase.map(f64::to_degrees)),
         ("phase_lead_margin_deg", lead.map(f64::to_degrees)),
