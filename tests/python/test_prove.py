@@ -1,6 +1,8 @@
 """Certificates: the references' numbers, the verdicts against the nonlinear plant, the words."""
 
 import json
+import math
+import re
 import signal
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -817,6 +819,35 @@ def test_evaluations_that_run_out_are_the_reason():
     assert found.verdict == "not proven"
     assert found.reason == "40000000 evaluations spent at its rightmost roots"
     assert max(one["evaluations"] for one in found.loops) == 40_000_000
+
+
+def test_no_verdict_stands_on_evaluations_that_ran_out():
+    ways = ", ".join(
+        f'{{ name = "c{number}", count = 2, cc = "newreno", ecn = true, segment = "1000 B", '
+        f'access = {{ rate = "1 Gbit/s", delay = "{5 + 7 * number} ms" }} }}'
+        for number in range(40)
+    )
+    found = sj.prove(sj.load("dumbbell", {"flows": f"[{ways}]", "at": "[]"}), "arm_pfc")
+    assert found.loops[-1]["evaluations"] == 40_000_000
+    assert found.verdict == found.loops[-1]["verdict"] == "not proven"
+    assert re.fullmatch("40000000 evaluations spent at (its rightmost roots|its margins)", found.reason)
+    assert set(found.margins.values()) == {None}
+    assert found.reason in " ".join(words.notes(found))
+
+
+def test_an_unstable_loop_lacks_whole_turns():
+    far = {"flows[0].count": 1, "flows[0].access": '{ rate = "1 Gbit/s", delay = "300 ms" }', "at": "[]"}
+    for law in ("fb_ocq", "red", "arm_pfc", "pie"):
+        found = sj.prove(sj.load("dumbbell", far), law)
+        loop = found.loops[-1]
+        assert found.verdict == "unstable"
+        lacking = found.margins["phase_margin_deg"]
+        if loop["nyquist"]["open_poles"]:
+            assert lacking is None
+        elif len(loop["gain_crossovers"]) == 1:
+            # Each turn that the phase has made at the crossover brought a pair of roots to the right.
+            assert loop["nyquist"]["closed_roots"] == 2 * math.ceil(-lacking / 360)
+    assert sj.prove(sj.load("dumbbell", far), "fb_ocq").margins["phase_margin_deg"] < -360
 
 
 @pytest.mark.parametrize("rate", ["22 Mbit/s", "23 Mbit/s"])
