@@ -165,9 +165,19 @@ impl RegionMap {
     #[classattr]
     const BLOCK: usize = BLOCK;
 
+    /// Evaluations that the counts took, and how many they may take.
+    #[getter]
+    fn evaluations(&self) -> u64 {
+        self.0.evaluations
+    }
+
+    /// See there.
+    #[classattr]
+    const MOST_EVALUATIONS: u64 = Region::MOST;
+
     /// What fails somewhere.
     #[getter]
-    fn reasons(&self) -> Vec<&'static str> {
+    fn reasons(&self) -> Vec<String> {
         self.0.reasons.clone()
     }
 
