@@ -1,11 +1,12 @@
 //! What makes a certificate weak: a law that is another one near its rest, a queue that noise empties or fills, margins
 //! that are small.
 //!
-//! The noise is that of n windows that move by themselves between 2/3 and 4/3 of their mean W, each place as likely as
-//! another (G. Appenzeller, I. Keslassy and N. McKeown, "Sizing router buffers", SIGCOMM 2004, section 3):
+//! The noise is that of n windows that signals at random halve, each by itself: their mean is 1.31 / sqrt(p), and that of
+//! their squares 2 / p (T. J. Ott, J. H. B. Kemperman and M. Mathis, "The stationary behavior of ideal TCP congestion
+//! avoidance", 1996), so that about their mean W
 //!
 //! ```text
-//! sigma^2 = sum over classes of n (s W / (3 sqrt 3))^2                        (1)
+//! sigma^2 = sum over classes of n (0.407 s W)^2,  0.407^2 = 2 / 1.31^2 - 1              (1)
 //! ```
 
 use super::standing::resting;
@@ -60,7 +61,7 @@ fn noise(certificate: &Certificate, rest: &Equilibrium) -> Option<String> {
     let classes = setting.link.classes.iter().zip(&rest.windows);
     let variance: f64 = classes
         .map(|(class, window)| {
-            let swing = class.size * window / (3.0 * 3.0_f64.sqrt());
+            let swing = SPREAD * class.size * window;
             class.flows * swing * swing
         })
         .sum();
@@ -191,6 +192,8 @@ pub(super) fn to_and_fro(law: &dyn Law, [marked, dropped]: [f64; 2]) -> String {
 /// Margins below which a certificate is weak: degrees, and a factor.
 const LEAST_PHASE: f64 = 30.0;
 const LEAST_GAIN: f64 = 2.0;
+/// The standard deviation of a window that random signals halve, by its mean.
+const SPREAD: f64 = 0.4072;
 /// Standard deviations.
 const TIMES: f64 = 2.0;
 /// How far from its rest a law is looked at, by its p or its backlog, and in how many places on each side.
