@@ -1220,3 +1220,37 @@ def test_why_a_law_in_python_is_not_proven_is_the_true_reason():
 
     with pytest.raises(sj.InputError, match=r"^Steep\.linear: declared slope 1.2e-4, measured 1.5e-1 "):
         network(Steep())
+
+
+def test_a_law_in_python_need_not_answer_off_its_rest():
+    class Near(Line):
+        def linear(self, rest):
+            if not 0.8 * self.p0 < rest.p < 1.3 * self.p0:
+                raise ValueError("not designed there")
+            return [self.a, -self.told_b], [1.0, -1.0]
+
+        p0 = 2 / 15.375**2
+
+    found = network(Near())
+    assert found.verdict == "stable"
+    assert len(found.warnings) == 2
+    assert all("Near declares no transfer function" in told for told in found.warnings)
+
+    class Short(sj.Controller):
+        period = "10 ms"
+
+        def update(self, seen):
+            return min(1.0, 2e-4 * seen.backlog_packets)
+
+        def settled(self, backlog_packets):
+            return min(1.0, 2e-4 * backlog_packets)
+
+        def linear(self, rest):
+            if rest.backlog_packets > 1.5 * self.rest:
+                raise KeyboardInterrupt
+            return [2e-4], [1]
+
+    Short.rest = 1e9
+    Short.rest = network(Short()).equilibrium["backlog_packets"]
+    with pytest.raises(KeyboardInterrupt):
+        network(Short())

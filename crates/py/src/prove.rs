@@ -1,7 +1,7 @@
 //! Certificates: as JSON, and as arrays what is drawn of them.
 
 use crate::errors::scenario_error;
-use crate::guests::{Failure, seat};
+use crate::guests::{Failure, is_interrupt, seat};
 use crate::scenario::Scenario;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -12,8 +12,7 @@ use sojourn_fluid::linear::equilibrium::{Equilibrium, Signal};
 use sojourn_fluid::linear::loops::Loop;
 use sojourn_fluid::linear::margins::Margins;
 use sojourn_fluid::prove::{
-    Asked, Assessed, Cell, Certificate, Extent, Model, Optimality, Own, Part, Region, Step, Verdict,
-    certificate,
+    Asked, Assessed, Cell, Certificate, Extent, Model, Optimality, Own, Part, Region, Step, Verdict, unwarned,
 };
 use sojourn_optim::ocq::Instance;
 use sojourn_units::Fault;
@@ -47,9 +46,13 @@ pub(crate) fn prove(
     let laws = laws.iter().map(|law| Ok(seat(law, &failure)?.law)).collect::<PyResult<Vec<_>>>()?;
     let own = (!laws.is_empty()).then(|| Own { label: label.into(), laws });
     let scenario = scenario.get().for_a_run(py, &failure)?;
-    let found = py.detach(|| certificate(&Asked { scenario: &scenario, link, own }));
+    let found = py.detach(|| unwarned(&Asked { scenario: &scenario, link, own }));
     failure.take().map_or(Ok(()), Err)?;
-    found.map(|certificate| Proof { certificate: Mutex::new(certificate), failure }).map_err(refused)
+    let mut certificate = found.map_err(refused)?;
+    py.detach(|| certificate.look_around());
+    // Off its rest a law need not answer; Ctrl-C is no answer of its own.
+    let stopped = failure.take().filter(|error| is_interrupt(py, error));
+    stopped.map_or(Ok(Proof { certificate: Mutex::new(certificate), failure }), Err)
 }
 
 #[allow(clippy::needless_pass_by_value)] // as `map_err` has it

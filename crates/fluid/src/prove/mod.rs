@@ -132,6 +132,13 @@ pub struct Certificate {
 
 /// The certificate of a scenario's link; a fault where there is nothing to certify.
 pub fn certificate(asked: &Asked<'_>) -> Result<Certificate, Fault> {
+    let mut certificate = unwarned(asked)?;
+    certificate.look_around();
+    Ok(certificate)
+}
+
+/// The same before the law is looked at off its rest ([`Certificate::look_around`]), where one of the caller's own may fail.
+pub fn unwarned(asked: &Asked<'_>) -> Result<Certificate, Fault> {
     let setting = Setting::of(asked.scenario, asked.link)?;
     let Seated { label, stem, law, is_own } = seated(asked, &setting)?;
     let net = Net::about(asked.scenario, &setting, asked.own.as_ref());
@@ -160,7 +167,6 @@ pub fn certificate(asked: &Asked<'_>) -> Result<Certificate, Fault> {
         }
         let rest = certificate.rest.clone();
         if rest.is_none() || certificate.is_alone(rest.as_ref())? {
-            certificate.warnings = warnings::of(&certificate, &stem);
             certificate.assumptions = assumptions::of(&certificate);
         }
     }
@@ -220,6 +226,12 @@ impl Certificate {
         self.verdict = Verdict::NotProven(reason);
         self.assumptions = assumptions::of_rates();
         Ok(false)
+    }
+
+    /// Finds what makes it weak ([`Certificate::warnings`]), with the law at places off its rest. What one of the caller's
+    /// own cannot answer there counts as nothing that it declares.
+    pub fn look_around(&mut self) {
+        self.warnings = warnings::of(self, &self.stem);
     }
 
     /// Refuses a law that declares something else than it does. Those of the catalogue are held to it by tests.

@@ -21,7 +21,14 @@ use sojourn_units::{Prob, math};
 pub(super) fn of(certificate: &Certificate, stem: &str) -> Vec<String> {
     let mut found = small_margins(certificate);
     if let Some(rest) = certificate.rest.as_ref().filter(|_| !certificate.loops.is_empty()) {
-        let around = Around { certificate, stem, at: resting(&certificate.setting, rest) };
+        let law = &certificate.own;
+        let around = Around {
+            certificate,
+            stem,
+            at: resting(&certificate.setting, rest),
+            is_curve: law.settled(0.0).is_some(),
+            marks: certificate.setting.link.can_mark() && law.marks_at(Prob::clamped(rest.p)),
+        };
         found.extend(around.warnings());
         found.extend(noise(certificate, rest));
     }
@@ -82,6 +89,10 @@ struct Around<'a> {
     certificate: &'a Certificate,
     stem: &'a str,
     at: Rest,
+    /// Whether the law is a curve.
+    is_curve: bool,
+    /// Whether it marks at its rest.
+    marks: bool,
 }
 
 /// What a law is at a place near its rest.
@@ -117,10 +128,12 @@ impl Around<'_> {
     }
 
     fn there(&self, factor: f64) -> There {
-        let law: &dyn Law = self.certificate.own.as_ref();
-        let rest = if law.settled(0.0).is_some() {
+        // A copy for each place: one that fails answers no more.
+        let law: Box<dyn Law> = self.certificate.own.clone();
+        let rest = if self.is_curve {
             let backlog = self.at.backlog * factor;
-            Rest { p: law.settled(backlog).map_or(0.0, Prob::get), backlog, ..self.at }
+            let Some(p) = law.settled(backlog) else { return There { gain: None, marks: self.marks } };
+            Rest { p: p.get(), backlog, ..self.at }
         } else {
             Rest { p: Prob::clamped(self.at.p * factor).get(), ..self.at }
         };
@@ -134,7 +147,7 @@ impl Around<'_> {
     fn told(&self, factor: f64, near: There, far: There) -> String {
         let (stem, way) = (self.stem, if factor > 1.0 { "above" } else { "below" });
         let away = words::percent((factor - 1.0).abs());
-        let curve = self.certificate.own.settled(0.0).is_some();
+        let curve = self.is_curve;
         let (rest, unit) = if curve { (self.at.backlog, " packets") } else { (self.at.p, "") };
         let about = if curve { "" } else { "p = " };
         let [there, here] =
