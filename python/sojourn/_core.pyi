@@ -443,6 +443,8 @@ class RegionMap:
 
     #: Meshes along the side of a block that is filled in.
     BLOCK: ClassVar[int]
+    #: Evaluations that its points may take.
+    MOST_EVALUATIONS: ClassVar[int]
 
     @property
     def flows(self) -> npt.NDArray[np.float64]:
@@ -456,6 +458,9 @@ class RegionMap:
     @property
     def counted(self) -> int:
         """At so many points roots were counted; the others lie in blocks whose corners agree."""
+    @property
+    def evaluations(self) -> int:
+        """Evaluations that its points took."""
     @property
     def is_cut(self) -> bool:
         """Whether evaluations ran out before the curves were followed to their ends."""

@@ -1,6 +1,9 @@
 """Certificates: the references' numbers, the verdicts against the nonlinear plant, the words."""
 
 import json
+import math
+import random
+import re
 import signal
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -776,6 +779,243 @@ def test_acks_that_fill_their_way_back_are_not_proven(rate, proven):
         assert found.reason.startswith("what comes to bottleneck.back is 200 % of its rate, ACKs counted")
 
 
+#: Two links, the first of 10 Mbit/s; 20 flows over it, 20 over both.
+FORK = """
+title = "fork"
+duration = "200 s"
+warmup = "100 s"
+[[links]]
+name = "a"
+from = "r1"
+to = "r2"
+rate = "10 Mbit/s"
+delay = "1 ms"
+buffer = "2000 packets"
+disc = {{ {law} }}
+[[links]]
+name = "b"
+from = "r2"
+to = "r3"
+rate = "{rate}"
+delay = "1 ms"
+buffer = "2000 packets"
+disc = {{ law = "pi", target = "50 packets" }}
+[[flows]]
+name = "short"
+from = "r1"
+to = "r2"
+count = 20
+cc = "newreno"
+ecn = true
+segment = "1000 B"
+access = {{ rate = "1 Gbit/s", delay = "2 ms" }}
+[[flows]]
+name = "long"
+from = "r1"
+to = "r3"
+count = 20
+cc = "newreno"
+ecn = true
+segment = "1000 B"
+access = {{ rate = "1 Gbit/s", delay = "60 ms" }}
+"""
+
+
+def fork(tmp_path, law, rate):
+    path = tmp_path / "fork.toml"
+    path.write_text(FORK.format(law=law, rate=rate))
+    return sj.load(str(path))
+
+
+#: Laws without a target, whose queues are long all the same.
+CURVES = ['law = "red", min = "100 packets", max = "400 packets"', 'law = "fb_ocq", form = "profile"']
+
+
+@pytest.mark.parametrize("law", CURVES)
+def test_the_queue_of_a_law_without_a_target_is_in_the_rates(tmp_path, law):
+    both = fork(tmp_path, law, "1.5 Mbit/s")
+    for link in ("a", "b"):
+        found = sj.prove(both, link=link)
+        assert found.verdict == "not proven"
+        assert found.reason == "2 links are congested together: a and b; a certificate is of one"
+    assert min(measured(both, "utilization").values()) > 0.995
+    # Past what its flows bring the second one has no queue, and the load is the running fluid's.
+    found = sj.prove(fork(tmp_path, law, "8 Mbit/s"), link="a")
+    assert found.verdict == "stable"
+    running = sj.run(fork(tmp_path, law, "8 Mbit/s"), plants="fluid")
+    metrics = {run.link: run.metrics for run in running.runs if run.traffic_class is None}
+    assert load_of(found, "b") == pytest.approx(metrics["b"]["utilization"], abs=5e-3)
+    assert metrics["a"]["queue_mean_packets"] == pytest.approx(found.equilibrium["backlog_packets"], rel=0.02)
+    assert metrics["b"]["queue_mean_packets"] < 0.1
+
+
+def load_of(certificate, link):
+    """The load of another link that a certificate takes for granted."""
+    (told,) = (one for one in certificate.assumptions if "Other queues stay empty" in one)
+    return float(re.search(rf"\b{link} \(loaded to ([0-9.]+) %\)", told)[1]) / 100
+
+
+class Ramp(sj.Controller):
+    """A curve of one's own."""
+
+    period = "5 ms"
+    slope = 2e-4
+
+    def update(self, seen):
+        return self.settled(seen.backlog_packets)
+
+    def settled(self, backlog_packets):
+        return min(1.0, self.slope * backlog_packets)
+
+    def linear(self, rest):  # noqa: ARG002
+        return [self.slope], [1]
+
+
+LAWS = [
+    'law = "pi", target = "40 packets"',
+    'law = "red", min = "20 packets", max = "200 packets", max_p = 0.2',
+    'law = "fb_ocq", form = "profile"',
+    'law = "rem", target = "60 packets"',
+    'law = "tail_drop"',
+]
+
+
+def drawn(tmp_path, seed):
+    """A chain of three links under laws with and without targets, and classes over parts of it."""
+    draw = random.Random(seed)
+    text = 'title = "drawn"\nduration = "160 s"\nwarmup = "80 s"\n'
+    for place in range(3):
+        text += (
+            f'[[links]]\nname = "l{place}"\nfrom = "r{place}"\nto = "r{place + 1}"\ndelay = "10 ms"\n'
+            f'rate = "{draw.choice([2, 4, 8, 10, 20, 50])} Mbit/s"\nbuffer = "1000 packets"\n'
+            f"disc = {{ {draw.choice(LAWS)} }}\n"
+        )
+    for number in range(draw.randint(2, 4)):
+        first = draw.randint(0, 2)
+        text += (
+            f'[[flows]]\nname = "f{number}"\nfrom = "r{first}"\nto = "r{draw.randint(first + 1, 3)}"\n'
+            f"count = {draw.choice([4, 8, 16, 30])}\necn = {draw.choice(['true', 'false'])}\n"
+            'cc = "newreno"\nsegment = "1000 B"\n'
+            f'access = {{ rate = "1 Gbit/s", delay = "{draw.choice([1, 5, 20, 60])} ms" }}\n'
+        )
+    path = tmp_path / "drawn.toml"
+    path.write_text(text)
+    return sj.load(str(path))
+
+
+@pytest.mark.parametrize("own", [None, Ramp])
+def test_drawn_networks_are_stable_only_where_the_fluid_is(tmp_path, own):
+    stable = 0
+    for seed in range(14):
+        scenario = drawn(tmp_path, seed)
+        law = None if own is None else own()
+        found = {}
+        for link in ("l0", "l1", "l2"):
+            try:
+                found[link] = sj.prove(scenario, law, link=link)
+            except sj.InputError:
+                continue
+        proven = {link: one for link, one in found.items() if one.verdict == "stable"}
+        if not proven:
+            continue
+        # As long as the slowest root takes, many times over.
+        slowest = max(one.roots[0].real for one in proven.values())
+        until = max(160, math.ceil(-12 / slowest))
+        lasting = {"duration": f"{until} s", "warmup": f"{until - 80} s"}
+        scenario = sj.load(str(tmp_path / "drawn.toml"), lasting)
+        runs = sj.run(scenario, discs=None if law is None else [law], plants="fluid").runs
+        seen = {run.link: run.metrics for run in runs if run.traffic_class is None}
+        for link, one in proven.items():
+            rest = one.equilibrium["backlog_packets"]
+            assert seen[link]["utilization"] > 0.99, (seed, link, seen)
+            assert seen[link]["queue_mean_packets"] == pytest.approx(rest, rel=0.05), (seed, link, seen)
+            assert seen[link]["queue_std_packets"] < 0.05 * rest, (seed, link, seen)
+            others = [name for told in one.assumptions for name in re.findall(r"(l\d) \(loaded", told)]
+            for other in others:
+                told = load_of(one, other)
+                assert told == pytest.approx(seen[other]["utilization"], abs=0.02), (seed, link, seen)
+            stable += 1
+    assert stable >= 5, stable
+
+
+#: Traffic on the other link alone that no linear model has.
+OTHER = 'name = "other"\nfrom = "r2"\nto = "r3"\n'
+COMES = {"app": 'count = 40\napp = "mice"', "cc": 'count = 20\ncc = "cubic"'}
+
+
+@pytest.mark.parametrize("key", ["app", "cc"])
+def test_other_traffic_without_a_linear_model_proves_nothing(tmp_path, key):
+    text = FORK.format(law='law = "pi", target = "50 packets"', rate="12 Mbit/s")
+    short = 'name = "short"\nfrom = "r1"\nto = "r2"\ncount = 20\ncc = "newreno"\necn = true'
+    text = text.replace(short, OTHER + COMES[key])
+    path = tmp_path / "comes.toml"
+    path.write_text(text)
+    scenario = sj.load(str(path))
+    found = sj.prove(scenario, link="a")
+    assert found.verdict == "not proven"
+    assert found.reason == f"traffic of b (other) has no linear model, by its {key}"
+    assert not any(
+        "stay empty" in told or ("left out" in told and "come" in told) for told in found.assumptions
+    )
+    # In packets it fills its link, whatever its windows at rest would bring.
+    runs = sj.run(sj.load(str(path), {"duration": "30 s", "warmup": "10 s"}), seeds=[1]).runs
+    seen = {run.link: run.metrics for run in runs if run.traffic_class is None}
+    assert seen["b"]["utilization"] > 0.99
+    assert seen["a"]["queue_mean_packets"] < 10
+
+
+def test_a_map_looks_at_the_other_links_as_certificates_do(tmp_path):
+    law = 'law = "pi", target = "50 packets"'
+    here = sj.prove(fork(tmp_path, law, "2 Mbit/s"), link="a")
+    assert here.verdict == "stable"
+    classes = here.equilibrium["classes"]
+    base = sum(one["flows"] * one["base_rtt_s"] for one in classes) / here.equilibrium["flows"]
+    region = here.region((39.9, 40.1), (base / 4, base * 1.01), points=9)
+    assert region.shares().keys() == {"stable", "2 links are congested together: a and b"}
+    assert region.cells[-1].max() == 0
+    assert region.cells[0].min() == 3
+    for row, rtt in enumerate(region.rtt_s):
+        factor = rtt / base
+        text = FORK.format(law=law, rate="2 Mbit/s")
+        for one in ("1 ms", "2 ms", "60 ms"):
+            delay = float(one.split()[0]) * 1e6 * factor
+            text = text.replace(f'delay = "{one}"', f'delay = "{delay:.0f} ns"')
+        path = tmp_path / "scaled.toml"
+        path.write_text(text)
+        found = sj.prove(sj.load(str(path)), link="a")
+        meaning = ["stable", "unstable", "not proven", *region.reasons][region.cells[row][4]]
+        assert meaning in (found.verdict, (found.reason or "").partition(";")[0])
+
+
+def test_a_full_way_back_is_not_what_holds_flows_back():
+    # ACKs and data share no way here: what is full for the ACKs is none of these flows' links.
+    both = {f"flows[{number}].{key}": value for number in (0, 1) for key, value in ONE_WAY.items()}
+    back = {"bottleneck.disc": "pi", "bottleneck.back": '{ buffer = "170 packets", disc = "pi" }'}
+    slow = {"flows[0].access": '{ rate = "100 kbit/s", delay = "5 ms" }'}
+    scenario = sj.load("networks/both_ways", both | back | slow)
+    with pytest.raises(sj.InputError, match=r"^flows.access: east .* and its own links take 8.33"):
+        sj.prove(scenario, link="bottleneck")
+
+
+ONE_WAY = {"cc": "newreno", "count": 20, "ecn": "true"}
+
+
+@pytest.mark.parametrize("law", ['law = "blue"', 'law = "arm_pfc", form = "paper"', 'law = "tail_drop"'])
+def test_a_full_link_of_unknown_rest_leaves_the_rates_unknown(tmp_path, law):
+    def found(rate):
+        first, second = FORK.format(law='law = "pi", target = "50 packets"', rate=rate).split('name = "b"')
+        second = second.replace('law = "pi", target = "50 packets"', law)
+        path = tmp_path / "unknown.toml"
+        path.write_text(f'{first}name = "b"{second}')
+        return sj.prove(sj.load(str(path)), link="a")
+
+    assert found("1 Mbit/s").verdict == "not proven"
+    told = "b is full too, and declares no rest, so that the rates are unknown"
+    assert found("1 Mbit/s").reason == told
+    # Empty, whatever its law is.
+    assert found("8 Mbit/s").verdict == "stable"
+
+
 #: What took from twenty seconds to minutes.
 FAR = [
     ({"bottleneck.rate": "1 bit/s"}, None, "unstable"),
@@ -800,9 +1040,18 @@ def test_what_is_far_from_its_samples_has_an_answer_at_once(settings, disc, verd
 
 
 def test_a_map_over_nine_decades_is_bounded():
-    region = sj.prove(sj.load("dumbbell"), "pi").region((10, 200), ("1us", "1000s"), points=40)
-    assert region.shares()["stable"] > 0.3
+    region = sj.prove(sj.load("dumbbell"), "pi").region(rtt_s=("1us", "1000s"))
+    shares = region.shares()
+    assert shares["stable"] > 0.3
+    assert 10_000_000 < region.evaluations <= region.most_evaluations == 40_000_000
     assert ("as far as its evaluations went" in region.filled_in()) == region.cut
+    # What is not counted has its reason.
+    assert 0 < shares["its share of the evaluations is spent"] < 0.15
+    assert shares.get("not proven", 0.0) < 1e-3
+    # An ordinary one has enough of them.
+    region = sj.prove(sj.load("dumbbell"), "pi").region()
+    assert region.evaluations < 5_000_000
+    assert set(region.shares()) <= {"stable", "unstable", "p = 1 lets in more than the link takes"}
 
 
 def test_evaluations_that_run_out_are_the_reason():
@@ -817,6 +1066,35 @@ def test_evaluations_that_run_out_are_the_reason():
     assert found.verdict == "not proven"
     assert found.reason == "40000000 evaluations spent at its rightmost roots"
     assert max(one["evaluations"] for one in found.loops) == 40_000_000
+
+
+def test_no_verdict_stands_on_evaluations_that_ran_out():
+    ways = ", ".join(
+        f'{{ name = "c{number}", count = 2, cc = "newreno", ecn = true, segment = "1000 B", '
+        f'access = {{ rate = "1 Gbit/s", delay = "{5 + 7 * number} ms" }} }}'
+        for number in range(40)
+    )
+    found = sj.prove(sj.load("dumbbell", {"flows": f"[{ways}]", "at": "[]"}), "arm_pfc")
+    assert found.loops[-1]["evaluations"] == 40_000_000
+    assert found.verdict == found.loops[-1]["verdict"] == "not proven"
+    assert re.fullmatch("40000000 evaluations spent at (its rightmost roots|its margins)", found.reason)
+    assert set(found.margins.values()) == {None}
+    assert found.reason in " ".join(words.notes(found))
+
+
+def test_an_unstable_loop_lacks_whole_turns():
+    far = {"flows[0].count": 1, "flows[0].access": '{ rate = "1 Gbit/s", delay = "300 ms" }', "at": "[]"}
+    for law in ("fb_ocq", "red", "arm_pfc", "pie"):
+        found = sj.prove(sj.load("dumbbell", far), law)
+        loop = found.loops[-1]
+        assert found.verdict == "unstable"
+        lacking = found.margins["phase_margin_deg"]
+        if loop["nyquist"]["open_poles"]:
+            assert lacking is None
+        elif len(loop["gain_crossovers"]) == 1:
+            # Each turn that the phase has made at the crossover brought a pair of roots to the right.
+            assert loop["nyquist"]["closed_roots"] == 2 * math.ceil(-lacking / 360)
+    assert sj.prove(sj.load("dumbbell", far), "fb_ocq").margins["phase_margin_deg"] < -360
 
 
 @pytest.mark.parametrize("rate", ["22 Mbit/s", "23 Mbit/s"])
@@ -865,13 +1143,38 @@ def test_weak_certificates_are_warned_of(capsys):
     assert "Warning: The gain margin of 1.344 is small" in capsys.readouterr().out
 
 
-def test_the_noise_of_a_queue_is_about_what_packets_show():
-    # Windows that move by themselves; what the law adds is not in it.
-    scenario = sj.load("dumbbell", {"at": "[]", "duration": "120 s", "warmup": "20 s"})
-    seen = sj.run(scenario, "pi", seeds=[1]).runs[0].metrics["queue_std_packets"]
-    rest = sj.prove(scenario, "pi").equilibrium
-    noise = 50**0.5 * rest["classes"][0]["window_packets"] / 27**0.5
-    assert 0.5 < seen / noise < 2.5, (seen, noise)
+class Fixed(sj.Controller):
+    """The same p always: signals are random, and nothing answers the queue."""
+
+    period = "10 ms"
+    p = 0.01
+
+    def update(self, seen):  # noqa: ARG002
+        return self.p
+
+
+@pytest.mark.parametrize("flows", [20, 50, 100])
+def test_the_noise_of_a_queue_is_what_packets_show(flows):
+    capacity = 60.0 * flows
+    settings = {
+        "flows[0].count": flows,
+        "flows[0].access": '{ rate = "1 Gbit/s", delay = "20 ms" }',
+        "bottleneck.rate": f"{capacity * 8e3:.0f} bit/s",
+        "bottleneck.delay": "20 ms",
+        "bottleneck.buffer": "100000 packets",
+        "at": "[]",
+        "duration": "400 s",
+        "warmup": "60 s",
+    }
+    runs = sj.run(
+        sj.load("dumbbell", settings), type("Drawn", (Fixed,), {"p": 0.004})(), seeds=range(1, 5)
+    ).runs
+    ratios = []
+    for run in runs:
+        assert run.metrics["utilization"] > 0.999, "the queue never empties"
+        window = run.metrics["queue_mean_packets"] / flows + 0.12 * 60.0
+        ratios.append(run.metrics["queue_std_packets"] / (flows**0.5 * window))
+    assert sum(ratios) / len(ratios) == pytest.approx(0.4072, rel=0.3), ratios
 
 
 @pytest.mark.parametrize(
@@ -917,3 +1220,37 @@ def test_why_a_law_in_python_is_not_proven_is_the_true_reason():
 
     with pytest.raises(sj.InputError, match=r"^Steep\.linear: declared slope 1.2e-4, measured 1.5e-1 "):
         network(Steep())
+
+
+def test_a_law_in_python_need_not_answer_off_its_rest():
+    class Near(Line):
+        def linear(self, rest):
+            if not 0.8 * self.p0 < rest.p < 1.3 * self.p0:
+                raise ValueError("not designed there")
+            return [self.a, -self.told_b], [1.0, -1.0]
+
+        p0 = 2 / 15.375**2
+
+    found = network(Near())
+    assert found.verdict == "stable"
+    assert len(found.warnings) == 2
+    assert all("Near declares no transfer function" in told for told in found.warnings)
+
+    class Short(sj.Controller):
+        period = "10 ms"
+
+        def update(self, seen):
+            return min(1.0, 2e-4 * seen.backlog_packets)
+
+        def settled(self, backlog_packets):
+            return min(1.0, 2e-4 * backlog_packets)
+
+        def linear(self, rest):
+            if rest.backlog_packets > 1.5 * self.rest:
+                raise KeyboardInterrupt
+            return [2e-4], [1]
+
+    Short.rest = 1e9
+    Short.rest = network(Short()).equilibrium["backlog_packets"]
+    with pytest.raises(KeyboardInterrupt):
+        network(Short())

@@ -1,10 +1,10 @@
 """Random sampled loops, against a computation that has nothing in common with the certificates' own.
 
-The linearised model of one marked class is stepped by the trapezoidal rule, a whole number of steps in a
-period of the law and in a round trip, with all that the delay holds as its state. The matrix of a period has
-the roots as its eigenvalues, e^(sT); its frequency response from p to the backlog is the discrete plant, by
-which L is known at the crossovers and on a grid. No aliases, no transfer function of a delay and no argument
-principle is in it.
+The linearised model of one class or two, each marked or dropped, is stepped by the trapezoidal rule, a whole
+number of steps in a period of the law and in each round trip, with all that the delays hold as its state. The
+matrix of a period has the roots as its eigenvalues, e^(sT); its frequency response from p to the backlog is
+the discrete plant, by which L is known at the crossovers and on a grid. No aliases, no transfer function of a
+delay and no argument principle is in it.
 """
 
 import math
@@ -18,6 +18,8 @@ import sojourn as sj
 LOOPS = 91
 #: Steps in a round trip, at least: the rule's error falls with their square.
 STEPS = 36
+#: Periods whose rate is a whole number of Hz, ms.
+WHOLE = (2, 4, 5, 8, 10, 20, 25, 40, 50)
 
 Matrix = npt.NDArray[np.float64]
 
@@ -45,54 +47,97 @@ class Drawn(sj.Controller):
         return self.above, self.below
 
 
+#: Whether each class is marked; the third kind has traffic of both sorts.
+KINDS = ((True,), (False,), (True, False), (True, True))
+
+
 class Loop:
-    """A network in which the round trip is a rational number of periods, and a law."""
+    """A network in which the round trips are rational numbers of periods, and a law.
+
+    A law without a lag is the built-in PI where its rate can be written, a controller otherwise.
+    """
 
     def __init__(self, seed: int) -> None:
         draw = np.random.default_rng(seed)
+        self.marked = KINDS[seed % len(KINDS)]
         self.capacity = float(draw.integers(5, 60)) * 100.0
-        # A period of `each` steps, a round trip of `steps`.
-        period_ms = int(draw.integers(2, 60))
+        # A period of `each` steps, round trips of `steps`.
+        self.period_ms = int(draw.choice([*range(2, 60), *WHOLE, *WHOLE]))
         ratio = float(draw.uniform(1.2, 25.0))
         self.each = max(1, math.ceil(STEPS / ratio))
-        self.steps = round(ratio * self.each)
-        self.period = period_ms / 1000.0
-        self.rtt = self.period * self.steps / self.each
-        self.target = float(draw.uniform(0.05, 0.5)) * self.rtt * self.capacity
-        self.flows = max(1, round(self.rtt * self.capacity / draw.uniform(3, 30)))
-        self.window = self.rtt * self.capacity / self.flows
-        a = 1.0 / (self.window * self.rtt)
+        ratios = [ratio, ratio * float(draw.uniform(1.1, 1.8))][: len(self.marked)]
+        self.steps = [round(one * self.each) for one in ratios]
+        self.period = self.period_ms / 1000.0
+        self.rtts = [self.period * steps / self.each for steps in self.steps]
+        self.target = float(draw.uniform(0.05, 0.5)) * self.rtts[0] * self.capacity
+        shares = draw.dirichlet([2.0] * len(self.rtts)) if len(self.rtts) > 1 else [1.0]
+        windows = draw.uniform(3, 30)
+        self.flows = [
+            max(1, round(share * rtt * self.capacity / windows))
+            for share, rtt in zip(shares, self.rtts, strict=True)
+        ]
+        self.p = self.rest()
+        self.window = math.sqrt(2 / self.p)
+        flows, rtt = sum(self.flows), sum(np.multiply(self.flows, self.rtts)) / sum(self.flows)
+        a = 1.0 / (self.window * rtt)
         zero = a * 10 ** draw.uniform(-0.5, 0.7)
-        slope = (self.rtt * self.capacity) ** 3 / (2 * self.flows) ** 2
-        gain = 10 ** draw.uniform(-1.3, 0.6) * a / slope
+        slope = (rtt * self.capacity) ** 3 / (2 * flows) ** 2
+        gain = 10 ** draw.uniform(-1.0, 2.2) * a / slope
         high, low = gain * (1 / zero + self.period / 2), gain * (1 / zero - self.period / 2)
         lag = float(draw.choice([0.0, draw.uniform(-0.4, 0.85)]))
         # PI behind a lag: (a - b z^-1) (1 - lag) / ((1 - z^-1) (1 - lag z^-1)).
         self.above = [high * (1 - lag), -low * (1 - lag)]
         self.below = [1.0, -1.0] if lag == 0.0 else [1.0, -1.0 - lag, lag]
+        self.is_built_in = lag == 0.0 and self.period_ms in WHOLE
+
+    def let_in(self, p: float) -> list[float]:
+        """The share of what comes of each class that is let in."""
+        return [1.0 if marked else 1.0 - p for marked in self.marked]
+
+    def rest(self) -> float:
+        """p where the classes just fill the link: W = sqrt(2 / p) each, by bisection."""
+        low, high = 1e-9, 1.0
+        for _ in range(200):
+            p = (low + high) / 2
+            classes = zip(self.let_in(p), self.flows, self.rtts, strict=True)
+            brought = sum(passes * n * math.sqrt(2 / p) / rtt for passes, n, rtt in classes)
+            low, high = (p, high) if brought > self.capacity else (low, p)
+        return high
 
     def plant(self) -> tuple[Matrix, Matrix]:
-        """One period of the linearised model, equations (2) and (3) of its page: x <- A x + B p, q = x[0].
+        """One period of the linearised model, equations (3) and (4) of its page: x <- A x + B p, q = x[0].
 
-        x is q and W now and a step, two steps ... a round trip ago, then p of each of these steps.
+        x is q and the windows now and a step, two steps ... the longest round trip ago, then p of each of
+        these steps.
         """
-        r, c, w, n = self.rtt, self.capacity, self.window, self.flows
-        m, h = self.steps, self.period / self.each
-        # d(q, W) = now (q, W) + then (q, W)_d + felt p_d.
-        now = np.array([[-1 / r, n / r], [-1 / (c * r * r), -1 / (w * r)]])
-        then = np.array([[0.0, 0.0], [1 / (c * r * r), -1 / (w * r)]])
-        felt = np.array([0.0, -w * w / (2 * r)])
-        size = 2 * (m + 1) + m
+        c, w, kinds = self.capacity, self.window, len(self.rtts)
+        m, h, wide = max(self.steps), self.period / self.each, 1 + len(self.rtts)
+        # d x = now x + thens[i] x of R_i ago + felt[i] p of R_i ago + at_once p.
+        now, at_once = np.zeros((wide, wide)), np.zeros(wide)
+        thens, felt = np.zeros((kinds, wide, wide)), np.zeros((kinds, wide))
+        classes = zip(self.marked, self.let_in(self.p), self.flows, self.rtts, strict=True)
+        for i, (marked, passes, n, r) in enumerate(classes):
+            now[0, 0] -= passes * n * w / (r * r * c)
+            now[0, 1 + i] = passes * n / r
+            at_once[0] -= 0.0 if marked else n * w / r
+            # W' = 1 / R - W W_d p_d / (2 R_d), R = T + q / C.
+            now[1 + i, 0] = -1 / (c * r * r)
+            now[1 + i, 1 + i] = -w * self.p / (2 * r)
+            thens[i, 1 + i, 0] = w * w * self.p / (2 * c * r * r)
+            thens[i, 1 + i, 1 + i] = -w * self.p / (2 * r)
+            felt[i, 1 + i] = -w * w / (2 * r)
+        size = wide * (m + 1) + m
         step = np.zeros((size, size + 1))
-        left = np.linalg.inv(np.eye(2) - h / 2 * now)
-        step[:2, :2] = left @ (np.eye(2) + h / 2 * now)
-        step[:2, 2 * m : 2 * m + 2] += left @ (h / 2 * then)
-        step[:2, 2 * m - 2 : 2 * m] += left @ (h / 2 * then)
-        # p is held over a step; what was held a round trip ago is the oldest of the state.
-        oldest = size - 1
-        step[:2, oldest] += left @ (h * felt)
-        step[2 : 2 * (m + 1), : 2 * m] = np.eye(2 * m)
-        first = 2 * (m + 1)
+        left = np.linalg.inv(np.eye(wide) - h / 2 * now)
+        step[:wide, :wide] = left @ (np.eye(wide) + h / 2 * now)
+        first = wide * (m + 1)
+        for of, then, own in zip(self.steps, thens, felt, strict=True):
+            step[:wide, wide * of : wide * (of + 1)] += left @ (h / 2 * then)
+            step[:wide, wide * (of - 1) : wide * of] += left @ (h / 2 * then)
+            # p is held over a step.
+            step[:wide, first + of - 1] += left @ (h * own)
+        step[:wide, size] = left @ (h * at_once)
+        step[wide:first, : wide * m] = np.eye(wide * m)
         step[first, size] = 1.0
         step[first + 1 : size, first : size - 1] = np.eye(m - 1)
         own, put = step[:, :size], step[:, size]
@@ -128,20 +173,31 @@ class Loop:
         return np.asarray(-law * found)
 
     def certificate(self) -> sj.Certificate:
-        base = self.rtt - self.target / self.capacity
+        bases = [rtt - self.target / self.capacity for rtt in self.rtts]
+        # T = 2 (bottleneck.delay + 2 access.delay).
+        ways = ", ".join(
+            f'{{ name = "c{place}", count = {count}, cc = "newreno", ecn = {str(marked).lower()}, '
+            f'segment = "1000 B", access = {{ rate = "100 Gbit/s", delay = "{base / 8 * 1e9:.0f} ns" }} }}'
+            for place, (count, marked, base) in enumerate(
+                zip(self.flows, self.marked, np.array(bases) * 2 - bases[0], strict=True)
+            )
+        )
         settings = {
             "bottleneck.rate": f"{self.capacity * 8e3:.0f} bit/s",
-            "bottleneck.delay": f"{base / 2 * 1e9:.0f} ns",
+            "bottleneck.delay": f"{bases[0] / 4 * 1e9:.0f} ns",
             "bottleneck.buffer": f"{math.ceil(4 * self.target) + 10} packets",
             "bottleneck.disc": "tail_drop",
-            "flows[0].count": self.flows,
-            "flows[0].access": '{ rate = "100 Gbit/s" }',
+            "flows": f"[{ways}]",
             "at": "[]",
         }
-        period = f"{round(self.period * 1000)} ms"
-        own = {"period": period, "target_packets": self.target}
+        scenario = sj.load("dumbbell", settings)
+        if self.is_built_in:
+            a, b = self.above[0], -self.above[1]
+            rate = f"{1000 // self.period_ms}Hz"
+            return sj.prove(scenario, f"pi:target={self.target!r}packets,a={a:.17f},b={b:.17f},rate={rate}")
+        own = {"period": f"{self.period_ms} ms", "target_packets": self.target}
         law = type("Own", (Drawn,), own | {"above": tuple(self.above), "below": tuple(self.below)})
-        return sj.prove(sj.load("dumbbell", settings), law())
+        return sj.prove(scenario, law())
 
 
 @pytest.mark.parametrize("seed", range(LOOPS))
@@ -149,9 +205,13 @@ def test_a_random_loop_is_what_its_lifted_matrix_is(seed: int) -> None:
     loop = Loop(seed)
     found = loop.certificate()
     assert found.equilibrium is not None
-    assert found.equilibrium["p"] == pytest.approx(2 / loop.window**2, rel=1e-6)
+    assert found.equilibrium["p"] == pytest.approx(loop.p, rel=1e-6)
+    signals = {(True,): "mark", (False,): "drop", (True, False): "both", (True, True): "mark"}
+    assert found.equilibrium["signal"] == signals[loop.marked]
     plant, put = loop.plant()
-    roots = np.log(np.linalg.eigvals(loop.closed(plant, put)).astype(complex)) / loop.period
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Zeros of the delays' states are infinitely far left.
+        roots = np.log(np.linalg.eigvals(loop.closed(plant, put)).astype(complex)) / loop.period
     slowest = roots[np.argmax(roots.real)]
     assert found.verdict == ("stable" if slowest.real < 0 else "unstable")
     assert abs(found.roots[0] - complex(slowest.real, abs(slowest.imag))) < 5e-3 * abs(slowest)
@@ -179,3 +239,16 @@ def test_a_random_loop_is_what_its_lifted_matrix_is(seed: int) -> None:
     left = len(gains) - np.searchsorted([one["frequency_rad_s"] for one in gains], grid)
     clear = np.abs(above) > 0.02
     assert ((above > 0) == (left % 2 == 1))[clear].all()
+
+
+def test_the_random_loops_are_of_every_kind() -> None:
+    loops = [Loop(seed) for seed in range(LOOPS)]
+    found = [loop.certificate() for loop in loops]
+    for kind in KINDS:
+        of_kind = [one for one, loop in zip(found, loops, strict=True) if loop.marked == kind]
+        verdicts = [one.verdict for one in of_kind]
+        assert min(verdicts.count("stable"), verdicts.count("unstable")) >= 4, (kind, verdicts)
+    assert sum(loop.is_built_in for loop in loops) >= 10
+    assert sum(len(loop.below) == 3 for loop in loops) >= 20
+    several = [one for one in found if len(one.loops[-1]["gain_crossovers"]) > 1]
+    assert len(several) >= 2, len(several)

@@ -1,7 +1,7 @@
 //! Certificates: as JSON, and as arrays what is drawn of them.
 
 use crate::errors::scenario_error;
-use crate::guests::{Failure, seat};
+use crate::guests::{Failure, is_interrupt, seat};
 use crate::scenario::Scenario;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -12,8 +12,7 @@ use sojourn_fluid::linear::equilibrium::{Equilibrium, Signal};
 use sojourn_fluid::linear::loops::Loop;
 use sojourn_fluid::linear::margins::Margins;
 use sojourn_fluid::prove::{
-    Asked, Assessed, Cell, Certificate, Extent, Model, Optimality, Own, Part, Region, Step, Verdict,
-    certificate,
+    Asked, Assessed, Cell, Certificate, Extent, Model, Optimality, Own, Part, Region, Step, Verdict, unwarned,
 };
 use sojourn_optim::ocq::Instance;
 use sojourn_units::Fault;
@@ -47,9 +46,13 @@ pub(crate) fn prove(
     let laws = laws.iter().map(|law| Ok(seat(law, &failure)?.law)).collect::<PyResult<Vec<_>>>()?;
     let own = (!laws.is_empty()).then(|| Own { label: label.into(), laws });
     let scenario = scenario.get().for_a_run(py, &failure)?;
-    let found = py.detach(|| certificate(&Asked { scenario: &scenario, link, own }));
+    let found = py.detach(|| unwarned(&Asked { scenario: &scenario, link, own }));
     failure.take().map_or(Ok(()), Err)?;
-    found.map(|certificate| Proof { certificate: Mutex::new(certificate), failure }).map_err(refused)
+    let mut certificate = found.map_err(refused)?;
+    py.detach(|| certificate.look_around());
+    // Off its rest a law need not answer; Ctrl-C is no answer of its own.
+    let stopped = failure.take().filter(|error| is_interrupt(py, error));
+    stopped.map_or(Ok(Proof { certificate: Mutex::new(certificate), failure }), Err)
 }
 
 #[allow(clippy::needless_pass_by_value)] // as `map_err` has it
@@ -165,9 +168,19 @@ impl RegionMap {
     #[classattr]
     const BLOCK: usize = BLOCK;
 
+    /// Evaluations that the counts took, and how many they may take.
+    #[getter]
+    fn evaluations(&self) -> u64 {
+        self.0.evaluations
+    }
+
+    /// See there.
+    #[classattr]
+    const MOST_EVALUATIONS: u64 = Region::MOST;
+
     /// What fails somewhere.
     #[getter]
-    fn reasons(&self) -> Vec<&'static str> {
+    fn reasons(&self) -> Vec<String> {
         self.0.reasons.clone()
     }
 
@@ -251,17 +264,18 @@ fn textbook(of: &Assessed) -> Value {
 
 /// The margins in a few numbers; null where there is none, so that nothing limits. Those of a stable loop are room: the
 /// least lag and the least lead that are too much (a lead of more than half a turn limits nothing), gain and delay.
-/// Of an unstable one the phase margin is what its least lead would have to be, below 0.
+/// Of an unstable one the phase margin is below 0 by the least lead with which it would be stable, null where no lead does.
 fn margins(of: Option<&Assessed>) -> Map<String, Value> {
     let verdict = of.map(Assessed::verdict);
+    let is_open_stable = of.and_then(|of| of.count).is_some_and(|count| count.open == 0);
     let of = of.and_then(|of| of.margins.as_ref());
     let stable = of.filter(|_| verdict == Some(Verdict::Stable));
     let unstable = of.filter(|_| verdict == Some(Verdict::Unstable));
-    let lacking = unstable.and_then(Margins::lead).filter(|at| at.phase_margin < 0.0);
+    let lacking = unstable.and_then(Margins::lacking).filter(|_| is_open_stable);
     let lag = stable.and_then(Margins::lag);
     let lead = stable.and_then(Margins::lead).map(|at| at.lead()).filter(|lead| *lead < std::f64::consts::PI);
-    let phase = lag.map(|at| at.lag()).or(lacking.map(|at| at.phase_margin));
-    let crossover = lag.or(lacking).or(unstable.and_then(Margins::phase));
+    let phase = lag.map(|at| at.lag()).or(lacking.map(|(_, lead)| -lead));
+    let crossover = lag.or(lacking.map(|(at, _)| at)).or(unstable.and_then(Margins::phase));
     let all = [
         ("phase_margin_deg", phase.map(f64::to_degrees)),
         ("phase_lead_margin_deg", lead.map(f64::to_degrees)),

@@ -72,7 +72,9 @@ class Controller(LawInPython):
         declares nothing, and then nothing is proven (`sojourn.prove`). Where the link is busy, what was let
         in since the last update is what left it and what the backlog grew by. `rest` is where the traffic
         rests: p, backlog_packets, flows, capacity_pps, rtt_s. A law with `target_packets` rests at those,
-        and must integrate to hold them.
+        and must integrate to hold them. The verdict takes it at the rest alone, a map at the rest of each
+        point. For the warnings it is called from half to twice the p of the rest, too (of a law with
+        `settled`, the backlog); an error there counts as None.
 
         What is declared is compared with what `update` does after a small pulse of the backlog; one that does
         something else is refused.

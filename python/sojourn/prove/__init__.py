@@ -103,8 +103,9 @@ class Certificate:
 
         Degrees, s, rad/s or plain ratios, as the names say; None where nothing limits. With several
         crossovers ``phase_margin_deg`` is the least lag that is too much, ``phase_lead_margin_deg`` the least
-        lead (None above 180 degrees). An unstable loop has no room: its phase margin is below 0, by the least
-        lead that it lacks.
+        lead (None above 180 degrees). An unstable loop has no room: its phase margin is below 0 by the least
+        lead with which it would be stable, whole turns counted, and None where no lead makes it so. Of a loop
+        whose evaluations ran out all are None, and its ``reason`` says where.
 
         >>> import sojourn as sj
         >>> sj.prove(sj.load("dumbbell"), "pi").margins["gain_margin"] > 2

@@ -25,13 +25,13 @@ class Region:
     #: N of each column, and the round trip of each row, s; both grow by factors.
     flows: npt.NDArray[np.float64]
     rtt_s: npt.NDArray[np.float64]
-    #: Rows of 0 (stable), 1 (unstable), 2 (not proven); 3 and more: nothing rests there, or the law says too
-    #: little of itself, see `reasons`.
+    #: Rows of 0 (stable), 1 (unstable), 2 (not proven); 3 and more: nothing rests there, the law says too
+    #: little of itself, other links are full, or the evaluations ran out, see `reasons`.
     cells: npt.NDArray[np.int64]
     #: What fails where the cell is 3, 4 and so on.
     reasons: list[str]
-    #: At so many points roots were counted; the others are filled in, in blocks of so many meshes along a
-    #: side whose four corners agree.
+    #: So many points were looked at; the others are filled in, in blocks of so many meshes along a side whose
+    #: four corners agree.
     counted: int
     block: int
     #: Curves between stable and unstable: N, the round trip in s, and the frequency of the swing in rad/s.
@@ -40,6 +40,9 @@ class Region:
     here: tuple[float, float]
     #: Whether evaluations ran out before these curves were followed to their ends.
     cut: bool = False
+    #: Evaluations that its points took, and how many they may take.
+    evaluations: int = 0
+    most_evaluations: int = 0
     #: Whether the law is the caller's own, which is held to what it declares at the scenario's point alone.
     own: bool = False
 
@@ -57,6 +60,8 @@ class Region:
             curves,
             here,
             cut=found.is_cut,
+            evaluations=found.evaluations,
+            most_evaluations=found.MOST_EVALUATIONS,
             own=own,
         )
 
@@ -106,6 +111,7 @@ class Region:
             "counted_points": self.counted,
             "filled_in": self.filled_in(),
             "boundary_is_cut": self.cut,
+            "evaluations": self.evaluations,
             "boundary": [
                 {"flows": n.tolist(), "base_rtt_s": rtt.tolist(), "frequency_rad_s": w.tolist()}
                 for n, rtt, w in self.boundary

@@ -1,7 +1,8 @@
 //! Where in a plane of two parameters a loop is stable, and the curve on which it ceases to be.
 //!
 //! On a grid the roots in the right half plane are counted: at every fourth point of every fourth row, and at each
-//! point between whose four corners differ; where these agree the block is filled in with what they have. Between
+//! point between whose four corners differ; where these agree the block is filled in with what they have, be it a count or
+//! why there is none. Between
 //! neighbours that differ a pair of roots crosses the imaginary axis: there 1 + L(jw; x, y) = 0, two equations for x, y
 //! and w, whose solutions are curves. Each is followed by pseudo-arclength continuation (H. B. Keller,
 //! "Numerical solution of bifurcation and nonlinear eigenvalue problems", in "Applications of
@@ -19,17 +20,37 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The loop at x and y; none where nothing rests.
 pub type Family<'a> = dyn Fn([f64; 2]) -> Option<Box<dyn Loop>> + Sync + 'a;
 
-/// The same, its evaluations on a meter.
-pub type Metered<'a> = dyn Fn([f64; 2], &Arc<Meter>) -> Option<Box<dyn Loop>> + Sync + 'a;
+/// The same, its evaluations on a meter, or why there is no loop; `None` where that is unknown.
+pub type Metered<'a, R> = dyn Fn([f64; 2], &Arc<Meter>) -> Result<Box<dyn Loop>, Option<R>> + Sync + 'a;
 
 /// The loops of a plane, and how many evaluations may be spent on them.
-pub struct Field<'a> {
+pub struct Field<'a, R> {
     /// As exact as a count of roots needs it.
-    pub counted: &'a Metered<'a>,
+    pub counted: &'a Metered<'a, R>,
     /// As exact as a boundary needs it.
-    pub exact: &'a Metered<'a>,
+    pub exact: &'a Metered<'a, R>,
     /// For the counts; a quarter as many again for the boundary.
     pub evaluations: u64,
+}
+
+/// A point of the grid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Point<R> {
+    /// So many roots in the right half plane.
+    Roots(i64),
+    /// There is no loop, for this reason.
+    NoLoop(R),
+    /// Its roots cannot be counted: one lies on the axis as far as rounding tells, or no contour can be drawn.
+    Uncounted,
+    /// Its share of the evaluations did not do.
+    Spent,
+}
+
+impl<R> Point<R> {
+    /// The roots, where they were counted.
+    pub fn roots(&self) -> Option<i64> {
+        if let Point::Roots(count) = self { Some(*count) } else { None }
+    }
 }
 
 /// The plane, and how finely it is looked at.
@@ -56,11 +77,13 @@ pub struct Crossing {
 
 /// What became of the plane.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Map {
-    /// Roots in the right half plane, a row for each y; none where nothing rests or nothing can be proven.
-    pub unstable: Vec<Vec<Option<i64>>>,
-    /// At so many of these points roots were counted; the others are filled in.
+pub struct Map<R> {
+    /// A row for each y.
+    pub points: Vec<Vec<Point<R>>>,
+    /// So many of these were looked at; the others are filled in.
     pub counted: usize,
+    /// Evaluations that the points took.
+    pub spent: u64,
     /// The curves.
     pub boundary: Vec<Vec<Crossing>>,
     /// Whether evaluations ran out before the curves were followed to their ends.
@@ -68,20 +91,20 @@ pub struct Map {
 }
 
 /// Counts at every point of the grid, and follows the boundary.
-pub fn map(family: &Family<'_>, plane: Plane) -> Map {
-    let any = |at: [f64; 2], _: &Arc<Meter>| family(at);
+pub fn map(family: &Family<'_>, plane: Plane) -> Map<()> {
+    let any = |at: [f64; 2], _: &Arc<Meter>| family(at).ok_or(Some(()));
     map_within(&Field { counted: &any, exact: &any, evaluations: u64::MAX / 2 }, plane)
 }
 
 /// The same with so many evaluations and no more: each point of the coarser grid has its share of half of them, each
 /// other one its share of what these leave. A point that needs more has no count.
-pub fn map_within(field: &Field<'_>, plane: Plane) -> Map {
-    let (unstable, counted) = counts(field, plane);
+pub fn map_within<R: Clone + Eq + Send + Sync>(field: &Field<'_, R>, plane: Plane) -> Map<R> {
+    let Grid { points, counted, spent } = grid(field, plane);
     let meter = Meter::new(field.evaluations / 4);
-    let tracer = Tracer { family: &|at| (field.exact)(at, &meter), plane };
+    let tracer = Tracer { family: &|at| (field.exact)(at, &meter).ok(), plane };
     let mut boundary: Vec<Vec<Crossing>> = Vec::new();
     for [one, other] in neighbours(plane) {
-        let count = |[column, row]: [usize; 2]| unstable[row][column];
+        let count = |[column, row]: [usize; 2]| points[row][column].roots();
         let (Some(here), Some(there)) = (count(one), count(other)) else { continue };
         let ends = [one, other].map(|index| plane.point(index));
         if meter.is_used_up() {
@@ -95,53 +118,66 @@ pub fn map_within(field: &Field<'_>, plane: Plane) -> Map {
             boundary.push(tracer.curve(start));
         }
     }
-    Map { unstable, counted, boundary, is_cut: meter.is_used_up() }
+    Map { points, counted, spent, boundary, is_cut: meter.is_used_up() }
 }
 
-/// Every point of the grid, and at how many of them roots were counted.
-fn counts(field: &Field<'_>, plane: Plane) -> (Vec<Vec<Option<i64>>>, usize) {
+/// The points of a map.
+struct Grid<R> {
+    points: Vec<Vec<Point<R>>>,
+    counted: usize,
+    spent: u64,
+}
+
+/// Every point of the grid.
+fn grid<R: Clone + Eq + Send + Sync>(field: &Field<'_, R>, plane: Plane) -> Grid<R> {
     let [columns, rows] = plane.points;
     let all = || (0..rows).flat_map(|row| (0..columns).map(move |column| [column, row]));
     let number = |of: &dyn Fn([usize; 2]) -> bool| all().filter(|index| of(*index)).count();
     let spent = AtomicU64::new(0);
-    let count = |index: [usize; 2], share: u64| {
+    let looked_at = |index: [usize; 2], share: u64| {
         let meter = Meter::new(share);
-        let found = (field.counted)(plane.point(index), &meter);
-        let found = found.and_then(|of| nyquist::right_of(&of, 0.0)).filter(|_| !meter.is_used_up());
+        let found = match (field.counted)(plane.point(index), &meter) {
+            Ok(of) => nyquist::right_of(&of, 0.0).map_or(Point::Uncounted, Point::Roots),
+            Err(Some(reason)) => Point::NoLoop(reason),
+            Err(None) => Point::Uncounted,
+        };
         spent.fetch_add(meter.spent(), Ordering::Relaxed);
-        found
+        if meter.is_used_up() { Point::Spent } else { found }
     };
     let share = field.evaluations / 2 / number(&|index| plane.is_corner(index)).max(1) as u64;
-    let mut unstable = vec![vec![None; columns]; rows];
-    by_rows(&mut unstable, plane.threads, |index| {
-        plane.is_corner(index).then(|| count(index, share)).flatten()
+    let mut points = vec![vec![Point::Uncounted; columns]; rows];
+    by_rows(&mut points, plane.threads, |index, of| {
+        if plane.is_corner(index) {
+            *of = looked_at(index, share);
+        }
     });
-    let known = unstable.clone();
-    let at = |[column, row]: [usize; 2]| -> Option<i64> { known[row][column] };
+    let known = points.clone();
     let agreed = |index: [usize; 2]| {
-        let [first, others @ ..] = plane.corners(index).map(at);
-        first.filter(|_| others.iter().all(|other| *other == first))
+        let [first, others @ ..] = plane.corners(index).map(|[column, row]| &known[row][column]);
+        others.iter().all(|other| *other == first).then_some(first)
     };
     let open = number(&|index| !plane.is_corner(index) && agreed(index).is_none());
-    let left = field.evaluations - spent.load(Ordering::Relaxed);
+    let left = field.evaluations.saturating_sub(spent.load(Ordering::Relaxed));
     let share = left / open.max(1) as u64;
-    by_rows(&mut unstable, plane.threads, |index| {
-        if plane.is_corner(index) { at(index) } else { agreed(index).or_else(|| count(index, share)) }
+    by_rows(&mut points, plane.threads, |index, of| {
+        if !plane.is_corner(index) {
+            *of = agreed(index).cloned().unwrap_or_else(|| looked_at(index, share));
+        }
     });
     let filled = number(&|index| !plane.is_corner(index) && agreed(index).is_some());
-    (unstable, columns * rows - filled)
+    Grid { points, counted: columns * rows - filled, spent: spent.into_inner() }
 }
 
 /// Fills in the rows, shared between threads; what comes out does not depend on how many.
-fn by_rows(grid: &mut [Vec<Option<i64>>], threads: usize, value: impl Fn([usize; 2]) -> Option<i64> + Sync) {
+fn by_rows<P: Send>(grid: &mut [Vec<P>], threads: usize, fill: impl Fn([usize; 2], &mut P) + Sync) {
     let share = grid.len().div_ceil(threads.max(1)).max(1);
     std::thread::scope(|scope| {
         for (part, rows) in grid.chunks_mut(share).enumerate() {
-            let value = &value;
+            let fill = &fill;
             scope.spawn(move || {
-                for (row, counts) in rows.iter_mut().enumerate() {
-                    for (column, count) in counts.iter_mut().enumerate() {
-                        *count = value([column, part * share + row]);
+                for (row, points) in rows.iter_mut().enumerate() {
+                    for (column, point) in points.iter_mut().enumerate() {
+                        fill([column, part * share + row], point);
                     }
                 }
             });

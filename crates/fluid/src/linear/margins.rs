@@ -4,6 +4,7 @@
 //! gain crossover |L(jw)| = 1:     phase margin m = pi + arg L in (-pi, pi]
 //!                                 phase lag to -1: m, or m + 2 pi where m < 0; lead: 2 pi - lag
 //!                                 delay margin lag / w
+//!                                 lead that is lacking: -(pi + phi), phi the phase followed from low frequencies
 //! phase crossover L(jw) < 0:      gain margin 1 / |L|
 //! modulus margin:                 min over w of |1 + L(jw)|
 //! ```
@@ -15,7 +16,8 @@
 //! round an unstable plant has both, as one that crosses -180 degrees while |L| > 1. With several gain
 //! crossovers the least lag and the least lead count, each by itself: a crossover past -180 degrees is
 //! far from -1 in lag and near in lead. All of them are of a stable closed loop, see
-//! [`super::nyquist`]; an unstable one has the phase margin least in size.
+//! [`super::nyquist`]. An unstable one whose open loop is stable lacks the largest of the leads, whole turns counted: with
+//! that much at every frequency L goes round -1 no more, since its phase is within half a turn of 0 wherever |L| = 1.
 
 use super::complex::{Complex64, angle, size};
 use super::loops::Loop;
@@ -28,6 +30,8 @@ pub struct GainCrossover {
     pub frequency: f64,
     /// The phase margin there, rad, in (-pi, pi].
     pub phase_margin: f64,
+    /// arg L there, rad, followed from low frequencies, where it is in (-3 pi / 2, pi / 2].
+    pub phase: f64,
 }
 
 impl GainCrossover {
@@ -100,6 +104,16 @@ impl Margins {
         found.are_told().then_some(found)
     }
 
+    /// The crossover with the most lead that is lacking, and that lead, rad: the least with which a loop becomes stable
+    /// whose open loop is; none where no lead does, or none is lacking.
+    pub fn lacking(&self) -> Option<(GainCrossover, f64)> {
+        let lead = |at: &GainCrossover| -(PI + at.phase);
+        let most = self.gain_crossovers.iter().max_by(|one, other| lead(one).total_cmp(&lead(other)))?;
+        let found = lead(most);
+        let is_enough = self.gain_crossovers.iter().all(|at| at.phase + found < PI);
+        (found > 0.0 && is_enough).then_some((*most, found))
+    }
+
     /// The phase margin least in size, rad; none where |L| is never 1.
     pub fn phase(&self) -> Option<GainCrossover> {
         self.least(|at| at.phase_margin.abs())
@@ -170,8 +184,9 @@ impl Margins {
         let gain = |frequency: f64| response(frequency).norm_sqr() - 1.0;
         if (from.value.norm_sqr() > 1.0) != (to.value.norm_sqr() > 1.0) {
             let frequency = crossing(&gain, from.frequency, to.frequency);
-            let phase_margin = angle(-response(frequency));
-            self.gain_crossovers.push(GainCrossover { frequency, phase_margin });
+            let value = response(frequency);
+            let phase = from.phase + angle(value / from.value);
+            self.gain_crossovers.push(GainCrossover { frequency, phase_margin: angle(-value), phase });
         }
         if (from.value.im > 0.0) != (to.value.im > 0.0) {
             let frequency = crossing(&|frequency| response(frequency).im, from.frequency, to.frequency);
@@ -188,6 +203,15 @@ impl Margins {
 struct Sample {
     frequency: f64,
     value: Complex64,
+    /// arg L, rad, followed from the first one.
+    phase: f64,
+}
+
+impl Sample {
+    /// The next one, near enough for its phase.
+    fn on(&self, frequency: f64, value: Complex64) -> Sample {
+        Sample { frequency, value, phase: self.phase + angle(value / self.value) }
+    }
 }
 
 /// Along the frequencies in steps so short that L is nearly straight on each.
@@ -201,7 +225,11 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn new(response: &'a dyn Fn(f64) -> Complex64, from: f64, delay: f64) -> Self {
-        let at = Sample { frequency: from, value: response(from) };
+        let value = response(from);
+        // Two integrators begin at -pi, from either side.
+        let turned = angle(value);
+        let phase = if turned > PI / 2.0 { turned - 2.0 * PI } else { turned };
+        let at = Sample { frequency: from, value, phase };
         Walk { response, delay, before: at, at }
     }
 
@@ -210,26 +238,26 @@ impl<'a> Walk<'a> {
         while self.at.frequency < end {
             let longest = (self.at.frequency * GROWTH).min(STEP / self.delay);
             let frequency = (self.at.frequency + longest).min(end);
-            self.step(Sample { frequency, value: (self.response)(frequency) }, found, DEEPEST)?;
+            self.step((frequency, (self.response)(frequency)), found, DEEPEST)?;
         }
         Some(())
     }
 
     /// One step, or two where L bends.
-    fn step(&mut self, to: Sample, found: &mut Margins, depth: u32) -> Option<()> {
-        let frequency = 0.5 * (self.at.frequency + to.frequency);
-        let middle = Sample { frequency, value: (self.response)(frequency) };
-        if [self.at, middle, to].iter().any(|at| !at.value.is_finite()) {
+    fn step(&mut self, to: (f64, Complex64), found: &mut Margins, depth: u32) -> Option<()> {
+        let frequency = 0.5 * (self.at.frequency + to.0);
+        let middle = (frequency, (self.response)(frequency));
+        let values = [self.at.value, middle.1, to.1];
+        if values.iter().any(|value| !value.is_finite()) {
             return None;
         }
-        let bend = (middle.value - 0.5 * (self.at.value + to.value)).norm_sqr();
-        let least = [self.at, middle, to]
-            .map(|at| at.value.norm_sqr().min((1.0 + at.value).norm_sqr()))
-            .into_iter()
-            .fold(f64::INFINITY, f64::min);
+        let bend = (values[1] - 0.5 * (values[0] + values[2])).norm_sqr();
+        let nearest = values.map(|value| value.norm_sqr().min((1.0 + value).norm_sqr()));
+        let least = nearest.into_iter().fold(f64::INFINITY, f64::min);
         if bend <= STRAIGHT * STRAIGHT * least || depth == 0 {
+            let middle = self.at.on(middle.0, middle.1);
             self.past(middle, found);
-            self.past(to, found);
+            self.past(middle.on(to.0, to.1), found);
         } else {
             self.step(middle, found, depth - 1)?;
             self.step(to, found, depth - 1)?;

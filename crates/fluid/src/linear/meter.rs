@@ -39,7 +39,7 @@ impl Meter {
     }
 
     /// Whether so many more may be spent, which they then are.
-    fn spend(&self, evaluations: u64) -> bool {
+    pub(crate) fn spend(&self, evaluations: u64) -> bool {
         self.spent.fetch_add(evaluations, Ordering::Relaxed) + evaluations <= self.limit
     }
 }

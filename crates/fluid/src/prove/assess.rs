@@ -56,8 +56,11 @@ impl Assessed {
 
     /// The verdict on which count and roots agree.
     pub fn verdict(&self) -> Verdict {
+        if let Some(stage) = self.spent_at {
+            return Verdict::NotProven(spent(&self.meter, stage));
+        }
         let (Some(count), Some(found)) = (self.count, &self.roots) else {
-            return Verdict::NotProven(self.unknown());
+            return Verdict::NotProven(self.unknown().into());
         };
         if found.roots.iter().any(|root| root.re.abs() <= ON_AXIS * root.norm()) {
             return Verdict::NotProven("a root lies on the imaginary axis, as far as rounding tells".into());
@@ -72,19 +75,22 @@ impl Assessed {
                 count.closed
             ));
         }
-        if right == 0 { Verdict::Stable } else { Verdict::Unstable }
+        match (right, &self.margins) {
+            (0, Some(_)) => Verdict::Stable,
+            // Margins that are unknown would be taken for none that limit.
+            (0, None) => Verdict::NotProven(
+                "its frequency response cannot be followed, so that its margins are unknown".into(),
+            ),
+            _ => Verdict::Unstable,
+        }
     }
 
     /// Why there is no count, or no roots.
-    fn unknown(&self) -> String {
-        match self.spent_at {
-            Some(stage) => spent(&self.meter, stage),
-            None if self.count.is_none() => {
-                "no contour can be drawn round its right half plane: a root lies on it, \
-                                             or the gain never falls"
-                    .into()
-            }
-            None => "its rightmost roots cannot be told apart".into(),
+    fn unknown(&self) -> &'static str {
+        if self.count.is_none() {
+            "no contour can be drawn round its right half plane: a root lies on it, or the gain never falls"
+        } else {
+            "its rightmost roots cannot be told apart"
         }
     }
 

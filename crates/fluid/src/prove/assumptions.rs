@@ -53,9 +53,9 @@ pub(super) fn of(certificate: &Certificate) -> Vec<String> {
 pub(super) fn of_rates() -> Vec<String> {
     vec![
         "The rates are those of windows at rest: every full link has one p for all that cross it, and its queue is at its \
-         law's target."
+         law's target, or where the law's curve has that p."
             .into(),
-        "Flows that come and go are left out, as is what the schedule changes.".into(),
+        "What the schedule changes is left out.".into(),
     ]
 }
 

@@ -38,6 +38,7 @@ use crate::linear::loops::Continuous;
 use crate::linear::meter::{Meter, Metered};
 use crate::linear::plant::{Exact, Hollot};
 use crate::linear::sampled::Sampled;
+use network::{Loads, Net, Obstacle};
 use sojourn_aqm::linear::Linear;
 use sojourn_aqm::{Law, Network, catalogue};
 use sojourn_scenario::Scenario;
@@ -116,21 +117,31 @@ pub struct Certificate {
     pub assumptions: Vec<String>,
     /// What makes it weak, a sentence each.
     pub warnings: Vec<String>,
+    /// The network about the link.
+    net: Net,
     /// The other links with a disc that these flows reach, and their loads by their rates.
-    others: Vec<(String, f64)>,
+    others: Loads,
     /// What the law itself takes for granted in what it declares.
     assumed: Vec<&'static str>,
     /// The number of the loop of the verdict.
     judged: Option<usize>,
-    /// The law as it stands there at first.
+    /// The law as it stands there at first, and what it is called without its parameters.
     own: Box<dyn Law>,
+    stem: String,
 }
 
 /// The certificate of a scenario's link; a fault where there is nothing to certify.
 pub fn certificate(asked: &Asked<'_>) -> Result<Certificate, Fault> {
+    let mut certificate = unwarned(asked)?;
+    certificate.look_around();
+    Ok(certificate)
+}
+
+/// The same before the law is looked at off its rest ([`Certificate::look_around`]), where one of the caller's own may fail.
+pub fn unwarned(asked: &Asked<'_>) -> Result<Certificate, Fault> {
     let setting = Setting::of(asked.scenario, asked.link)?;
     let Seated { label, stem, law, is_own } = seated(asked, &setting)?;
-    let loads = network::loads(asked.scenario, &setting, asked.own.as_ref())?;
+    let net = Net::about(asked.scenario, &setting, asked.own.as_ref());
     let mut certificate = Certificate {
         law: label,
         rest: None,
@@ -140,44 +151,26 @@ pub fn certificate(asked: &Asked<'_>) -> Result<Certificate, Fault> {
         optimality: None,
         assumptions: Vec::new(),
         warnings: Vec::new(),
-        others: loads.as_ref().map_or(Vec::new(), |loads| loads.others.clone()),
+        net,
+        others: Vec::new(),
         assumed: Vec::new(),
         judged: None,
         setting,
         own: law.clone(),
+        stem: stem.clone(),
     };
-    if let Some(why) = elsewhere(loads.as_ref()) {
-        certificate.verdict = Verdict::NotProven(why);
-        certificate.assumptions = assumptions::of_rates();
-    } else {
-        certificate.judge(&stem, law.as_ref(), is_own)?;
+    // Of a law that declares no rest nothing is proven, whatever the rates are.
+    if !certificate.net.is_known() || certificate.is_alone(None)? {
+        certificate.judge(law.as_ref(), is_own)?;
         if is_own {
             certificate.check().map_err(|fault| fault.inside(&stem))?;
         }
-        certificate.warnings = warnings::of(&certificate, &stem);
-        certificate.assumptions = assumptions::of(&certificate);
+        let rest = certificate.rest.clone();
+        if rest.is_none() || certificate.is_alone(rest.as_ref())? {
+            certificate.assumptions = assumptions::of(&certificate);
+        }
     }
     Ok(certificate)
-}
-
-/// Why one link alone says nothing of the flows that cross it.
-fn elsewhere(loads: Option<&network::Loads>) -> Option<String> {
-    let Some(loads) = loads else {
-        return Some(format!(
-            "{} evaluations spent at the rates of the network's links",
-            network::EVALUATIONS
-        ));
-    };
-    if loads.together.len() > 1 {
-        let (number, names) = (loads.together.len(), words::listed(&loads.together));
-        return Some(format!("{number} links are congested together: {names}; a certificate is of one"));
-    }
-    loads.acks.as_ref().map(|(name, load)| {
-        let load = words::percent(*load);
-        format!(
-            "what comes to {name} is {load} of its rate, ACKs counted: the queue of the ACKs is in no model"
-        )
-    })
 }
 
 /// A law at its link.
@@ -210,6 +203,37 @@ impl Own {
 }
 
 impl Certificate {
+    /// Whether the link is the only full one that its flows cross, at `rest` or else by the rates of all; where it is not,
+    /// nothing else is said of it.
+    fn is_alone(&mut self, rest: Option<&Equilibrium>) -> Result<bool, Fault> {
+        let meter = Meter::new(network::EVALUATIONS);
+        let loads = match rest {
+            None => self.net.loads(&meter),
+            Some(rest) => self.net.loads_at(rest, self.setting.link.signal, &meter),
+        };
+        let reason = match loads {
+            Ok(loads) => {
+                self.others = loads;
+                return Ok(true);
+            }
+            Err(Obstacle::Held(_, fault)) => return Err(fault),
+            Err(Obstacle::Together(links)) => format!("{links}; a certificate is of one"),
+            Err(Obstacle::Unproven(reason)) => reason,
+            Err(Obstacle::Spent) => assess::spent(&meter, "the rates of the network's links"),
+        };
+        (self.rest, self.network, self.judged, self.optimality) = (None, None, None, None);
+        self.loops.clear();
+        self.verdict = Verdict::NotProven(reason);
+        self.assumptions = assumptions::of_rates();
+        Ok(false)
+    }
+
+    /// Finds what makes it weak ([`Certificate::warnings`]), with the law at places off its rest. What one of the caller's
+    /// own cannot answer there counts as nothing that it declares.
+    pub fn look_around(&mut self) {
+        self.warnings = warnings::of(self, &self.stem);
+    }
+
     /// Refuses a law that declares something else than it does. Those of the catalogue are held to it by tests.
     fn check(&self) -> Result<(), Fault> {
         let Some(rest) = &self.rest else { return Ok(()) };
@@ -238,11 +262,11 @@ impl Certificate {
 
     /// What draws that map, without the certificate.
     pub fn mapping(&self) -> impl FnOnce(&Extent) -> Region + Send + use<> {
-        let (setting, own) = (self.setting.clone(), self.own.clone());
-        move |extent| region::region(&setting, own, extent)
+        let (setting, own, net) = (self.setting.clone(), self.own.clone(), self.net.clone());
+        move |extent| region::region(&setting, own, net, extent)
     }
 
-    fn judge(&mut self, stem: &str, law: &dyn Law, is_own: bool) -> Result<(), Fault> {
+    fn judge(&mut self, law: &dyn Law, is_own: bool) -> Result<(), Fault> {
         let standing = match Standing::of(&self.setting, law) {
             Err(limit) if limit.is_unproven => {
                 self.verdict = Verdict::NotProven(limit.fault.what);
@@ -257,12 +281,12 @@ impl Certificate {
             let in_samples = linear.sampled.is_some();
             self.judged = self.loops.iter().rposition(|one| one.sampled == in_samples);
             let network = standing::network(&standing.setting, rest);
-            self.optimality = Optimality::of(stem, law, rest, network);
+            self.optimality = Optimality::of(&self.stem, law, rest, network);
             self.network = Some(network);
             self.assumed.clone_from(&linear.assumes);
         }
         self.verdict = match (reserve, self.judged()) {
-            (Some(reserve), _) => Verdict::NotProven(told(reserve, stem, &standing, is_own)),
+            (Some(reserve), _) => Verdict::NotProven(told(reserve, &self.stem, &standing, is_own)),
             (None, Some(judged)) => judged.verdict(),
             (None, None) => Verdict::NotProven(unknown.unwrap_or_default()),
         };

@@ -1,96 +1,102 @@
 //! Congested links of a network: which queues the flows of the certified link fill besides its own.
 //!
-//! Every link l has a price p_l that is 0 unless the link is full, every class i the window of all the signals on its
-//! way, and the rates add up ([`crate::linear::equilibrium`] has W):
+//! Every link l has a backlog q_l and a probability p_l, both of its law: its queue is empty unless the link is full.
+//! Every class i has the window of all the signals on its way ([`crate::linear::equilibrium`] has W), its round trip has
+//! all the queues, and the rates add up:
 //!
 //! ```text
 //! x_i = n_i W_i(pi_i) / R_i,  1 - pi_i = (1 - loss_i) product over its links of (1 - p_l)    (1)
-//! p_l >= 0,  y_l = sum of x_i over what crosses l <= C_l,  p_l (C_l - y_l) = 0            (2)
+//! R_i = T_i + sum of q_l / C_l over its way and the way back                               (2)
+//! y_l = sum of x_i over what crosses l <= C_l,  q_l (C_l - y_l) = 0                        (3)
+//! p_l = f_l(q_l) on a law's curve;  p_l = 0 below its target, any p_l there                (4)
 //! ```
 //!
-//! That is the optimum of a concave problem and its dual (S. H. Low and D. E. Lapsley, "Optimization flow control, I",
-//! IEEE/ACM ToN 7(6), 1999), so that raising one price at a time until its link is just full leads there. The links that
-//! are raised begin with the fullest; one whose price falls to 0 leaves them. Queues of full links count in R_i, at the
-//! targets of their laws; those without a target count as empty.
+//! With the round trips given that is the optimum of a concave problem and its dual (S. H. Low and D. E. Lapsley,
+//! "Optimization flow control, I", IEEE/ACM ToN 7(6), 1999), so that raising one link's queue and price at a time until it
+//! is just full leads there. The links that are raised begin with the fullest; one that is empty again leaves them. Both
+//! p_l and q_l grow along (4), so that each is found by bisection; where a curve jumps, and at the buffer's limit, p_l is
+//! between.
 
-use super::{Own, Setting, words};
-use crate::linear::equilibrium::Class;
+use super::{Own, Setting, standing, words};
+use crate::linear::equilibrium::{Class, Equilibrium, Signal};
+use crate::linear::meter::Meter;
 use crate::plant::Sender;
-use crate::read::traffic;
+use crate::read::traffic::{self, Model};
+use sojourn_aqm::Law;
 use sojourn_scenario::{Flows, Scenario};
-use sojourn_units::Fault;
+use sojourn_units::{Fault, Prob};
 
-/// Load of the links about the certified one, and which of them are full with it.
-#[derive(Clone, Debug)]
-pub(super) struct Loads {
-    /// The links that are full together with the certified one, that one among them, by name.
-    pub(super) together: Vec<String>,
-    /// Every other link with a disc: its name, and what data bring of its rate.
-    pub(super) others: Vec<(String, f64)>,
-    /// The link that the ACKs of these flows fill, data on it included: its name, and what comes of its rate.
-    pub(super) acks: Option<(String, f64)>,
-}
-
-/// Loads of the links that the certified one's flows reach; a fault where another link holds them back. None where the
-/// rates take too many evaluations.
-pub(super) fn loads(
-    scenario: &Scenario,
-    setting: &Setting,
-    own: Option<&Own>,
-) -> Result<Option<Loads>, Fault> {
-    let mut net = Net::about(scenario, setting, own);
-    let Some(prices) = net.prices() else { return Ok(None) };
-    let here = net.place(setting.number);
-    let name = |place: usize| scenario.topology.links[net.links[place].number].name.clone();
-    let full: Vec<usize> = (0..net.links.len()).filter(|place| prices[*place] > 0.0).collect();
-    // A link that no data cross has no queue whoever is full.
-    if !full.contains(&here) && !net.links[here].data.is_empty() {
-        let neighbours = net.together(here, &full);
-        if let Some(&fullest) = neighbours.iter().find(|place| **place != here) {
-            let what = format!(
-                "{} holds these flows back: they load it to {}, so that it has no queue; expected: a link that is full",
-                name(fullest),
-                words::percent(net.load(here, &prices)),
-            );
-            return Err(Fault::new(&setting.name, what));
-        }
-    }
-    let mut together = net.together(here, &full);
-    together.sort_unstable_by_key(|place| net.links[*place].number);
-    let others = (0..net.links.len()).filter(|place| {
-        let number = net.links[*place].number;
-        *place != here && scenario.topology.links[number].disc.is_some() && net.is_crossed(*place)
-    });
-    let acks = (0..net.links.len()).map(|place| (place, net.load_with_acks(place, &prices)));
-    let acks = acks.filter(|(place, load)| *load > FULL && !full.contains(place) && *place != here);
-    Ok(Some(Loads {
-        together: together.into_iter().map(name).collect(),
-        others: others.map(|place| (name(place), net.load(place, &prices))).collect(),
-        acks: acks.max_by(|one, other| one.1.total_cmp(&other.1)).map(|(place, load)| (name(place), load)),
-    }))
-}
-
-/// Links and classes that are joined by ways.
-struct Net {
+/// Links and classes that the certified link's flows reach, over links that other flows share.
+#[derive(Clone)]
+pub(super) struct Net {
     links: Vec<At>,
     classes: Vec<Way>,
-    evaluations: u64,
+    /// The place of the certified link among them.
+    here: usize,
+    /// What of them has no linear model; none where all has one.
+    unmodelled: Option<String>,
+}
+
+/// Loads of the other links with a disc, by name: what data bring of their rates.
+pub(super) type Loads = Vec<(String, f64)>;
+
+/// Why one link alone says nothing of the flows that cross it.
+#[derive(Clone, Debug)]
+pub(super) enum Obstacle {
+    /// The evaluations ran out.
+    Spent,
+    /// This link holds the flows back, so that the certified one has no queue.
+    Held(String, Fault),
+    /// Several are congested together: which.
+    Together(String),
+    /// Nothing is proven, for this reason.
+    Unproven(String),
 }
 
 /// A link.
+#[derive(Clone)]
 struct At {
-    /// Its number in the scenario.
+    /// Its number in the scenario, and its name.
     number: usize,
-    /// Its queueing delay while it is full, s.
-    delay: f64,
+    name: String,
+    /// C, packets/s.
+    capacity: f64,
+    /// The buffer's limit, packets.
+    limit: f64,
+    law: Option<Box<dyn Law>>,
+    rests: Rests,
+    /// Without a queue.
+    empty: State,
     /// The classes whose data cross it, those whose ACKs do.
     data: Vec<usize>,
     back: Vec<usize>,
 }
 
+/// A link at rest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct State {
+    p: f64,
+    /// Packets.
+    backlog: f64,
+    /// Whether its law marks what can be marked.
+    marks: bool,
+}
+
+/// What a law declares of (4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rests {
+    Curve,
+    Target,
+    /// Neither, or a target that it does not hold.
+    Unknown,
+}
+
 /// A class on its way.
+#[derive(Clone)]
 struct Way {
     class: Class,
+    /// Flows and round trip without queueing, s, in the scenario.
+    own: [f64; 2],
     /// Packets/s of each flow: of TCP at most, of others always.
     sends: Sender,
     /// By link of its way: what a packet/s takes of the link's rate; and an ACK of the way back.
@@ -99,17 +105,15 @@ struct Way {
 }
 
 impl Net {
-    /// The links and classes that the certified link's flows reach, over links that other flows share.
-    fn about(scenario: &Scenario, setting: &Setting, own: Option<&Own>) -> Net {
+    /// That of a setting's link.
+    pub(super) fn about(scenario: &Scenario, setting: &Setting, own: Option<&Own>) -> Net {
         let ways = |flows: &Flows| -> Vec<usize> { flows.route.iter().chain(&flows.back).copied().collect() };
-        let sends = |flows: &&Flows| flows.is_long_lived() || !flows.app.is_tcp();
-        let all: Vec<&Flows> = scenario.flows.iter().filter(sends).collect();
         let mut numbers = vec![setting.number];
-        let mut joined = vec![false; all.len()];
+        let mut joined = vec![false; scenario.flows.len()];
         let mut looked_at = 0;
         while let Some(&number) = numbers.get(looked_at) {
             looked_at += 1;
-            for (place, flows) in all.iter().enumerate() {
+            for (place, flows) in scenario.flows.iter().enumerate() {
                 if !joined[place] && ways(flows).contains(&number) {
                     joined[place] = true;
                     let new: Vec<usize> =
@@ -120,17 +124,27 @@ impl Net {
         }
         numbers.sort_unstable();
         numbers.dedup();
-        let delay = |number: usize| queueing(scenario, number, own);
-        let links =
-            numbers.iter().map(|&number| At { number, delay: delay(number), data: vec![], back: vec![] });
-        let mut net = Net { links: links.collect(), classes: Vec::new(), evaluations: 0 };
-        for flows in all.iter().zip(joined).filter_map(|(flows, joined)| joined.then_some(flows)) {
+        let here = numbers.partition_point(|number| *number < setting.number);
+        let links = numbers.iter().map(|number| At::new(scenario, *number, own)).collect();
+        let mut net = Net { links, classes: Vec::new(), here, unmodelled: None };
+        for flows in scenario.flows.iter().zip(joined).filter_map(|(flows, joined)| joined.then_some(flows)) {
             net.add(scenario, flows);
         }
+        let of_links = numbers
+            .iter()
+            .flat_map(|number| Model::Linear.faults_of_link(&scenario.topology.links[*number]).into_iter());
+        net.unmodelled = net.unmodelled.or_else(|| of_links.map(|fault| fault.to_string()).next());
         net
     }
 
     fn add(&mut self, scenario: &Scenario, flows: &Flows) {
+        if let Some(fault) = Model::Linear.faults_of_flows(flows).first() {
+            let at = flows.route.first().map_or("", |number| &scenario.topology.links[*number].name);
+            self.unmodelled.get_or_insert_with(|| {
+                format!("traffic of {at} ({}) has no linear model, by its {}", flows.name, fault.key)
+            });
+            return;
+        }
         let of = traffic::class(scenario, flows, &[]);
         let law = match of.sender {
             Sender::Tcp(law, _) => law,
@@ -140,22 +154,110 @@ impl Net {
         let class = Class { flows: count, base_rtt: of.base_rtt, size: 1.0, ecn: of.ecn, law, loss: of.loss };
         let share = |net: &Net, number: usize, bytes: f64| {
             let capacity = traffic::capacity(&scenario.topology.links[number], bytes);
-            (net.place(number), 1.0 / capacity)
+            (net.links.partition_point(|link| link.number < number), 1.0 / capacity)
         };
         let data = flows.route.iter().map(|number| share(self, *number, of.packet)).collect();
         let back = flows.back.iter().map(|number| share(self, *number, traffic::HEADER));
         let each = f64::from(if flows.profile.delayed_ack { flows.profile.ack_every.max(1) } else { 1 });
         let back = back.map(|(place, share)| (place, share / each)).collect();
-        let way = Way { class, sends: of.sender, data, back };
+        let way = Way { class, own: [count, of.base_rtt], sends: of.sender, data, back };
         let number = self.classes.len();
         way.data.iter().for_each(|(place, _)| self.links[*place].data.push(number));
         way.back.iter().for_each(|(place, _)| self.links[*place].back.push(number));
         self.classes.push(way);
     }
 
-    /// The place of a link of the scenario.
-    fn place(&self, number: usize) -> usize {
-        self.links.partition_point(|link| link.number < number)
+    /// Whether the certified link's law says where it rests.
+    pub(super) fn is_known(&self) -> bool {
+        self.links[self.here].rests != Rests::Unknown
+    }
+
+    /// Whether there are other links.
+    pub(super) fn has_others(&self) -> bool {
+        self.links.len() > 1
+    }
+
+    /// So many times the scenario's flows that answer, and its round trips.
+    pub(super) fn scale(&mut self, [flows, base_rtt]: [f64; 2]) {
+        for way in self.classes.iter_mut().filter(|way| way.answers()) {
+            (way.class.flows, way.class.base_rtt) = (flows * way.own[0], base_rtt * way.own[1]);
+        }
+    }
+
+    /// The loads where all links are at rest; why one link is not enough.
+    pub(super) fn loads(&self, meter: &Meter) -> Result<Loads, Obstacle> {
+        if let Some(reason) = &self.unmodelled {
+            return Err(Obstacle::Unproven(reason.clone()));
+        }
+        let states = self.solved(None, meter)?;
+        if let Some(obstacle) = self.holds_back(&states) {
+            return Err(obstacle);
+        }
+        self.judged(&states, self.is_full(self.here, &states))
+    }
+
+    /// The loads where the certified link rests so and every other one at what follows; why one link is not enough.
+    pub(super) fn loads_at(
+        &self,
+        rest: &Equilibrium,
+        signal: Signal,
+        meter: &Meter,
+    ) -> Result<Loads, Obstacle> {
+        let here = State { p: rest.p, backlog: rest.backlog, marks: signal == Signal::Mark };
+        let states = self.solved(Some(here), meter)?;
+        self.judged(&states, true)
+    }
+
+    /// The loads, where no other link is full with the certified one (`is_full`), or the ACKs fill one.
+    fn judged(&self, states: &[State], is_full: bool) -> Result<Loads, Obstacle> {
+        let mut together = self.together(states);
+        if is_full && together.len() > 1 {
+            together.sort_unstable();
+            let names: Vec<String> = together.iter().map(|place| self.links[*place].name.clone()).collect();
+            let (number, names) = (names.len(), words::listed(&names));
+            return Err(Obstacle::Together(format!("{number} links are congested together: {names}")));
+        }
+        let others = || (0..self.links.len()).filter(|place| *place != self.here);
+        let acks = others().filter(|place| !self.is_full(*place, states));
+        let acks = acks.map(|place| (place, self.load_with_acks(place, states)));
+        let fullest = acks.filter(|(_, load)| *load > FULL).max_by(|one, other| one.1.total_cmp(&other.1));
+        if let Some((place, load)) = fullest {
+            return Err(Obstacle::Unproven(format!(
+                "what comes to {} is {} of its rate, ACKs counted: the queue of the ACKs is in no model",
+                self.links[place].name,
+                words::percent(load)
+            )));
+        }
+        let shown = others().filter(|place| self.links[*place].law.is_some() && self.is_crossed(*place));
+        Ok(shown.map(|place| (self.links[place].name.clone(), self.load(place, states))).collect())
+    }
+
+    /// The link on the way of the certified flows that keeps theirs from being full: of several that with the largest p.
+    fn holds_back(&self, states: &[State]) -> Option<Obstacle> {
+        let here = &self.links[self.here];
+        if self.is_full(self.here, states) {
+            return None;
+        }
+        let ways = here.data.iter().map(|class| &self.classes[*class]).filter(|way| way.answers());
+        let places = ways.flat_map(|way| way.data.iter().map(|(place, _)| *place));
+        let full = places.filter(|place| *place != self.here && self.is_full(*place, states));
+        let size = |place: &usize| (states[*place].p, states[*place].backlog);
+        let fullest = full.max_by(|one, other| {
+            let ((p, backlog), (other_p, other_backlog)) = (size(one), size(other));
+            p.total_cmp(&other_p).then(backlog.total_cmp(&other_backlog)).then(other.cmp(one))
+        })?;
+        let name = &self.links[fullest].name;
+        let load = words::percent(self.load(self.here, states));
+        let what = format!(
+            "{name} holds these flows back: they load it to {load}, so that it has no queue; expected: a link that is full"
+        );
+        let short = format!("{name} holds these flows back");
+        Some(Obstacle::Held(short, Fault::new(&here.name, what)))
+    }
+
+    /// Whether a link has a queue, or a price without one.
+    fn is_full(&self, place: usize, states: &[State]) -> bool {
+        states[place] != self.links[place].empty
     }
 
     /// Whether data or ACKs cross it.
@@ -163,98 +265,174 @@ impl Net {
         !self.links[place].data.is_empty() || !self.links[place].back.is_empty()
     }
 
-    /// Equation (2); none where it takes too many evaluations.
-    fn prices(&mut self) -> Option<Vec<f64>> {
-        let mut prices = vec![0.0; self.links.len()];
+    /// Equations (3) and (4); the certified link's state may be given.
+    fn solved(&self, here: Option<State>, meter: &Meter) -> Result<Vec<State>, Obstacle> {
+        let mut states: Vec<State> = self.links.iter().map(|at| at.empty).collect();
+        if let Some(here) = here {
+            states[self.here] = here;
+        }
         let mut full: Vec<usize> = Vec::new();
         for _ in 0..=2 * self.links.len() {
-            let open = (0..self.links.len()).filter(|place| !full.contains(place));
-            let loads: Vec<(usize, f64)> = open.map(|place| (place, self.load(place, &prices))).collect();
+            let open = (0..self.links.len())
+                .filter(|place| !full.contains(place) && (here.is_none() || *place != self.here));
+            let loads: Vec<(usize, f64)> = open.map(|place| (place, self.load(place, &states))).collect();
             // Of links that are as full the first, which the others are behind.
             let most = loads.iter().map(|(_, load)| *load).fold(FULL, f64::max);
             let Some((fullest, _)) =
                 loads.iter().find(|(_, load)| *load > FULL && *load >= most * (1.0 - ALIKE))
             else {
-                return Some(prices);
+                return self.known(&full, states);
             };
             full.push(*fullest);
-            self.settle(&full, &mut prices)?;
-            full.retain(|place| prices[*place] > 0.0);
+            self.settle(&full, &mut states, meter)?;
+            full.retain(|place| self.is_full(*place, &states));
         }
-        Some(prices)
+        Err(Obstacle::Unproven("the rates of the network's links do not settle".into()))
     }
 
-    /// Raises or lowers the prices of the full links, one after another, until none moves.
-    fn settle(&mut self, full: &[usize], prices: &mut [f64]) -> Option<()> {
-        for _ in 0..SWEEPS {
+    /// The states, where every full link's law says where it rests.
+    fn known(&self, full: &[usize], states: Vec<State>) -> Result<Vec<State>, Obstacle> {
+        for &place in full.iter().filter(|place| **place != self.here) {
+            let At { name, .. } = &self.links[place];
+            if self.links[place].rests == Rests::Unknown {
+                return Err(Obstacle::Unproven(format!(
+                    "{name} is full too, and declares no rest, so that the rates are unknown"
+                )));
+            }
+            if self.load(place, &states) > FULL {
+                return Err(Obstacle::Unproven(format!("p = 1 lets in more than {name} takes")));
+            }
+        }
+        Ok(states)
+    }
+
+    /// Raises or lowers the full links, one after another, until none moves.
+    fn settle(&self, full: &[usize], states: &mut [State], meter: &Meter) -> Result<(), Obstacle> {
+        loop {
             let mut moved = 0.0_f64;
             for &place in full {
-                let before = prices[place];
-                prices[place] = self.price(place, prices);
-                moved = moved
-                    .max((prices[place] - before).abs() / before.max(prices[place]).max(f64::MIN_POSITIVE));
-                if self.evaluations > EVALUATIONS {
-                    return None;
-                }
+                let before = states[place];
+                self.raise(place, states, meter)?;
+                let after = states[place];
+                let by = |one: f64, other: f64, least: f64| (one - other).abs() / one.max(other).max(least);
+                moved = moved.max(by(before.p, after.p, f64::MIN_POSITIVE)).max(by(
+                    before.backlog,
+                    after.backlog,
+                    1.0,
+                ));
             }
             if moved < SETTLED {
-                break;
+                return Ok(());
             }
         }
-        Some(())
     }
 
-    /// The price at which a link is just full, the others' given; 0 where it never is.
-    fn price(&mut self, place: usize, prices: &mut [f64]) -> f64 {
-        prices[place] = 0.0;
-        let crossed: usize = self.links[place].data.iter().map(|class| self.classes[*class].data.len()).sum();
-        self.evaluations += crossed as u64 * u64::from(BISECTIONS);
-        if self.load(place, prices) <= 1.0 {
-            return 0.0;
+    /// Brings a link to where it is just full, the others' states given; empties it where it never is.
+    fn raise(&self, place: usize, states: &mut [State], meter: &Meter) -> Result<(), Obstacle> {
+        let at = &self.links[place];
+        let crossed: usize = at.data.iter().map(|class| self.classes[*class].data.len()).sum();
+        if !meter.spend(crossed as u64 * 2 * u64::from(HALVINGS)) {
+            return Err(Obstacle::Spent);
         }
-        // By the logarithm: prices are small.
-        let (mut low, mut high) = (LEAST_PRICE, 1.0_f64);
-        for _ in 0..BISECTIONS {
+        if !self.exceeds(place, at.empty, states) {
+            return Ok(());
+        }
+        // The queue grows first, up to where that is enough, or else p does.
+        let top = match at.rests {
+            Rests::Curve => at.doubled(|backlog| self.exceeds(place, at.grown(backlog), states)),
+            Rests::Target => self.target(place, 0.0, states),
+            Rests::Unknown => 0.0,
+        };
+        if self.exceeds(place, at.grown(top), states) {
+            self.signal(place, [at.on_curve(top), 1.0], top, states);
+            return Ok(());
+        }
+        let (mut low, mut high) = (0.0, top);
+        for _ in 0..HALVINGS {
+            let middle = f64::midpoint(low, high);
+            if self.exceeds(place, at.grown(middle), states) { low = middle } else { high = middle }
+        }
+        states[place] = at.grown(high);
+        let jump = [low, high].map(|backlog| at.on_curve(backlog));
+        if jump[1] > jump[0] && self.load(place, states) < 1.0 - JUMP {
+            self.signal(place, jump, high, states);
+        }
+        Ok(())
+    }
+
+    /// Brings p to where the link is just full, from and to these, at a backlog of `top` or at the law's target.
+    fn signal(&self, place: usize, [from, to]: [f64; 2], top: f64, states: &mut [State]) {
+        let at = &self.links[place];
+        let held = |p: f64, states: &[State]| {
+            let backlog = if at.rests == Rests::Target { self.target(place, p, states) } else { top };
+            at.state(p, backlog)
+        };
+        // By the logarithm: p may be small.
+        let (mut low, mut high) = (from.max(LEAST_P), to);
+        for _ in 0..HALVINGS {
             let middle = (low * high).sqrt();
-            prices[place] = middle;
-            if self.load(place, prices) > 1.0 { low = middle } else { high = middle }
+            if self.exceeds(place, held(middle, states), states) { low = middle } else { high = middle }
         }
-        high
+        states[place] = held(high, states);
+    }
+
+    /// Whether a link in this state, in which it then is, has more to carry than it can.
+    fn exceeds(&self, place: usize, state: State, states: &mut [State]) -> bool {
+        states[place] = state;
+        self.load(place, states) > 1.0
+    }
+
+    /// The backlog at which a law with a target stands still at `p`, packets.
+    fn target(&self, place: usize, p: f64, states: &[State]) -> f64 {
+        let at = &self.links[place];
+        let marks = at.state(p, 0.0).marks;
+        let (mut comes, mut passes) = (0.0, 0.0);
+        for way in at.data.iter().map(|class| &self.classes[*class]) {
+            let rate = way.rate(states, &self.links);
+            comes += rate;
+            passes += rate * if way.class.ecn && marks { 1.0 } else { 1.0 - p };
+        }
+        let signal = match marks {
+            false => Signal::Drop,
+            true if p == 0.0 => Signal::Mark,
+            true => Signal::Both { passes: passes / comes },
+        };
+        let stands = at.law.as_ref().and_then(|law| law.stands_at(Prob::clamped(p), signal));
+        stands.unwrap_or(0.0).clamp(0.0, at.limit)
     }
 
     /// What data bring of a link's rate.
-    fn load(&self, place: usize, prices: &[f64]) -> f64 {
-        self.links[place]
-            .data
-            .iter()
-            .map(|class| self.classes[*class].brings(place, prices, &self.links))
-            .sum()
+    fn load(&self, place: usize, states: &[State]) -> f64 {
+        let classes = self.links[place].data.iter().map(|class| &self.classes[*class]);
+        classes.map(|class| class.brings(place, states, &self.links)).sum()
     }
 
     /// The same with the ACKs that cross it.
-    fn load_with_acks(&self, place: usize, prices: &[f64]) -> f64 {
+    fn load_with_acks(&self, place: usize, states: &[State]) -> f64 {
         let acks = self.links[place].back.iter().map(|class| {
             let way = &self.classes[*class];
             let share: f64 = way.back.iter().filter(|(at, _)| *at == place).map(|(_, share)| share).sum();
-            let let_in: f64 = way.data.iter().map(|(at, _)| way.passes(prices[*at])).product();
-            way.rate(prices, &self.links) * let_in * share
+            let let_in: f64 = way.data.iter().map(|(at, _)| way.passes(states[*at])).product();
+            way.rate(states, &self.links) * let_in * share
         });
-        self.load(place, prices) + acks.sum::<f64>()
+        self.load(place, states) + acks.sum::<f64>()
     }
 
-    /// The full links whose queues move one another: neighbours are crossed by a class of TCP, its ACKs included.
-    fn together(&self, here: usize, full: &[usize]) -> Vec<usize> {
-        let mut found = vec![here];
+    /// The certified link and the full ones whose queues move with its: neighbours are crossed by a class of TCP, its ACKs
+    /// included.
+    fn together(&self, states: &[State]) -> Vec<usize> {
+        let mut found = vec![self.here];
         let mut looked_at = 0;
         while let Some(&place) = found.get(looked_at) {
             looked_at += 1;
             for class in self.links[place].data.iter().chain(&self.links[place].back) {
                 let way = &self.classes[*class];
-                if !matches!(way.sends, Sender::Tcp(..)) {
+                if !way.answers() {
                     continue;
                 }
                 for (other, _) in way.data.iter().chain(&way.back) {
-                    if full.contains(other) && !found.contains(other) {
+                    let acts = self.is_full(*other, states) || states[*other].p > 0.0;
+                    if acts && !found.contains(other) {
                         found.push(*other);
                     }
                 }
@@ -264,16 +442,74 @@ impl Net {
     }
 }
 
+impl At {
+    fn new(scenario: &Scenario, number: usize, own: Option<&Own>) -> At {
+        let link = &scenario.topology.links[number];
+        let site = scenario.site(number);
+        let own = own.and_then(|own| own.at(scenario, number));
+        let is_own = own.is_some();
+        let law = own.or_else(|| link.disc.as_ref().and_then(|disc| disc.law_at(&site).ok()));
+        let capacity = traffic::capacity(link, site.packet);
+        let rests = match &law {
+            Some(law) if law.settled(0.0).is_some() => Rests::Curve,
+            // One's own is held to its target where it is certified, and answers at its rest alone.
+            Some(law) if is_own || standing::holds_target(law.as_ref(), &site, capacity) => Rests::Target,
+            _ => Rests::Unknown,
+        };
+        let mut at = At {
+            number,
+            name: link.name.clone(),
+            capacity,
+            limit: site.limit,
+            law,
+            rests,
+            empty: State { p: 0.0, backlog: 0.0, marks: true },
+            data: Vec::new(),
+            back: Vec::new(),
+        };
+        at.empty = at.grown(0.0);
+        at
+    }
+
+    fn state(&self, p: f64, backlog: f64) -> State {
+        let marks = self.law.as_ref().is_none_or(|law| law.marks_at(Prob::clamped(p)));
+        State { p, backlog, marks }
+    }
+
+    /// At a backlog of a curve, or below a target.
+    fn grown(&self, backlog: f64) -> State {
+        self.state(self.on_curve(backlog), backlog)
+    }
+
+    /// p of a curve; below a target 0.
+    fn on_curve(&self, backlog: f64) -> f64 {
+        self.law.as_ref().and_then(|law| law.settled(backlog)).map_or(0.0, Prob::get)
+    }
+
+    /// The first backlog of a power of two at which `exceeds` is false, at most the buffer's limit.
+    fn doubled(&self, mut exceeds: impl FnMut(f64) -> bool) -> f64 {
+        let mut backlog = 1.0_f64;
+        while backlog < self.limit.min(LARGEST) && exceeds(backlog) {
+            backlog *= 2.0;
+        }
+        backlog.min(self.limit)
+    }
+}
+
 impl Way {
-    /// Packets/s of all its flows, equation (1).
-    fn rate(&self, prices: &[f64], links: &[At]) -> f64 {
+    /// Whether it answers signals.
+    fn answers(&self) -> bool {
+        matches!(self.sends, Sender::Tcp(..))
+    }
+
+    /// Packets/s of all its flows, equations (1) and (2).
+    fn rate(&self, states: &[State], links: &[At]) -> f64 {
         let each = match self.sends {
             Sender::Constant(rate) => rate,
             Sender::Tcp(_, most) => {
-                let passed: f64 = self.data.iter().map(|(place, _)| 1.0 - prices[*place]).product();
+                let passed: f64 = self.data.iter().map(|(place, _)| 1.0 - states[*place].p).product();
                 let waits = self.data.iter().chain(&self.back);
-                let waits =
-                    waits.filter(|(place, _)| prices[*place] > 0.0).map(|(place, _)| links[*place].delay);
+                let waits = waits.map(|(place, _)| states[*place].backlog / links[*place].capacity);
                 let rtt = self.class.base_rtt + waits.sum::<f64>();
                 (self.class.window(1.0 - passed).max(1.0) / rtt).min(most)
             }
@@ -282,11 +518,11 @@ impl Way {
     }
 
     /// What it brings of a link's rate: what links before it drop does not come.
-    fn brings(&self, place: usize, prices: &[f64], links: &[At]) -> f64 {
-        let mut comes = self.rate(prices, links);
+    fn brings(&self, place: usize, states: &[State], links: &[At]) -> f64 {
+        let mut comes = self.rate(states, links);
         let mut share = 0.0;
         for (at, one) in &self.data {
-            comes *= self.passes(prices[*at]);
+            comes *= self.passes(states[*at]);
             if *at == place {
                 share += comes * one;
             }
@@ -294,31 +530,86 @@ impl Way {
         share
     }
 
-    /// theta at a price.
-    fn passes(&self, price: f64) -> f64 {
-        if self.class.ecn { 1.0 } else { 1.0 - price }
+    /// theta of a link.
+    fn passes(&self, at: State) -> f64 {
+        if self.class.ecn && at.marks { 1.0 } else { 1.0 - at.p }
     }
-}
-
-/// The queueing delay of a link while it is full, at its law's target; 0 where it has none.
-fn queueing(scenario: &Scenario, number: usize, own: Option<&Own>) -> f64 {
-    let link = &scenario.topology.links[number];
-    let site = scenario.site(number);
-    let own = own.and_then(|own| own.at(scenario, number));
-    let law = own.or_else(|| link.disc.as_ref().and_then(|disc| disc.law_at(&site).ok()));
-    let target = law.and_then(|law| law.target_packets()).unwrap_or(0.0);
-    target / traffic::capacity(link, site.packet)
 }
 
 /// The load from which on a link is full.
 const FULL: f64 = 1.0 + 1e-6;
 /// Loads that differ by less are one.
 const ALIKE: f64 = 1e-9;
-/// The least price that is looked for, and the halvings of its logarithm.
-const LEAST_PRICE: f64 = 1e-18;
-const BISECTIONS: u32 = 60;
-/// Rounds of raising prices, and what is no move, by the price.
-const SWEEPS: usize = 500;
+/// How far from full a link may be at the end of a bisection; past a jump of its law's curve it is farther.
+const JUMP: f64 = 1e-6;
+/// The least p that is looked for, the largest backlog, packets, and halvings.
+const LEAST_P: f64 = 1e-18;
+const LARGEST: f64 = (1u32 << 31) as f64;
+const HALVINGS: u32 = 60;
+/// What is no move, by p or by the backlog.
 const SETTLED: f64 = 1e-9;
 /// Evaluations of a class at a link that the rates may take.
 pub(super) const EVALUATIONS: u64 = 20_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two links of 10 Mbit/s under PI, 20 flows over both and 5 over each.
+    fn chain() -> (Scenario, Setting) {
+        let link = |name: &str, from: &str, to: &str| {
+            format!(
+                "[[links]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"10 Mbit/s\"\n\
+                 delay = \"20 ms\"\nbuffer = \"900 packets\"\ndisc = {{ law = \"pi\", target = \"50 packets\" }}\n"
+            )
+        };
+        let flows = |name: &str, from: &str, to: &str, count: u32| {
+            format!(
+                "[[flows]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\ncount = {count}\ncc = \"newreno\"\n\
+                 ecn = true\nsegment = \"1000 B\"\n"
+            )
+        };
+        let text = [
+            "title = \"t\"\nduration = \"10 s\"\n".into(),
+            link("a", "r1", "r2"),
+            link("b", "r2", "r3"),
+            flows("both", "r1", "r3", 20),
+            flows("first", "r1", "r2", 5),
+            flows("second", "r2", "r3", 5),
+        ];
+        let scenario = Scenario::parse(text.concat().as_bytes(), "test", &[]).unwrap();
+        let setting = Setting::of(&scenario, Some("a")).unwrap();
+        (scenario, setting)
+    }
+
+    /// Rates that have not settled are no rates.
+    #[test]
+    fn evaluations_that_run_out_leave_no_rates() {
+        let (scenario, setting) = chain();
+        let net = Net::about(&scenario, &setting, None);
+        let meter = Meter::new(EVALUATIONS);
+        assert!(matches!(net.loads(&meter), Err(Obstacle::Together(_))));
+        assert!(!meter.is_used_up());
+        for few in [0, 1000, meter.spent() - 1] {
+            assert!(
+                matches!(net.loads(&Meter::new(few)), Err(Obstacle::Spent)),
+                "{few} of {}",
+                meter.spent()
+            );
+        }
+    }
+
+    /// Equations (1) to (4) at the end of a solution.
+    #[test]
+    fn full_links_are_just_full_at_their_targets() {
+        let (scenario, setting) = chain();
+        let net = Net::about(&scenario, &setting, None);
+        let Ok(states) = net.solved(None, &Meter::new(EVALUATIONS)) else { panic!("it settles") };
+        let full: Vec<usize> = (0..states.len()).filter(|place| net.is_full(*place, &states)).collect();
+        assert_eq!(full.len(), 2, "the ways back carry ACKs alone: {states:?}");
+        for place in full {
+            assert!((net.load(place, &states) - 1.0).abs() < 1e-7, "{states:?}");
+            assert!((states[place].backlog - 50.0).abs() < 1e-9 && states[place].p > 0.0, "{states:?}");
+        }
+    }
+}

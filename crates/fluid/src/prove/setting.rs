@@ -76,14 +76,19 @@ impl Setting {
     }
 
     /// The same traffic with `flows` flows at a mean round trip of `base_rtt`: every class by the same factors.
-    pub(super) fn scaled(&self, [flows, base_rtt]: [f64; 2]) -> Link {
-        let factors = [flows / self.flows(), base_rtt / self.base_rtt()];
+    pub(super) fn scaled(&self, at: [f64; 2]) -> Link {
+        let factors = self.factors(at);
         let mut link = self.link.clone();
         for class in &mut link.classes {
             class.flows *= factors[0];
             class.base_rtt *= factors[1];
         }
         link
+    }
+
+    /// What the flows and the round trips are multiplied by there.
+    pub(super) fn factors(&self, [flows, base_rtt]: [f64; 2]) -> [f64; 2] {
+        [flows / self.flows(), base_rtt / self.base_rtt()]
     }
 
     fn add(&mut self, flows: &Flows, of: &plant::Class) {

@@ -3,8 +3,8 @@
 use super::{Setting, checked, warnings, words};
 use crate::linear::equilibrium::{Equilibrium, NoEquilibrium, Signal};
 use sojourn_aqm::linear::{Linear, Rest};
-use sojourn_aqm::{Bounds, Law, Network};
-use sojourn_units::{Fault, Prob};
+use sojourn_aqm::{Bounds, Law, Network, Site};
+use sojourn_units::{Fault, Prob, Span};
 
 /// Where a law rests, and what it is there.
 pub(super) struct Standing {
@@ -119,6 +119,17 @@ fn holds(linear: &Linear, rest: &Equilibrium, law: &dyn Law) -> bool {
     checked::integrates(&sampled.transfer)
 }
 
+/// Whether a law has a target and holds it, as far as it declares what it does.
+pub(super) fn holds_target(law: &dyn Law, site: &Site, capacity: f64) -> bool {
+    let Some(target) = law.target_packets() else { return false };
+    let rtt = site.base_rtt.map_or(0.0, Span::seconds) + target / capacity;
+    let network = Network { flows: site.flows.unwrap_or(1.0), capacity, rtt };
+    // Whether a lasting error moves p without end is so at every p.
+    let rest = Rest { p: NOMINAL_P, signal: Signal::Mark, backlog: target, network };
+    let sampled = law.linear(&rest).and_then(|linear| linear.sampled);
+    sampled.is_none_or(|sampled| checked::integrates(&sampled.transfer))
+}
+
 /// Refuses a law that samples less than once a round trip.
 fn slower_than_samples(linear: &Linear, rest: &Equilibrium) -> Result<(), Limit> {
     let shortest = rest.rtts.iter().copied().fold(f64::INFINITY, f64::min);
@@ -216,3 +227,6 @@ fn within(setting: &Setting, rest: &Equilibrium, law: &dyn Law) -> Result<(), Li
     }
     Ok(())
 }
+
+/// A p at which a law is looked at.
+const NOMINAL_P: f64 = 0.01;

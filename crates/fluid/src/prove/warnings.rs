@@ -1,11 +1,12 @@
 //! What makes a certificate weak: a law that is another one near its rest, a queue that noise empties or fills, margins
 //! that are small.
 //!
-//! The noise is that of n windows that move by themselves between 2/3 and 4/3 of their mean W, each place as likely as
-//! another (G. Appenzeller, I. Keslassy and N. McKeown, "Sizing router buffers", SIGCOMM 2004, section 3):
+//! The noise is that of n windows that signals at random halve, each by itself: their mean is 1.31 / sqrt(p), and that of
+//! their squares 2 / p (T. J. Ott, J. H. B. Kemperman and M. Mathis, "The stationary behavior of ideal TCP congestion
+//! avoidance", 1996), so that about their mean W
 //!
 //! ```text
-//! sigma^2 = sum over classes of n (s W / (3 sqrt 3))^2                        (1)
+//! sigma^2 = sum over classes of n (0.407 s W)^2,  0.407^2 = 2 / 1.31^2 - 1              (1)
 //! ```
 
 use super::standing::resting;
@@ -20,7 +21,14 @@ use sojourn_units::{Prob, math};
 pub(super) fn of(certificate: &Certificate, stem: &str) -> Vec<String> {
     let mut found = small_margins(certificate);
     if let Some(rest) = certificate.rest.as_ref().filter(|_| !certificate.loops.is_empty()) {
-        let around = Around { certificate, stem, at: resting(&certificate.setting, rest) };
+        let law = &certificate.own;
+        let around = Around {
+            certificate,
+            stem,
+            at: resting(&certificate.setting, rest),
+            is_curve: law.settled(0.0).is_some(),
+            marks: certificate.setting.link.can_mark() && law.marks_at(Prob::clamped(rest.p)),
+        };
         found.extend(around.warnings());
         found.extend(noise(certificate, rest));
     }
@@ -60,7 +68,7 @@ fn noise(certificate: &Certificate, rest: &Equilibrium) -> Option<String> {
     let classes = setting.link.classes.iter().zip(&rest.windows);
     let variance: f64 = classes
         .map(|(class, window)| {
-            let swing = class.size * window / (3.0 * 3.0_f64.sqrt());
+            let swing = SPREAD * class.size * window;
             class.flows * swing * swing
         })
         .sum();
@@ -81,6 +89,10 @@ struct Around<'a> {
     certificate: &'a Certificate,
     stem: &'a str,
     at: Rest,
+    /// Whether the law is a curve.
+    is_curve: bool,
+    /// Whether it marks at its rest.
+    marks: bool,
 }
 
 /// What a law is at a place near its rest.
@@ -116,10 +128,12 @@ impl Around<'_> {
     }
 
     fn there(&self, factor: f64) -> There {
-        let law: &dyn Law = self.certificate.own.as_ref();
-        let rest = if law.settled(0.0).is_some() {
+        // A copy for each place: one that fails answers no more.
+        let law: Box<dyn Law> = self.certificate.own.clone();
+        let rest = if self.is_curve {
             let backlog = self.at.backlog * factor;
-            Rest { p: law.settled(backlog).map_or(0.0, Prob::get), backlog, ..self.at }
+            let Some(p) = law.settled(backlog) else { return There { gain: None, marks: self.marks } };
+            Rest { p: p.get(), backlog, ..self.at }
         } else {
             Rest { p: Prob::clamped(self.at.p * factor).get(), ..self.at }
         };
@@ -133,7 +147,7 @@ impl Around<'_> {
     fn told(&self, factor: f64, near: There, far: There) -> String {
         let (stem, way) = (self.stem, if factor > 1.0 { "above" } else { "below" });
         let away = words::percent((factor - 1.0).abs());
-        let curve = self.certificate.own.settled(0.0).is_some();
+        let curve = self.is_curve;
         let (rest, unit) = if curve { (self.at.backlog, " packets") } else { (self.at.p, "") };
         let about = if curve { "" } else { "p = " };
         let [there, here] =
@@ -191,6 +205,8 @@ pub(super) fn to_and_fro(law: &dyn Law, [marked, dropped]: [f64; 2]) -> String {
 /// Margins below which a certificate is weak: degrees, and a factor.
 const LEAST_PHASE: f64 = 30.0;
 const LEAST_GAIN: f64 = 2.0;
+/// The standard deviation of a window that random signals halve, by its mean.
+const SPREAD: f64 = 0.4072;
 /// Standard deviations.
 const TIMES: f64 = 2.0;
 /// How far from its rest a law is looked at, by its p or its backlog, and in how many places on each side.

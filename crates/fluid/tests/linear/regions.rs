@@ -3,7 +3,7 @@
 use crate::designs::{hollot, pi};
 use sojourn_aqm::Network;
 use sojourn_aqm::linear::Rational;
-use sojourn_fluid::linear::boundary::{Family, Plane, map};
+use sojourn_fluid::linear::boundary::{Family, Plane, Point, map};
 use sojourn_fluid::linear::complex::{Complex64, exp};
 use sojourn_fluid::linear::loops::{Continuous, Fraction, Loop};
 use sojourn_fluid::linear::plant::Hollot;
@@ -43,7 +43,7 @@ fn hayes() {
         let [a, b] = crossing.at;
         assert!((a - w * cosine / sine).abs() < 1e-8 && (b + w / sine).abs() < 1e-8, "{crossing:?}");
     }
-    for (row, counts) in found.unstable.iter().enumerate() {
+    for (row, counts) in found.points.iter().enumerate() {
         for (column, count) in counts.iter().enumerate() {
             let (a, b) = (-3.0 + 3.93 * column as f64 / 40.0, -4.0 + 2.8 * row as f64 / 36.0);
             // w by bisection: w cot w falls from 1 to minus infinity.
@@ -54,7 +54,7 @@ fn hayes() {
                 if middle * cosine / sine > a { low = middle } else { high = middle }
             }
             let (sine, _) = math::sin_cos(low);
-            assert_eq!(*count == Some(0), a < -b && b > -low / sine, "{a} {b}: {count:?}");
+            assert_eq!(*count == Point::Roots(0), a < -b && b > -low / sine, "{a} {b}: {count:?}");
         }
     }
 }
@@ -87,6 +87,6 @@ fn pi_over_loads_and_round_trips() {
         })
     };
     assert!(on_border(first.at) && on_border(last.at), "{first:?} {last:?}");
-    assert_eq!(found.unstable[0][39], Some(0));
-    assert_eq!(found.unstable[39][0], Some(2));
+    assert_eq!(found.points[0][39], Point::Roots(0));
+    assert_eq!(found.points[39][0], Point::Roots(2));
 }

@@ -4,10 +4,12 @@ use crate::designs::{cpc, hollot, pi, small};
 use crate::reference;
 use sojourn_aqm::laws::cpc::Form;
 use sojourn_fluid::linear::complex::{Complex64, exp, size};
-use sojourn_fluid::linear::loops::Continuous;
+use sojourn_fluid::linear::loops::{Continuous, Fraction, Loop};
+use sojourn_fluid::linear::margins::Margins;
 use sojourn_fluid::linear::nyquist;
 use sojourn_fluid::linear::plant::Hollot;
 use sojourn_fluid::linear::roots::{self, Rectangle};
+use sojourn_units::math;
 use std::f64::consts::{E, PI};
 
 #[test]
@@ -73,5 +75,35 @@ fn each_branch_of_lambert_w_is_found_once() {
         assert_eq!(found.len(), if complex { 16 } else { 17 }, "{k} {found:?}");
         // Stable just where k < pi / 2 (Hayes).
         assert_eq!(found.iter().all(|s| s.re < 0.0), k < PI / 2.0);
+    }
+}
+
+/// L = k e^-s / s: |L(jk)| = 1 with a phase of -pi/2 - k, so that past k = pi/2 a lead of k - pi/2 is lacking, and each
+/// turn of it is a pair of roots.
+#[test]
+fn the_lead_that_is_lacking_counts_whole_turns() {
+    struct Delayed(f64);
+    impl Loop for Delayed {
+        fn at(&self, s: Complex64) -> Fraction {
+            Fraction { above: self.0 * exp(-s), below: s }
+        }
+        fn delay(&self) -> f64 {
+            1.0
+        }
+        fn reach(&self, level: f64, left: f64) -> Option<f64> {
+            Some(self.0 * math::exp(left.max(0.0)) * 1.01 / level)
+        }
+    }
+    for k in [1.0, 3.0, 7.0, 9.0, 30.0] {
+        let margins = Margins::of(&Delayed(k)).unwrap();
+        let lacking = margins.lacking().map(|(_, lead)| lead);
+        let right = nyquist::right_of(&Delayed(k), 0.0).unwrap();
+        if k < PI / 2.0 {
+            assert_eq!((lacking, right), (None, 0));
+            continue;
+        }
+        let lead = lacking.unwrap();
+        assert!((lead - (k - PI / 2.0)).abs() < 1e-9, "{k}: {lead}");
+        assert_eq!(right, 2 * (lead / (2.0 * PI)).ceil() as i64, "{k}");
     }
 }

@@ -24,6 +24,7 @@ pub(crate) use told::{Acknowledged, Arrival, Departure, Observation, Rest, Signa
 use crate::errors::law_error;
 use controller::PythonController;
 use law::PythonLaw;
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::intern;
 use pyo3::prelude::*;
 use sojourn_aqm as aqm;
@@ -111,16 +112,24 @@ impl Guest {
     }
 }
 
+/// Whether a law's failure is Ctrl-C.
+pub(crate) fn is_interrupt(py: Python<'_>, failure: &PyErr) -> bool {
+    failure.cause(py).is_some_and(|cause| cause.is_instance_of::<PyKeyboardInterrupt>(py))
+}
+
 impl Failure {
     /// The failure, if there is one.
     pub(crate) fn take(&self) -> Option<PyErr> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// The error keeps the object as its `guest`: there may be others in the run.
+    /// The error keeps the object as its `guest`: there may be others in the run. Ctrl-C stays what it is.
     fn leave(&self, py: Python<'_>, error: PyErr, object: &Py<PyAny>) {
         // What cannot be noted is only told less well.
         let _ = error.value(py).setattr(intern!(py, "guest"), object);
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !held.as_ref().is_some_and(|held| is_interrupt(py, held)) {
+            *held = Some(error);
+        }
     }
 }
