@@ -29,7 +29,7 @@ AGREES, DISAGREES, UNSAYABLE, MISSING = range(4)
 INTERRUPTED = 130
 #: The point from which options depart.
 PLAIN = ROOT / "scenarios/peers/s7.toml"
-RED_ECN = "red:min=20packets,max=60packets"
+RED_ECN = "red:min=20packets,max=60packets,mark_below_p=2"
 #: What is compared where nothing is asked for.
 POINTS = [
     ["--peer", "ns2", "--disc", "red:min=5packets,max=15packets"],

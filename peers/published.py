@@ -1,6 +1,6 @@
 """Published measurements of Linux beside Sojourn: the rows of `tests/reference/published` with CUBIC alone.
 
-    .venv/bin/python peers/published.py [--seeds 20] [--jobs 2]    # writes tests/peers/published_bounds.csv anew
+    .venv/bin/python peers/published.py [--seeds 20] [--jobs 2]    # tests/peers/published_bounds.csv anew
 
 A published row is one run. It agrees where it lies in the interval that holds a further run of ours with
 99 %: the mean over our seeds, and Student's t times their standard deviation times sqrt(1 + 1/n), and half a
@@ -27,8 +27,8 @@ BOUNDS = ROOT / "tests/peers/published_bounds.csv"
 COLUMNS = ("row", "metric", "published", "n", "mean", "sd", "low", "high")
 #: How sure an interval is.
 SURE = 0.99
-#: How far a goodput of the lone flows is off: over the whole run (`c1_mbit_mean`) that at 20 Mbit/s and 5 ms is 0.26 %, that
-#: at 100 Mbit/s 0.15 % above what the wire carries, so that their clock is off by as much.
+#: How far a goodput of the lone flows is off: over the whole run (`c1_mbit_mean`) that at 20 Mbit/s and 5 ms
+#: is 0.26 %, that at 100 Mbit/s 0.15 % above what the wire carries, so that their clock is off by as much.
 OFF = 0.0026
 #: Their times in the queue are whole multiples of this, us: 32, 65, 98.
 TICK_US = 32.768

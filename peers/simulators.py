@@ -226,6 +226,9 @@ DEFAULTS: Mapping[tuple[str, str], Words] = {
     ("ns-3", "codel"): {"target": 0.005},
     ("ns-3", "pie"): {"target": 0.015, "derandomize": 1},
 }
+#: What a peer has in one value alone, which is not ours by default. ns-3's RED drops nothing that it can mark
+#: (UseHardDrop is off).
+FIXED: Mapping[tuple[str, str, str], float] = {("ns-3", "red", "mark_below_p"): 2.0}
 
 
 def law(disc: dict[str, Any], laws: Laws, peer: str) -> Words:
@@ -238,7 +241,7 @@ def law(disc: dict[str, Any], laws: Laws, peer: str) -> Words:
         raise Unsayable(f"{name} needs {', '.join(missing)}: each side would choose for itself")
     said: Words = {"law": name, **DEFAULTS.get((peer, name), {})}
     for parameter, value in disc.items():
-        if parameter == "law":
+        if parameter == "law" or FIXED.get((peer, name, parameter)) == value:
             continue
         if parameter not in laws[name]:
             raise Unsayable(f"{peer}'s {name} has no {parameter}")

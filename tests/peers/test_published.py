@@ -1,8 +1,8 @@
 """Published runs of Linux with CUBIC alone: each number lies where a run of ours may lie.
 
-`published_bounds.csv` has the intervals, from the spread of our seeds; `peers/published.py` writes it anew. A few
-seeds are run here, so that the intervals are those of the program as it is. A number that lies outside lies inside
-under the one setting that `EXPLAINED` names, or stands in `UNEXPLAINED`.
+`published_bounds.csv` has the intervals, from the spread of our seeds; `peers/published.py` writes it anew. A
+few seeds are run here, so that the intervals are those of the program as it is. A number that lies outside is
+inside under the one setting that `EXPLAINED` names, or in `UNEXPLAINED`.
 """
 
 from __future__ import annotations
