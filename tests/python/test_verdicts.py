@@ -3,7 +3,7 @@
 import math
 import re
 import statistics
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,7 @@ from scipy.stats import t, ttest_rel
 
 import sojourn as sj
 from sojourn.cli import printing
-from sojourn.report import verdicts
+from sojourn.report import comparison, page, verdicts
 from sojourn.result import Run, words
 from sojourn.result.agreement import Gap
 from sojourn.result.statistics import estimate
@@ -708,3 +708,60 @@ def check_figures(text, view):
         seen = (view.delay, view.p95) if unit == "ms" else (view.busy, view.drops)
         half = 0.501 * 10.0 ** -len(number.partition(".")[2])
         assert any(abs(float(number) - one.mean(name)) <= half for one in seen), (number, unit, name, text)
+
+
+# ---- Notes under tables and pictures ------------------------------------------------------------
+
+
+def test_the_note_of_the_summary_speaks_of_intervals_where_there_are_some(made):
+    whole = comparison.summary(made)
+    assert "Mean over 3 seeds, and half the width of the 95\N{NO-BREAK SPACE}% interval" in whole
+    assert "claim an order or a bound only where 95\N{NO-BREAK SPACE}% intervals show it" in whole
+    one = comparison.summary(partly(made, dict.fromkeys(made.discs, (1,))))
+    assert "One seed: no intervals." in one
+    assert "Mean over" not in one
+    assert "up to" not in whole
+    assert "Mean over up to 3 seeds" in comparison.summary(
+        partly(made, dict(zip(made.discs, [(1, 2, 3), (1, 2)], strict=True)))
+    )
+
+
+def test_the_note_of_the_differences_names_the_seeds_that_both_have(made):
+    first, other = made.discs
+    more = tuple(replace(run, disc="pi") for run in made.runs if run.disc == other)
+    three = replace(made, runs=(*made.runs, *more))
+
+    def note(seeds, result=made):
+        return comparison.differences(partly(result, seeds), first)
+
+    paired = "Mean difference over the seeds that both laws have, and half the width of its 95"
+    assert paired in note({first: (1, 2, 3), other: (2, 3)})
+    one = "One seed: no intervals, so that no difference is shown to be more than chance."
+    assert one in note({first: (1, 2), other: (2, 3)})
+    none = note({first: (1, 2), other: (3,)})
+    assert "No seed has run under both laws." in none
+    assert paired not in none
+    apart = note({first: (1,), other: (2, 3), "pi": (2, 3)}, three)
+    assert "No seed has run under tail_drop and another law." in apart
+    assert "No seed" not in note({first: (1, 2), other: (3,), "pi": (2,)}, three)
+
+
+def test_a_strong_difference_of_a_fluid_is_explained_where_there_is_one(both, made):
+    strong = "Strong there: more than one part in 1000."
+    assert strong in comparison.differences(both, both.discs[0])
+    assert strong not in comparison.differences(made, made.discs[0])
+
+
+def test_the_note_of_the_agreement_has_an_interval_where_packets_have_one(both):
+    interval = "with the interval of the packets&#x27; mean"
+    assert interval in comparison.agreement(both)
+    one = partly(both, dict.fromkeys(both.discs, (1,)))
+    one = replace(one, series=one.series.filter(pl.col("seed") == 1))
+    assert "What the fluid has more than the packets." in comparison.agreement(one)
+    assert interval not in comparison.agreement(one)
+
+
+def test_what_is_not_whole_is_called_so(made):
+    asked = replace(made, provenance={**made.provenance, "runs_asked": 9})
+    assert "Not whole: 6 of 9 runs finished." in page(asked)
+    assert "Not whole" not in page(made)
