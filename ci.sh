@@ -23,7 +23,7 @@ main() {
   case $verb in
     help) usage ;;
     test) everything ;;
-    setup | build | demo | bench | behaviour | kills | compared | ordeal | docs | wheel | dist | lock | clean) "$verb" ;;
+    setup | build | demo | bench | behaviour | kills | compared | quoted | ordeal | docs | wheel | dist | lock | clean) "$verb" ;;
     peers | figures | fuzz | fuzz_keep) "$@" ;;
     rust_format | rust_lint | rust_test | generated | python_format | python_lint | python_types | stubs | python_test)
       "$verb" ;;
@@ -55,7 +55,7 @@ usage() {
   lock     write requirements/*.lock anew from the .in files (needs uv)
   clean    remove .venv, build, dist, target and the caches
 One part of `test`, after `build`:
-  rust_format rust_lint rust_test generated python_format python_lint python_types stubs python_test
+  rust_format rust_lint rust_test generated python_format python_lint python_types stubs python_test quoted
 TEXT
 }
 
@@ -82,7 +82,7 @@ everything() {
   cat <<'TEXT'
 make test: builds Sojourn, then runs every check and test: format, lints, Rust tests, generated files,
 Python types, the pages, the wheel, Python tests, and the comparison with ns-2 and ns-3 where they are installed.
-It takes about 12 to 20 minutes on two cores, the longer time on a fresh machine.
+It takes about 14 to 22 minutes on two cores, the longer time on a fresh machine.
 TEXT
   mkdir -p "$(dirname "$SKIPPED")"
   : >"$SKIPPED"
@@ -98,6 +98,7 @@ TEXT
   attempt "pages" docs
   attempt "wheel" wheel
   attempt "Python tests" python_test
+  attempt "figures of the pages" quoted
   attempt "comparison with peers" compared
   closing
 }
@@ -123,8 +124,11 @@ behaviour() {
 figures() {
   echo "make figures: builds Sojourn, then repeats every run whose figures the pages quote; about two minutes once built."
   build
-  "$PY" docs/figures.py "$@"
+  quoted "$@"
 }
+
+# quoted [--write] [PAGE...]: the figures of what is built.
+quoted() { "$PY" docs/figures.py "$@"; }
 
 kills() {
   echo "make kills: builds Sojourn, then kills run, report and prove over a good result, some 90 times; about 5 minutes once built."

@@ -1,4 +1,4 @@
-"""Figures that pages quote from runs: repeats the runs, compares, and writes what changed into the pages.
+"""Figures that pages quote from runs and certificates: repeats these, and compares or writes what changed.
 
     python docs/figures.py [--write] [PAGE...]        (make figures, make figures ARGS=--write)
 
@@ -15,16 +15,19 @@ Before a table:
 for the file's own), changes to the command (words that begin with `--`, also behind a disc), cells of their
 own (behind a `@`), nothing for the command as it is, and `-` for what is no figure of ours; `discs` stands
 for those of the command, in order.
-With `columns: metrics` each column has a cell of its own, and `cells` lists them, `-` again for what is none.
-After a number in the text:
+With `columns: metrics` each column has a cell of its own, and `cells` lists them, `-` again for what is none;
+a row's own cell that ends in a dot stands before each of them. After a number in the text:
 
     179 ms<!-- figure: #1 rtt_p50_s*1e3 --set flows[0].count=6 -->
 
-The command is the next `sojourn run` of a block of the page, that of `figure above:` the one before, or what
-`command:` says in the comment of a table, and what stands behind `of` in that of a number. A metric is that
-of the whole link in the packet plant, `fluid:METRIC` that of the fluid, `CLASS/METRIC` that of a class. It
-may be scaled; `ci` is the half-width of the 95 % interval of the metric before it. A figure has as many
-decimals as the page gives it.
+The command is the next `sojourn run` or `sojourn prove` of a block of the page, that of `figure above:`
+the one before, or what `command:` says in the comment of a table, and what stands behind `of` in that of a
+number. A metric is that of the whole link in the packet plant, `fluid:METRIC` that of the fluid,
+`CLASS/METRIC` that of a class, `LINK.METRIC` where there are several links. Of `sojourn prove` it is the
+place of a number in the JSON document of the disc's certificate, such as `gain_margin`,
+`textbook.phase_margin_deg` or `loops.0.roots.0.0`; `PLACE#2` is the second number of a text, and null is
+written ∞. A metric may be scaled; `ci` is the half-width of the 95 % interval of the metric before it. A
+figure has as many decimals as the page gives it.
 
 Figures that no command repeats here stand beside `<!-- measured: WHERE -->`: the tests or targets of make
 that repeat them, or `once, with` what. `<!-- no figure -->` follows a command of which nothing is quoted.
@@ -35,6 +38,7 @@ from __future__ import annotations
 import argparse
 import functools
 import json
+import math
 import re
 import shlex
 import subprocess
@@ -43,16 +47,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
-_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
+_NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:\.\d+)?|∞")
 _COMMENT = re.compile(r"<!-- (figures|figure|figure above)(?::|\n)(.*?)-->", re.DOTALL)
 _BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_COMMAND = re.compile(r"^sojourn (?:run|prove) .*?(?=^sojourn |^\n|\Z)", re.MULTILINE | re.DOTALL)
+#: Exit codes of a command that has printed its document: `prove` answers 1 and 4 for what is not stable.
+_DONE = {"run": (0,), "prove": (0, 1, 4)}
+#: Flags that print the document and nothing else.
+_JSON = {"run": ("--json", "--quiet"), "prove": ("--json",)}
 
+#: The words after `sojourn`.
 Args = tuple[str, ...]
 Span = tuple[int, int]
+#: (disc, metric) -> low end, mean and high end; of a certificate all three are the number.
+Numbers = dict[tuple[str, str], tuple[float, float, float]]
 
 
 class Misplaced(Exception):
@@ -61,13 +74,12 @@ class Misplaced(Exception):
 
 @dataclass(frozen=True)
 class Figure:
-    """A number of a page, and the run that it is of."""
+    """A number of a page, and the run or certificate that it is of."""
 
     page: Path
     #: Its place in the page's text.
     span: Span
     written: str
-    #: The words after `sojourn run`.
     command: Args
     disc: str
     metric: str
@@ -77,12 +89,13 @@ class Figure:
 
     def measured(self) -> str:
         """The figure as the run has it, with as many decimals as the page gives it."""
-        run = summary(self.command).get((self.disc, self.metric))
-        if run is None:
-            raise Misplaced(f"{self.place()}: the run has none")
-        low, mean, high = run
+        found = summary(self.command).get((self.disc, self.metric))
+        if found is None:
+            raise Misplaced(f"{self.place()}: no such number under sojourn {shlex.join(self.command)}")
+        low, mean, high = found
         value = self.scale * ((high - low) / 2 if self.is_interval else mean)
-        return f"{value:.{len(self.written.partition('.')[2])}f}"
+        text = f"{value:.{len(self.written.partition('.')[2])}f}"
+        return "∞" if math.isinf(value) else text.replace("-", "−") if "−" in self.written else text
 
     def place(self) -> str:
         """The page and the line, and what the figure is."""
@@ -103,21 +116,58 @@ def figures(page: Path) -> list[Figure]:
 
 
 @functools.cache
-def summary(command: Args) -> dict[tuple[str, str], tuple[float, float, float]]:
-    """Low end, mean and high end of each disc's metrics under `sojourn run COMMAND`."""
-    words = [sys.executable, "-m", "sojourn", "run", *command, "--json", "--quiet"]
+def summary(command: Args) -> Numbers:
+    """The numbers of each disc under `sojourn COMMAND`."""
+    found = document(command)
+    return _of_certificates(command, found) if command[0] == "prove" else _of_runs(command, found)
+
+
+def document(command: Args) -> dict[str, Any]:
+    """The JSON document that `sojourn COMMAND` prints."""
+    flags = [flag for flag in _JSON[command[0]] if flag not in command]
+    words = [sys.executable, "-m", "sojourn", *command, *flags]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"{shlex.join(('sojourn', 'run', *command))}: {done.stderr}")
-    rows = json.loads(done.stdout)["summary"]
-    # They are named as the command has them; the document writes them in full, in the same order.
+    if done.returncode not in _DONE[command[0]]:
+        raise RuntimeError(f"{shlex.join(('sojourn', *command))}: {done.stderr}")
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def _of_runs(command: Args, found: dict[str, Any]) -> Numbers:
+    rows = found["summary"]
+    # Discs are named as the command has them; the document writes them in full, in the same order.
     discs = dict(zip(dict.fromkeys(row["disc"] for row in rows), _discs(command) or [""], strict=True))
-    found = {}
+    several = len({row["link"] for row in rows} - {None}) > 1
+    numbers = {}
     for row in rows:
         name = row["metric"] if row["plant"] == "packet" else f"{row['plant']}:{row['metric']}"
         name = f"{row['class']}/{name}" if row.get("class") else name
-        found[discs[row["disc"]], name] = (row["ci95_low"], row["mean"], row["ci95_high"])
-    return found
+        name = f"{row['link']}.{name}" if several and row["link"] is not None else name
+        numbers[discs[row["disc"]], name] = (row["ci95_low"], row["mean"], row["ci95_high"])
+    return numbers
+
+
+def _of_certificates(command: Args, found: dict[str, Any]) -> Numbers:
+    certificates = found.get("certificates", [found])
+    return {
+        (disc, place): (number, number, number)
+        for disc, certificate in zip(_discs(command) or [""], certificates, strict=True)
+        for place, number in _leaves(certificate)
+    }
+
+
+def _leaves(part: object, place: str = "") -> Iterator[tuple[str, float]]:
+    """The numbers of a document with their places; null is infinite."""
+    if isinstance(part, dict | list):
+        for name, inner in part.items() if isinstance(part, dict) else enumerate(part):
+            yield from _leaves(inner, f"{place}.{name}" if place else str(name))
+    elif isinstance(part, str):
+        for count, number in enumerate(_NUMBER.finditer(part), 1):
+            yield f"{place}#{count}", float(number[0].replace("−", "-").replace("∞", "inf"))
+    elif part is None:
+        yield place, math.inf
+    elif isinstance(part, int | float):
+        yield place, float(part)
 
 
 # ---- What the comments say ----------------------------------------------------------------------
@@ -132,17 +182,16 @@ def _of_table(page: Path, text: str, comment: re.Match[str]) -> Iterator[Figure]
     for row, line in zip(rows, _table(text, comment.end()), strict=True):
         for number, (column, span) in enumerate(zip(cells if by_metric else columns, line, strict=True)):
             of, own = _own_cell([row] if by_metric else [row, column])
-            spec = own or (cells[number] if by_metric else cells[0])
+            cell = cells[number] if by_metric else cells[0]
+            if own.endswith("."):
+                own = cell if cell == "-" else own + cell
+            spec = own or cell
             yield from _figures(page, text, span, _run(base, of), spec)
 
 
 def _in_text(page: Path, text: str, comment: re.Match[str]) -> Iterator[Figure]:
-    said, of, command = comment[2].partition(" of sojourn run ")
-    base = (
-        words(f"sojourn run {command}")
-        if of
-        else _command(text, comment.start(), above="above" in comment[1])
-    )
+    said, of, command = comment[2].partition(" of sojourn ")
+    base = words(f"sojourn {command}") if of else _command(text, comment.start(), above="above" in comment[1])
     what, dashes, changes = said.partition(" --")
     disc, *spec = what.split()
     numbers = list(_NUMBER.finditer(text, max(0, comment.start() - 40), comment.start()))
@@ -225,26 +274,27 @@ def _line(page: Path, place: int) -> str:
 
 
 def printed(page: Path) -> list[Args]:
-    """The words after `sojourn run` of every such command of the page's blocks."""
-    return [command for _, command in _commands(page.read_text(encoding="utf-8"))]
+    """Every `sojourn run` and `sojourn prove` of the page's blocks."""
+    return [command for _, command in commands(page.read_text(encoding="utf-8"))]
 
 
-def _commands(text: str) -> list[tuple[int, Args]]:
-    found = []
-    for block in _BLOCK.finditer(text):
-        if block[1].startswith("sojourn run "):
-            found.append((block.start(), words(block[1])))
-    return found
+def commands(text: str) -> list[tuple[int, Args]]:
+    """Every command of a text's blocks, with its place."""
+    return [
+        (block.start(1) + line.start(), words(line[0]))
+        for block in _BLOCK.finditer(text)
+        for line in _COMMAND.finditer(block[1])
+    ]
 
 
 def _command(text: str, place: int, *, above: bool = False) -> Args:
-    there = [command for start, command in _commands(text) if (start < place) == above]
+    there = [command for start, command in commands(text) if (start < place) == above]
     return there[-1 if above else 0]
 
 
 def words(line: str) -> Args:
-    """The words after `sojourn run` of a command, which may go over several lines."""
-    return tuple(shlex.split(line.replace("\\\n", " ")))[2:]
+    """The words after `sojourn` of a command, which may go over several lines and end in a comment."""
+    return tuple(shlex.split(line.replace("\\\n", " "), comments=True))[1:]
 
 
 def _discs(command: Args) -> list[str]:
@@ -253,21 +303,34 @@ def _discs(command: Args) -> list[str]:
 
 def _changed(command: Args, changes: Args) -> Args:
     """The command with other words: a key of `--set` and any other flag replace what stood there."""
-    file, *rest = command
-    new = {_key(*pair): pair for pair in zip(changes[::2], changes[1::2], strict=True)}
-    pairs: list[tuple[str, str]] = []
-    for old in zip(rest[::2], rest[1::2], strict=True):
+    name, file, *rest = command
+    new = {_key(*flag): flag for flag in _flags(changes)}
+    flags: list[Args] = []
+    for old in _flags(rest):
         key = _key(*old)
         # Of several discs the first is replaced, and the others go.
         if key not in new:
-            pairs.append(old)
-        elif new[key] not in pairs:
-            pairs.append(new[key])
-    pairs += [pair for pair in new.values() if pair not in pairs]
-    return (file, *(word for pair in pairs for word in pair))
+            flags.append(old)
+        elif new[key] not in flags:
+            flags.append(new[key])
+    flags += [flag for flag in new.values() if flag not in flags]
+    return (name, file, *(word for flag in flags for word in flag))
 
 
-def _key(flag: str, word: str) -> str:
+def _flags(words: Sequence[str]) -> list[Args]:
+    """The flags, each with its value where it takes one."""
+    found: list[Args] = []
+    for word in words:
+        if word.startswith("-"):
+            found.append((word,))
+        elif not found or len(found[-1]) > 1:
+            raise ValueError(f"{word!r} is the value of no flag")
+        else:
+            found[-1] += (word,)
+    return found
+
+
+def _key(flag: str, word: str = "") -> str:
     return f"{flag} {word.partition('=')[0]}" if flag == "--set" else flag
 
 

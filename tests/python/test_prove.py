@@ -744,13 +744,13 @@ def test_links_that_are_congested_together_are_not_proven_one_by_one(tmp_path):
     ]
     for found in alone:
         assert found.verdict == "stable"
-        assert 40 < found.margins["phase_margin_deg"] < 46
+        assert round(found.margins["phase_margin_deg"]) == 44
     assert any("(loaded to 0.1 %)" in told for told in alone[0].assumptions)
     together = chain(tmp_path, tight, tight)
     # Each alone is stable, and both together swing for good.
     swings = measured(together, "queue_std_packets")
+    assert [round(swings[link]) for link in ("a", "b")] == [29, 31]
     for link in ("a", "b"):
-        assert swings[link] > 10, swings
         found = sj.prove(together, link=link)
         assert (found.verdict, found.loops) == ("not proven", [])
         assert found.reason == "2 links are congested together: a and b; a certificate is of one"

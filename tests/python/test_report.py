@@ -18,6 +18,7 @@ import matplotlib
 import numpy as np
 import polars as pl
 import pytest
+from invented import columns, invented, partly
 from matplotlib.figure import Figure
 from scipy.stats import ttest_rel
 
@@ -26,9 +27,9 @@ from sojourn import catalogue
 from sojourn.cli import printing
 from sojourn.plot import bands, style
 from sojourn.report import columns as packing
-from sojourn.report import setting, verdicts
+from sojourn.report import setting
 from sojourn.report.figures import svg
-from sojourn.result import Run, words
+from sojourn.result import words
 from sojourn.result.statistics import Estimate
 
 RED = "red:min=5packets,max=15packets"
@@ -467,226 +468,6 @@ def test_what_a_user_wrote_cannot_break_the_page(sojourn, folder):
     assert "<script>alert" not in page
     assert page.count("<script") == 3, "the numbers, uPlot and our own"
     assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; flows" in page
-
-
-def invented(table):
-    """A result with given metrics: disc -> metric -> values by seed."""
-    runs = tuple(
-        Run("packet", disc, seed, "bottleneck", {name: column[seed] for name, column in columns.items()}, {})
-        for disc, columns in table.items()
-        for seed in range(len(next(iter(columns.values()))))
-    )
-    return sj.Result({}, runs, pl.DataFrame(), pl.DataFrame())
-
-
-def columns(delay, drops, busy=0.99):
-    """Metrics of three seeds about a mean delay, a drop ratio and a utilisation."""
-    return {
-        "utilization": [busy, busy, busy],
-        "sojourn_mean_s": [delay, delay + 0.001, delay + 0.002],
-        "sojourn_p95_s": [2 * delay, 2 * delay, 2 * delay],
-        "drop_ratio": [drops, drops * 1.01, drops * 1.02],
-        "mark_ratio": [0.0, 0.0, 0.0],
-    }
-
-
-def test_the_headline_names_the_lowest_delay_and_its_price():
-    said = verdicts.headline(invented({"red": columns(0.02, 0.06), "pi": columns(0.05, 0.01)}))
-    assert said == (
-        "red has the lowest mean delay: 21 ms, against 51 ms under pi. "
-        "It keeps the link as busy as the other, within one percentage point: 99.0 %. "
-        "The price is loss: it drops 6.1 % of the packets, where pi drops 1.0 %."
-    )
-
-
-def test_the_headline_names_the_law_under_which_nearly_all_packets_wait_less():
-    low = {**columns(0.02, 0.01), "sojourn_p95_s": [0.2, 0.21, 0.2]}
-    laws = {"red": low, "pi": columns(0.05, 0.01)}
-    less = "95 of 100 packets wait less under pi: no longer than 100 ms, against 203 ms under red."
-    assert less in verdicts.headline(invented(laws))
-    least = less.replace("less", "least")
-    assert least in verdicts.headline(invented({**laws, "rem": columns(0.07, 0.01)}))
-    close = {**columns(0.07, 0.01), "sojourn_p95_s": [0.101, 0.099, 0.101]}
-    assert less in verdicts.headline(invented({**laws, "rem": close})), "rem may have as little as pi"
-    wide = {**low, "sojourn_p95_s": [0.05, 0.21, 0.06]}
-    assert "95 of 100" not in verdicts.headline(invented({**laws, "red": wide}))
-
-
-def test_the_headline_calls_a_trade_off_one():
-    laws = {"tiny": columns(0.001, 0.2, 0.5), "red": columns(0.02, 0.06), "pi": columns(0.05, 0.06, 0.995)}
-    assert verdicts.headline(invented(laws)).startswith(
-        "tiny has the lowest mean delay: 2 ms, against 21 ms under red and 51 ms under pi. "
-        "It leaves more of the link unused: 50.0 % busy, against 99.5 % under pi at a mean delay of 51 ms; "
-        "red comes within one percentage point of that at 21 ms."
-    )
-    del laws["red"]
-    assert "comes within" not in verdicts.headline(invented(laws)), "nobody stands between"
-    busy = {**laws["tiny"], "utilization": [0.2, 0.9999, 0.7]}
-    said = verdicts.headline(invented({**laws, "tiny": busy}))
-    assert "It keeps the link 63.3 % busy; 3 seeds do not tell that apart from 99.5 % under pi." in said
-    assert "leaves more of the link unused" not in said
-
-
-def test_of_twelve_laws_a_short_queue_on_a_busy_link_is_in_the_headline():
-    laws = {f"law{place}": columns(0.1 + place / 100, 0.01, 0.999) for place in range(10)}
-    laws |= {"red": columns(0.09, 0.01, 0.999), "pie": columns(0.016, 0.03, 0.98)}
-    laws["law9"]["utilization"] = [0.9995, 0.9995, 0.9995]
-    said = verdicts.headline(invented(laws))
-    assert said.startswith("pie has the lowest mean delay: 17 ms, against 91 ms (red) to 191 ms (law9).")
-    assert "98.0 % busy, against 99.95 % under law9 at a mean delay of 191 ms" in said
-    assert "red comes within one percentage point of that at 91 ms" in said
-
-
-def test_the_headline_claims_no_difference_that_the_seeds_do_not_show():
-    left, right = columns(0.02, 0.01), columns(0.02, 0.01)
-    right["sojourn_mean_s"] = [0.025, 0.018, 0.022]
-    far = columns(0.09, 0.01)
-    said = verdicts.headline(invented({"red": left, "pi": right}))
-    doubt = (
-        "red has the lowest mean delay measured, 21 ms; 3 seeds do not tell it apart from 21.7 ms under pi"
-    )
-    assert said.startswith(f"{doubt}. ")
-    said = verdicts.headline(invented({"red": left, "pi": right, "rem": far}))
-    assert said.startswith(f"{doubt}; the others have 91 ms under rem. ")
-    one = {name: column[:1] for name, column in columns(0.02, 0.01).items()}
-    two = {name: column[:1] for name, column in columns(0.09, 0.01).items()}
-    assert "one seed does not tell" in verdicts.headline(invented({"red": one, "pi": two}))
-
-
-def steady(*deviations, queue=100.0):
-    """Metrics of the queue, a value of its standard deviation for each seed."""
-    return {"queue_mean_packets": [queue] * len(deviations), "queue_std_packets": list(deviations)}
-
-
-def test_the_steadiest_law_is_named_though_two_cannot_be_told_apart():
-    laws = {
-        "pi": steady(15.0, 15.4, 14.8),
-        "cpc": steady(15.2, 15.1, 15.3, queue=101),
-        "red": steady(79.0, 80.0, 78.0, queue=102),
-    }
-    assert verdicts.queue(invented(laws)) == (
-        "Mean queue: 100 packets under pi, 101 packets under cpc and 102 packets under red. "
-        "pi has the lowest standard deviation measured, 15.1 packets; 3 seeds do not tell it apart from "
-        "15.2 packets under cpc; the others have 79 packets under red."
-    )
-    del laws["cpc"]
-    assert "pi has the lowest standard deviation: 15.1 packets, against 79 packets under red." in (
-        verdicts.queue(invented(laws))
-    )
-
-
-@pytest.mark.parametrize("seeds", [2, 5])
-@pytest.mark.parametrize("spread", [0.02, 1.0])
-def test_a_superlative_is_claimed_where_every_comparison_shows_it_and_nowhere_else(seeds, spread):
-    random = np.random.default_rng([seeds, round(100 * spread)])
-    claimed = 0
-    for _ in range(40):
-        delays = {
-            f"law{place}": 0.02 + 0.002 * place + spread * 0.002 * random.standard_normal(seeds)
-            for place in range(5)
-        }
-        laws = {
-            name: {
-                **dict.fromkeys(columns(0, 0), [0.99] * seeds),
-                "sojourn_mean_s": [float(one) for one in found],
-            }
-            for name, found in delays.items()
-        }
-        low, *others = sorted(delays.values(), key=np.mean)
-        shown = all(ttest_rel(low, other).pvalue < 0.05 for other in others)
-        said = verdicts.headline(invented(laws))
-        assert ("has the lowest mean delay: " in said) == shown
-        assert ("has the lowest mean delay measured" in said) != shown
-        claimed += shown
-    assert (claimed == 40) == (spread < 1)
-
-
-def test_laws_that_are_alike_are_seldom_ranked_however_many_they_are():
-    random = np.random.default_rng(7)
-    for count in (2, 6):
-        wrong = 0
-        for _ in range(200):
-            tables = random.standard_normal((count, 5))
-            laws = {
-                f"law{place}": steady(*map(float, 50 + one), queue=50) for place, one in enumerate(tables)
-            }
-            wrong += "has the lowest standard deviation: " in verdicts.queue(invented(laws))
-        assert wrong <= 20, "a claim in twenty, and three standard deviations of 200 trials"
-
-
-def partly(made, kept):
-    """The result with some of its runs, as after Ctrl-C: disc -> seeds."""
-    runs = tuple(run for run in made.runs if run.seed in kept[run.disc])
-    return replace(made, runs=runs)
-
-
-def test_a_partial_result_claims_no_more_seeds_than_its_laws_have_in_common(made, tmp_path):
-    tail, red = made.discs
-    part = partly(made, {tail: (1, 2, 3), red: (1,)})
-    assert "one seed does not tell" in verdicts.headline(part)
-    page = part.report(tmp_path / "page.html").read_text()
-    assert "Mean over up to 3 seeds, and half the width" in page
-    assert "2&nbsp;laws, up to 3&nbsp;seeds; packet by packet." in page
-    assert "One seed: no intervals, so that no difference is shown to be more than chance." in page
-    assert "up to 3 seeds; mean ±" in printing.summary(part)
-    apart = partly(made, {tail: (1, 2), red: (3,)})
-    assert "no seed has run under both" in verdicts.headline(apart)
-    assert words.seeds_told(apart) == "up to 2 seeds"
-    assert "No seed has run under both laws." in apart.report(tmp_path / "page.html").read_text()
-    assert words.seeds_told(made) == "3 seeds"
-
-
-def test_verdicts_do_not_round_a_few_drops_to_none():
-    said = verdicts.marks(invented({"red": columns(0.02, 0.00001), "pi": columns(0.02, 0.0)}))
-    assert said == "pi drops none; red drops less than 0.01 %, of the packets offered."
-
-
-def test_drops_and_marks_of_many_laws_are_given_from_end_to_end():
-    laws = {f"law{place}": columns(0.02, place / 100) for place in range(6)}
-    assert verdicts.marks(invented(laws)) == "Drops: none (law0) to 5.1 % (law5), of the packets offered."
-    laws["law3"]["mark_ratio"] = [0.2, 0.2, 0.2]
-    assert verdicts.marks(invented(laws)).endswith(
-        "; marks: none (law0) to 20.0 % (law3), of the packets offered."
-    )
-
-
-def test_a_link_that_is_always_busy_is_called_so():
-    full = columns(0.02, 0.0, 0.9999)
-    assert (
-        verdicts.utilization(invented({"a": full, "b": full}))
-        == "Every law keeps the link busy all the time."
-    )
-    half = columns(0.02, 0.0, 0.5)
-    said = verdicts.utilization(invented({"a": full, "b": half}))
-    assert said == "The link is kept busy 50.0 % of the time under b and 99.99 % of the time under a."
-
-
-def test_a_link_on_which_nothing_is_sent_is_not_called_busy():
-    def said(*busy):
-        return verdicts.utilization(
-            invented({f"law{place}": columns(0, 0, share) for place, share in enumerate(busy)})
-        )
-
-    assert said(0.0, 0.0) == said(0.0) == "Nothing was sent after the warm-up."
-    assert (
-        said(0.0004, 0.0) == "Every law leaves the link all but idle: it is busy 0.04 % of the time at most."
-    )
-    assert said(0.5, 0.501) == "Every law keeps the link at least 50.0 % busy."
-
-
-def test_of_many_laws_the_ends_are_named():
-    laws = {f"law{place}": columns(0.02 * (1 + place), 0.01, 0.9 - place / 10) for place in range(6)}
-    assert verdicts.delay(invented(laws)) == (
-        "95 of 100 packets wait no longer than 40 ms (law0) to 240 ms (law5)."
-    )
-    assert verdicts.utilization(invented(laws)) == (
-        "The link is kept busy 40.0 % of the time (law5) to 90.0 % of the time (law0)."
-    )
-
-
-def test_verdicts_of_one_disc_compare_nothing():
-    said = verdicts.headline(invented({"pi": columns(0.02, 0.06)}))
-    assert said == "pi keeps the link 99.0 % busy at a mean delay of 21 ms and drops 6.1 % of the packets."
 
 
 def test_two_variants_of_a_law_are_called_by_what_they_do_not_share():

@@ -36,7 +36,8 @@ def _summary_note(result: Result) -> str:
     if words.most_seeds(result) > 1:
         note = (
             f"Mean over {words.seeds_told(result)}, and half the width of the 95\u00a0% interval "
-            "(Student's t). Large dots: means and their intervals. Small dots: the seeds."
+            "(Student's t). Large dots: means and their intervals. Small dots: the seeds. "
+            "Sentences give means; they claim an order or a bound only where 95\u00a0% intervals show it."
         )
     return f"{note} {seedless}".rstrip()
 
@@ -66,7 +67,7 @@ def differences(result: Result, baseline: str, ids: str = "") -> str:
         for one, gap in zip(others, found, strict=True)
         if gap is not None and one.seeded
     ]
-    note = _differences_note(result, max(seeds, default=0))
+    note = _differences_note(result, name, max(seeds, default=0))
     note += " pp: percentage points." if any(column.unit == "pp" for column in shown) else ""
 
     def draw(plots: Plots, metric: str, *, ax: Axes) -> Axes:
@@ -96,7 +97,9 @@ def agreement(result: Result, ids: str = "") -> str:
     )
     heads = "".join(f'<th scope="col">{head}</th>' for head in ("fluid", "packet", "difference"))
     said = verdicts.agreement(found, called)
-    note = "What the fluid has more than the packets, with the interval of the packets' mean."
+    note = "What the fluid has more than the packets"
+    some = any(gap.difference.half is not None for gap in found)
+    note += ", with the interval of the packets' mean." if some else "."
     note += " pp: percentage points." if any(gap.column.unit == "%" for gap in found) else ""
     return (
         f'<section id="{ids}agreement">\n<h2>Fluid against packets</h2>\n'
@@ -125,9 +128,11 @@ def _differences_said(result: Result, name: str) -> str:
     )
 
 
-def _differences_note(result: Result, seeds: int) -> str:
+def _differences_note(result: Result, name: str, seeds: int) -> str:
     """How far to trust them: what comes of so many seeds."""
     seedless = words.seedless_told(result)
+    if seedless:
+        seedless += f" Strong there: more than one part in {words.EXACT}."
     if not any(one.seeded for one in result.arms):
         return seedless
     note = (
@@ -139,6 +144,8 @@ def _differences_note(result: Result, seeds: int) -> str:
         else "One seed: no intervals, so that no difference is shown to be more than chance."
         if seeds
         else "No seed has run under both laws."
+        if len(result.discs) == 2
+        else f"No seed has run under {name} and another law."
     )
     return f"{note} {seedless}".rstrip()
 

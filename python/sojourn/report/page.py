@@ -194,7 +194,8 @@ def _left_out(result: Result, sights: list[live.Sight]) -> str:
     left = len(result.links) - sum(len(sight.view.links) for sight in sights)
     if not left:
         return ""
-    return f'<p class="note">The {live.MOST_LINKS} busiest links are shown; the result has {left} more.</p>\n'
+    shown = f"The {live.MOST_LINKS} links of the highest mean utilisation are shown"
+    return f'<p class="note">{shown}; the result has {left} more.</p>\n'
 
 
 def _headline(result: Result) -> str:

@@ -327,15 +327,18 @@ def difference_to(result: Result, arm: Arm, baseline: str, column: Column) -> Es
 
 
 def differs(result: Result, arm: Arm, baseline: str, column: Column) -> bool:
-    """Whether `arm` shows a difference to the disc `baseline` in its plant.
+    """Whether `arm` shows a difference to the disc `baseline` in its plant, as `is_clear` has it."""
+    return is_clear(arm, difference_to(result, arm, baseline, column), scaled(result, arm, column))
 
-    Over seeds it does where the 95 % interval leaves zero out. In a plant without randomness it does where
-    the difference is larger than what equations may be solved with.
+
+def is_clear(arm: Arm, found: Estimate | None, own: Estimate | None) -> bool:
+    """Whether a difference of `arm`, which has `own` itself, is more than chance.
+
+    Over seeds it is where the 95 % interval leaves zero out. In a plant without randomness it is where the
+    difference is larger than what equations may be solved with.
     """
-    found = difference_to(result, arm, baseline, column)
     if arm.seeded or found is None:
         return shown(found)
-    own = scaled(result, arm, column)
     return own is not None and EXACT * abs(found.mean) > abs(own.mean)
 
 

@@ -1,0 +1,41 @@
+"""Results with given metrics, for what reads results."""
+
+from dataclasses import replace
+
+import polars as pl
+
+import sojourn as sj
+from sojourn.result import Run
+
+
+def invented(table, plant="packet", link="bottleneck", traffic_class=None):
+    """A result with given metrics: disc -> metric -> values by seed; ``...`` where a seed has not run."""
+    runs = tuple(
+        Run(plant, disc, seed, link, metrics, {}, traffic_class=traffic_class)
+        for disc, columns in table.items()
+        for seed in range(len(next(iter(columns.values()))))
+        if (metrics := {name: column[seed] for name, column in columns.items() if column[seed] is not ...})
+    )
+    return sj.Result({}, runs, pl.DataFrame(), pl.DataFrame())
+
+
+def columns(delay, drops, busy=0.99):
+    """Metrics of three seeds about a mean delay, a drop ratio and a utilisation."""
+    return {
+        "utilization": [busy, busy, busy],
+        "sojourn_mean_s": [delay, delay + 0.001, delay + 0.002],
+        "sojourn_p95_s": [2 * delay, 2 * delay, 2 * delay],
+        "drop_ratio": [drops, drops * 1.01, drops * 1.02],
+        "mark_ratio": [0.0, 0.0, 0.0],
+    }
+
+
+def steady(*deviations, queue=100.0):
+    """Metrics of the queue, a value of its standard deviation for each seed."""
+    return {"queue_mean_packets": [queue] * len(deviations), "queue_std_packets": list(deviations)}
+
+
+def partly(made, kept):
+    """The result with some of its runs, as after Ctrl-C: disc -> seeds."""
+    runs = tuple(run for run in made.runs if run.seed in kept[run.disc])
+    return replace(made, runs=runs)
