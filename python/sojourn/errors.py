@@ -52,11 +52,15 @@ class InputError(SojournError, ValueError):
 class NotWritten(InputError):
     """What was computed could not be written where it belongs (exit code 1).
 
-    The line names the path and the reason, and where the result is instead, if it is anywhere. What stood at
+    The lines name the path and the reason, and where the result is instead, if it is anywhere. What stood at
     the path is as it was.
     """
 
     exit_code = FAILED
+
+
+class WriteWarning(UserWarning):
+    """What was written may not survive a power failure, or a file of another's is beside it."""
 
 
 class ArgumentError(InputError, TypeError):

@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     printing.prepare()
     try:
-        with stops.all_raise():
+        with stops.all_raise(), printing.warned():
             code = app(arguments, prog_name="sojourn", standalone_mode=False, obj=arguments)
     except SystemExit:
         # Whoever read typer's own pages has closed the pipe.
@@ -256,7 +256,9 @@ def report(
         result = Result.read(folder)
     chosen = result.baseline(baseline)
     options.make_room(page)
-    printing.say(str(write(result, page, chosen, within)))
+    write(result, page, chosen, within)
+    if not files.is_stream(page):
+        printing.say(str(page))
 
 
 @app.command(

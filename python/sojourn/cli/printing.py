@@ -9,9 +9,12 @@ import os
 import shutil
 import sys
 import textwrap
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
+
+from sojourn.errors import WriteWarning
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -163,6 +166,23 @@ def progress(runs: int, *, show: bool) -> Iterator[Watch | None]:
     finally:
         with suppress(OSError):
             bar.stop()
+
+
+@contextmanager
+def warned() -> Iterator[None]:
+    """Print a line on stderr for each `WriteWarning`; other warnings stay as they are."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", WriteWarning)
+        show = warnings.showwarning
+
+        def line(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+            if issubclass(category, WriteWarning):
+                note(one_line(f"warning: {message}"))
+            else:
+                show(message, category, *place, **more)
+
+        warnings.showwarning = line
+        yield
 
 
 def deliver(result: Result, asked: Asked) -> None:

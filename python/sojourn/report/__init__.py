@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import errno
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
 from sojourn import files
-from sojourn.errors import InputError, NotWritten
+from sojourn.errors import InputError, NotWritten, WriteWarning
 from sojourn.report.page import baseline_mark, page
 from sojourn.result import Result
 
@@ -48,15 +49,18 @@ def put(path: Path, make: Callable[[], str], within: tuple[int, int] | None = No
     """Write a page that `make` makes, whole or not at all.
 
     `within` is the identity of the folder that the page belongs into (`files.identity`). Raises `InputError`
-    for the name of what is no regular file, and `NotWritten` where the page cannot be written.
+    for the name of what is no regular file, and `NotWritten` where the page cannot be written; warns
+    (`WriteWarning`) where it may not last.
     """
     if path.is_dir():
         raise InputError(f"{path}: is a folder; legal: the name of a file, such as report.html")
     text = make().encode("utf-8", "replace")
     try:
-        files.replace(path, text, within)
+        notes = files.replace(path, text, within)
     except (OSError, ValueError) as fault:
         raise not_written(path, fault) from None
+    for note in notes:
+        warnings.warn(note, WriteWarning, stacklevel=2)
     return path
 
 
