@@ -136,6 +136,45 @@ def test_a_warning_of_a_command_is_one_line(made, folder, monkeypatch, capsys):
     assert capsys.readouterr() == ("page.html\n", "warning: page.html: is\\na warning\n")
 
 
+def test_a_certificate_that_cannot_be_written_keeps_no_other_from_it(folder, monkeypatch, capsys):
+    from sojourn import report
+
+    put_text = report.put_text
+
+    def failing(path, *more):
+        if path.name != "page.html":
+            raise sj.NotWritten(f"{path}: cannot be written (No space left on device)")
+        return put_text(path, *more)
+
+    monkeypatch.setattr(report, "put_text", failing)
+    monkeypatch.chdir(folder)
+    assert main(["prove", "dumbbell", "--disc", "pi", "--out", "cert", "-o", "new/page.html"]) == 1
+    said = capsys.readouterr()
+    assert said.out.startswith("Stable: pi at bottleneck")
+    assert said.out.endswith("\nnew/page.html\n")
+    assert said.err.splitlines() == [
+        f"cert/{name}: cannot be written (No space left on device)"
+        for name in ("certificate.json", "certificate.html")
+    ]
+    assert (folder / "new" / "page.html").is_file()
+
+
+@pytest.mark.parametrize("wrong", ["cert/certificate.json", "cert", "page.html", "link"])
+def test_the_places_of_a_certificate_are_tried_before_the_work(refused, folder, monkeypatch, wrong):
+    monkeypatch.setattr("sojourn.prove.several.prove_each", None)
+    if wrong == "cert":
+        (folder / "cert").touch()
+    elif wrong == "link":
+        (folder / "page.html").symlink_to("elsewhere")
+    else:
+        (folder / wrong).mkdir(parents=True)
+    before = listed(folder)
+    (line,) = refused("prove", "dumbbell", "--out", "cert", "-o", "page.html")
+    assert line.startswith(("cert", "page.html"))
+    assert "; legal: " in line
+    assert listed(folder) == before
+
+
 def test_a_limit_of_file_sizes_is_one_line(sojourn, folder):
     sojourn("run", "small.toml", "--out", "out")
 
@@ -228,6 +267,61 @@ def test_a_reader_that_has_gone_loses_no_folder(folder):
     assert whole(folder / "out") == [1, 2]
 
 
+@pytest.mark.parametrize("reader", ["", " | true"])
+def test_a_reader_that_has_gone_hides_no_failure(folder, reader):
+    """Neither its line nor its exit code, of whatever command."""
+    law = "import sojourn as sj\nclass Bad(sj.Controller):\n    period = '10 ms'\n"
+    (folder / "bad.py").write_text(law + "    def update(self, seen): raise ValueError('no')\n")
+    for words, line in (
+        ("run small.toml --disc codel --disc bad.py:Bad --jobs 1", "sojourn run: Bad, seed 1: bad.py:4: "),
+        ("prove dumbbell --disc tail_drop", "sojourn prove: "),
+        ("conform --law codel --against 'yes pass'", "sojourn conform: "),
+    ):
+        script = f"{sys.executable} -m sojourn {words} {reader or '> out'}; exit ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False)
+        assert done.returncode == (4 if words.startswith("prove") else 1), (words, done)
+        assert done.stderr.splitlines()[-1].startswith(line), words
+
+
+@pytest.mark.parametrize("printed", [True, False])
+@pytest.mark.parametrize("written", [True, False])
+def test_an_interrupted_run_says_what_was_kept_and_no_more(
+    made, folder, monkeypatch, capsys, printed, written
+):
+    from sojourn import simulate
+    from sojourn.cli import printing
+
+    def interrupted(*_):
+        raise sj.Interrupted("interrupted; 6 of 9 runs had finished", made)
+
+    def gone(_):
+        raise printing.ReaderGone
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(simulate, "carry_out", interrupted)
+    monkeypatch.chdir(folder)
+    if not printed:
+        monkeypatch.setattr(printing, "say", gone)
+    if not written:
+        monkeypatch.setattr("sojourn.files.put_folder", full)
+    assert main(["run", "small.toml", "--out", "out"]) == 130
+    facts = " and ".join(["printed"] * printed + ["written to out"] * written)
+    lines = (
+        ["wrote out"]
+        if written
+        else ["out: cannot be written (No space left on device); the runs are not kept"]
+    )
+    said = capsys.readouterr()
+    assert said.err.splitlines() == [
+        *lines,
+        "sojourn run: interrupted; 6 of 9 runs had finished" + (f": {facts}" if facts else ""),
+    ]
+    assert ("queue mean" in said.out) == printed
+    assert (folder / "out").exists() == written
+
+
 # ---- Signals ----------------------------------------------------------------------------------------
 
 
@@ -260,7 +354,10 @@ def test_a_signal_to_stop_keeps_what_has_finished(folder, number):
     finally:
         process.kill()
     assert process.returncode == 130, err
-    assert "sojourn run: interrupted; kept the " in err
+    (line,) = [line for line in err.splitlines() if "interrupted" in line]
+    assert re.fullmatch(
+        r"sojourn run: interrupted; [0-9]+ of 4000 runs had finished: printed and written to out", line
+    )
     assert "queue mean" in out
     assert sj.Result.read(folder / "out").provenance["interrupted"] is True
 
@@ -492,6 +589,10 @@ def test_a_page_has_an_ending_so_that_it_is_no_scenario(refused, sojourn, folder
         assert line == "dumbbell: has no ending of a page; legal: a file such as dumbbell.html"
     assert listed(folder) == ["small.toml"]
     assert sojourn("check", "dumbbell").stdout.startswith("Fifty long flows")
+    result = sj.run(sj.load(folder / "small.toml"))
+    for report in (result.report, sj.prove(sj.load("dumbbell"), "pi").report):
+        with pytest.raises(sj.InputError, match=r"^dumbbell: has no ending of a page; legal: "):
+            report("dumbbell")
     # A folder of that name, as of `run --out`, hides none.
     assert sojourn("run", "small.toml", "--out", "dumbbell").returncode == 0
     assert sojourn("check", "dumbbell").stdout.startswith("Fifty long flows")
