@@ -136,6 +136,21 @@ def test_a_warning_of_a_command_is_one_line(made, folder, monkeypatch, capsys):
     assert capsys.readouterr() == ("page.html\n", "warning: page.html: is\\na warning\n")
 
 
+def test_what_cannot_be_written_is_no_wrong_input(made, folder, monkeypatch):
+    """`except sj.InputError` is for mistakes in typing."""
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("sojourn.files.put_folder", full)
+    monkeypatch.setattr("sojourn.files.replace", full)
+    for write, place in ((made.write, folder / "out"), (made.report, folder / "page.html")):
+        with pytest.raises(sj.NotWritten, match="No space left on device") as caught:
+            write(place)
+        assert not isinstance(caught.value, sj.InputError | ValueError)
+        assert caught.value.exit_code == 1
+
+
 def test_a_certificate_that_cannot_be_written_keeps_no_other_from_it(folder, monkeypatch, capsys):
     from sojourn import report
 
