@@ -25,7 +25,15 @@ if TYPE_CHECKING:
         Verdict,
         __version__,
     )
-    from sojourn.errors import InputError, Interrupted, LawFailed, MissingError, NotWritten, RunFailed
+    from sojourn.errors import (
+        InputError,
+        Interrupted,
+        LawFailed,
+        MissingError,
+        NotWritten,
+        RunFailed,
+        WriteWarning,
+    )
     from sojourn.laws_in_python import CongestionControl, Controller, Law
     from sojourn.prove import Certificate, prove
     from sojourn.result import Result
@@ -53,6 +61,7 @@ __all__ = [
     "Signal",
     "Site",
     "Verdict",
+    "WriteWarning",
     "__version__",
     "laws",
     "load",
@@ -72,6 +81,7 @@ _HOMES = {
     "MissingError": "sojourn.errors",
     "NotWritten": "sojourn.errors",
     "RunFailed": "sojourn.errors",
+    "WriteWarning": "sojourn.errors",
     "Certificate": "sojourn.prove",
     "Result": "sojourn.result",
     "Scenario": "sojourn.scenario",

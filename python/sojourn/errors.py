@@ -49,14 +49,18 @@ class InputError(SojournError, ValueError):
         self.excerpts = [[Excerpt(*one) for one in shown] for shown in excerpts]
 
 
-class NotWritten(InputError):
+class NotWritten(SojournError):
     """What was computed could not be written where it belongs (exit code 1).
 
-    The line names the path and the reason, and where the result is instead, if it is anywhere. What stood at
+    The lines name the path and the reason, and where the result is instead, if it is anywhere. What stood at
     the path is as it was.
     """
 
     exit_code = FAILED
+
+
+class WriteWarning(UserWarning):
+    """What was written may not survive a power failure, or a file of another's is beside it."""
 
 
 class ArgumentError(InputError, TypeError):
@@ -118,7 +122,7 @@ def settle(error: BaseException, command: str) -> tuple[int, list[str]]:
     Set the environment variable ``SOJOURN_TRACEBACK=1`` to see where an unexpected error arose.
     """
     if isinstance(error, SojournError | Interrupted):
-        before = "" if isinstance(error, InputError | MissingError) else f"{command}: "
+        before = "" if isinstance(error, InputError | MissingError | NotWritten) else f"{command}: "
         return error.exit_code, [f"{before}{line}" for line in error.lines]
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED, [f"{command}: interrupted; nothing was written"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -76,6 +77,117 @@ def test_a_full_disk_keeps_the_earlier_page_and_result(tiny, made, folder):
     for line in done.stderr.splitlines():
         assert line.startswith("tiny/page.html: cannot be written (No space left on device); ")
     assert len(done.stderr.splitlines()) == 2
+
+
+def test_an_earlier_result_below_an_overlay_is_kept_beside_the_new_one(made, folder):
+    """In a container whose image holds a result: overlayfs renames no folder of a lower layer."""
+    made.write(folder / "low" / "out")
+    for name in ("disk", "merged"):
+        (folder / name).mkdir()
+    mount = (
+        "mount -t tmpfs none disk && mkdir disk/upper disk/work && mount -t overlay overlay -o "
+        "lowerdir=low,upperdir=disk/upper,workdir=disk/work merged && cp small.toml merged && cd merged"
+    )
+    words = ["unshare", "--map-root-user", "--mount"] if os.getuid() else ["unshare", "--mount"]
+    if shutil.which("unshare") is None:
+        pytest.skip("util-linux's unshare is not here")
+    rename = f'{sys.executable} -c \'import os; os.rename("out", "elsewhere")\''
+    check = [*words, "sh", "-c", f"{mount} && {rename}"]
+    tried = subprocess.run(check, cwd=folder, capture_output=True, text=True, check=False)
+    if "Invalid cross-device link" not in tried.stderr:
+        pytest.skip("no private overlays here, or such as rename folders of lower layers")
+    script = (
+        f"{mount} && {sys.executable} -m sojourn run small.toml --out out --quiet; echo $?; ls -A . out-2"
+    )
+    done = subprocess.run(
+        [*words, "sh", "-c", script], cwd=folder, capture_output=True, text=True, check=False
+    )
+    (line,) = done.stderr.splitlines()
+    assert line == (
+        "out: cannot be replaced (Invalid cross-device link); nothing there was touched: "
+        "the runs are kept in out-2"
+    )
+    assert done.stdout.split("\n1\n")[1].split() == [
+        *(".:", "out", "out-2", "small.toml"),
+        *("out-2:", "distributions.parquet", "provenance.json", "result.json", "series.parquet"),
+    ]
+
+
+def test_a_folder_that_cannot_be_synced_is_written_with_a_warning(made, folder, monkeypatch):
+    above, fsync = folder.stat().st_ino, os.fsync
+
+    def failing(number):
+        if os.fstat(number).st_ino == above:
+            raise OSError(errno.EIO, "Input/output error")
+        fsync(number)
+
+    monkeypatch.setattr(os, "fsync", failing)
+    for write, place in ((made.write, folder / "out"), (made.report, folder / "page.html")):
+        with pytest.warns(sj.WriteWarning, match="written, but may not survive a power failure"):
+            assert write(place) == place
+    assert listed(folder) == ["out", "page.html", "small.toml"]
+
+
+def test_a_warning_of_a_command_is_one_line(made, folder, monkeypatch, capsys):
+    made.write(folder / "out")
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("sojourn.files.replace", lambda *_: ["page.html: is\na warning"])
+    assert main(["report", "out", "-o", "page.html"]) == 0
+    assert capsys.readouterr() == ("page.html\n", "warning: page.html: is\\na warning\n")
+
+
+def test_what_cannot_be_written_is_no_wrong_input(made, folder, monkeypatch):
+    """`except sj.InputError` is for mistakes in typing."""
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("sojourn.files.put_folder", full)
+    monkeypatch.setattr("sojourn.files.replace", full)
+    for write, place in ((made.write, folder / "out"), (made.report, folder / "page.html")):
+        with pytest.raises(sj.NotWritten, match="No space left on device") as caught:
+            write(place)
+        assert not isinstance(caught.value, sj.InputError | ValueError)
+        assert caught.value.exit_code == 1
+
+
+def test_a_certificate_that_cannot_be_written_keeps_no_other_from_it(folder, monkeypatch, capsys):
+    from sojourn import report
+
+    put_text = report.put_text
+
+    def failing(path, *more):
+        if path.name != "page.html":
+            raise sj.NotWritten(f"{path}: cannot be written (No space left on device)")
+        return put_text(path, *more)
+
+    monkeypatch.setattr(report, "put_text", failing)
+    monkeypatch.chdir(folder)
+    assert main(["prove", "dumbbell", "--disc", "pi", "--out", "cert", "-o", "new/page.html"]) == 1
+    said = capsys.readouterr()
+    assert said.out.startswith("Stable: pi at bottleneck")
+    assert said.out.endswith("\nnew/page.html\n")
+    assert said.err.splitlines() == [
+        f"cert/{name}: cannot be written (No space left on device)"
+        for name in ("certificate.json", "certificate.html")
+    ]
+    assert (folder / "new" / "page.html").is_file()
+
+
+@pytest.mark.parametrize("wrong", ["cert/certificate.json", "cert", "page.html", "link"])
+def test_the_places_of_a_certificate_are_tried_before_the_work(refused, folder, monkeypatch, wrong):
+    monkeypatch.setattr("sojourn.prove.several.prove_each", None)
+    if wrong == "cert":
+        (folder / "cert").touch()
+    elif wrong == "link":
+        (folder / "page.html").symlink_to("elsewhere")
+    else:
+        (folder / wrong).mkdir(parents=True)
+    before = listed(folder)
+    (line,) = refused("prove", "dumbbell", "--out", "cert", "-o", "page.html")
+    assert line.startswith(("cert", "page.html"))
+    assert "; legal: " in line
+    assert listed(folder) == before
 
 
 def test_a_limit_of_file_sizes_is_one_line(sojourn, folder):
@@ -170,6 +282,61 @@ def test_a_reader_that_has_gone_loses_no_folder(folder):
     assert whole(folder / "out") == [1, 2]
 
 
+@pytest.mark.parametrize("reader", ["", " | true"])
+def test_a_reader_that_has_gone_hides_no_failure(folder, reader):
+    """Neither its line nor its exit code, of whatever command."""
+    law = "import sojourn as sj\nclass Bad(sj.Controller):\n    period = '10 ms'\n"
+    (folder / "bad.py").write_text(law + "    def update(self, seen): raise ValueError('no')\n")
+    for words, line in (
+        ("run small.toml --disc codel --disc bad.py:Bad --jobs 1", "sojourn run: Bad, seed 1: bad.py:4: "),
+        ("prove dumbbell --disc tail_drop", "sojourn prove: "),
+        ("conform --law codel --against 'yes pass'", "sojourn conform: "),
+    ):
+        script = f"{sys.executable} -m sojourn {words} {reader or '> out'}; exit ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False)
+        assert done.returncode == (4 if words.startswith("prove") else 1), (words, done)
+        assert done.stderr.splitlines()[-1].startswith(line), words
+
+
+@pytest.mark.parametrize("printed", [True, False])
+@pytest.mark.parametrize("written", [True, False])
+def test_an_interrupted_run_says_what_was_kept_and_no_more(
+    made, folder, monkeypatch, capsys, printed, written
+):
+    from sojourn import simulate
+    from sojourn.cli import printing
+
+    def interrupted(*_):
+        raise sj.Interrupted("interrupted; 6 of 9 runs had finished", made)
+
+    def gone(_):
+        raise printing.ReaderGone
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(simulate, "carry_out", interrupted)
+    monkeypatch.chdir(folder)
+    if not printed:
+        monkeypatch.setattr(printing, "say", gone)
+    if not written:
+        monkeypatch.setattr("sojourn.files.put_folder", full)
+    assert main(["run", "small.toml", "--out", "out"]) == 130
+    facts = " and ".join(["printed"] * printed + ["written to out"] * written)
+    lines = (
+        ["wrote out"]
+        if written
+        else ["out: cannot be written (No space left on device); the runs are not kept"]
+    )
+    said = capsys.readouterr()
+    assert said.err.splitlines() == [
+        *lines,
+        "sojourn run: interrupted; 6 of 9 runs had finished" + (f": {facts}" if facts else ""),
+    ]
+    assert ("queue mean" in said.out) == printed
+    assert (folder / "out").exists() == written
+
+
 # ---- Signals ----------------------------------------------------------------------------------------
 
 
@@ -202,7 +369,10 @@ def test_a_signal_to_stop_keeps_what_has_finished(folder, number):
     finally:
         process.kill()
     assert process.returncode == 130, err
-    assert "sojourn run: interrupted; kept the " in err
+    (line,) = [line for line in err.splitlines() if "interrupted" in line]
+    assert re.fullmatch(
+        r"sojourn run: interrupted; [0-9]+ of 4000 runs had finished: printed and written to out", line
+    )
     assert "queue mean" in out
     assert sj.Result.read(folder / "out").provenance["interrupted"] is True
 
@@ -260,18 +430,22 @@ def test_signals_that_are_ignored_stay_so(folder, monkeypatch):
 # ---- Strangers' folders -----------------------------------------------------------------------------
 
 
-def test_links_in_a_stranger_s_folder_lead_nowhere(made, refused, folder):
+def test_links_in_a_stranger_s_folder_lead_nowhere(made, refused, folder, monkeypatch):
     place = made.write(folder / "out")
     mine = folder / "mine"
     mine.write_text("dear diary")
-    for number in range(0, 70_000, 7):
-        (place / f".report.html.{number}.part").symlink_to(mine)
+    # The very names of the stages, as of a stranger who can see what is random.
+    names = ["0" * 16, "1" * 16, "2" * 16]
+    for name in names[:2]:
+        (place / f".report.html.{name}.part").symlink_to(mine)
     (place / "report.html").symlink_to(mine)
     (line,) = refused("report", "out")
     assert line.startswith("out/report.html: it is a symbolic link; legal: ")
     assert mine.read_text() == "dear diary"
     os.unlink(place / "report.html")
+    monkeypatch.setattr("secrets.token_hex", lambda _: names.pop(0))
     assert main(["report", "out"]) == 0
+    assert names == []
     assert mine.read_text() == "dear diary"
     assert (place / "report.html").is_file()
     (place / "link.html").symlink_to(mine)
@@ -360,11 +534,12 @@ def test_what_a_killed_run_left_is_noted_and_cleaned_up(sojourn, folder):
 def test_a_page_may_go_down_a_stream(made, folder):
     made.write(folder / "out")
     words = shlex.join([sys.executable, "-m", "sojourn", "report", "out", "-o"])
-    script = f"{words} >(cat > one) > two; {words} /dev/stdout > three"
+    script = f"{words} >(cat > one) > two; echo before > three; {words} /dev/stdout >> three"
     done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert (folder / "one").read_text().endswith("</html>\n")
-    assert "</html>" in (folder / "three").read_text()
+    page = made.report(folder / "page.html").read_bytes()
+    for name, text in {"one": page, "two": b"", "three": b"before\n" + page}.items():
+        assert (folder / name).read_bytes() == text, name
 
 
 # ---- Names ------------------------------------------------------------------------------------------
@@ -429,6 +604,10 @@ def test_a_page_has_an_ending_so_that_it_is_no_scenario(refused, sojourn, folder
         assert line == "dumbbell: has no ending of a page; legal: a file such as dumbbell.html"
     assert listed(folder) == ["small.toml"]
     assert sojourn("check", "dumbbell").stdout.startswith("Fifty long flows")
+    result = sj.run(sj.load(folder / "small.toml"))
+    for report in (result.report, sj.prove(sj.load("dumbbell"), "pi").report):
+        with pytest.raises(sj.InputError, match=r"^dumbbell: has no ending of a page; legal: "):
+            report("dumbbell")
     # A folder of that name, as of `run --out`, hides none.
     assert sojourn("run", "small.toml", "--out", "dumbbell").returncode == 0
     assert sojourn("check", "dumbbell").stdout.startswith("Fifty long flows")
@@ -437,26 +616,50 @@ def test_a_page_has_an_ending_so_that_it_is_no_scenario(refused, sojourn, folder
 # ---- Races ------------------------------------------------------------------------------------------
 
 
+# Runs a command that waits, once it has its place, until the other one has, too.
+TOGETHER = """
+import sys, time
+from pathlib import Path
+from sojourn import simulate
+from sojourn.cli import main
+
+carry_out, mine, other = simulate.carry_out, *map(Path, sys.argv[1:3])
+
+def together(*arguments):
+    mine.touch()
+    until = time.monotonic() + 60
+    while not other.exists() and time.monotonic() < until:
+        time.sleep(0.01)
+    return carry_out(*arguments)
+
+simulate.carry_out = together
+sys.exit(main(sys.argv[3:]))
+"""
+
+
 def test_two_runs_into_one_folder_both_keep_what_they_have(folder):
-    words = [sys.executable, "-m", "sojourn", "run", "small.toml", "--out", "out", "--json", "--seeds"]
     both = [
         subprocess.Popen(
-            [*words, seeds], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [
+                *(sys.executable, "-c", TOGETHER, f"{number}.ready", f"{1 - number}.ready"),
+                *("run", "small.toml", "--out", "out", "--json", "--seeds", seeds),
+            ],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
-        for seeds in ("1..6", "11..16")
+        for number, seeds in enumerate(("1..3", "11..13"))
     ]
     said = [process.communicate(timeout=120) for process in both]
     seeds = [[run["seed"] for run in json.loads(out)["runs"]] for out, _ in said]
-    assert seeds == [list(range(1, 7)), list(range(11, 17))]
-    codes = sorted(process.returncode for process in both)
-    kept = {name: whole(folder / name) for name in listed(folder) if name != "small.toml"}
-    if codes == [0, 0]:
-        pytest.skip("one had ended before the other began")
-    assert codes == [0, 1]
+    assert seeds == [[1, 2, 3], [11, 12, 13]]
+    assert sorted(process.returncode for process in both) == [0, 1]
     loser = said[[process.returncode for process in both].index(1)]
     assert loser[1].splitlines()[-1] == (
         "out: holds something else than before the runs; nothing there was touched: "
         "the runs are kept in out-2"
     )
-    assert sorted(kept) == ["out", "out-2"]
+    kept = {name: whole(folder / name) for name in ("out", "out-2")}
     assert sorted(kept.values()) == seeds
+    assert listed(folder) == ["0.ready", "1.ready", "out", "out-2", "small.toml"]

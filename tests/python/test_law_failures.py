@@ -418,7 +418,7 @@ def test_ctrl_c_ends_laws_in_python_even_those_that_never_come_back(folder, law)
     finally:
         process.kill()
     assert (process.returncode, out) == (130, "")
-    assert err == "sojourn run: interrupted; none of 3 runs had finished; nothing is kept\n"
+    assert err == "sojourn run: interrupted; none of 3 runs had finished\n"
     assert not (folder / "out").exists()
 
 
@@ -465,7 +465,7 @@ def test_a_second_ctrl_c_leaves_a_law_behind_that_cannot_be_woken(folder):
     assert process.returncode == 130
     assert err.splitlines() == [
         "wrote out",
-        "sojourn run: interrupted; kept the 1 of 2 runs that had finished",
+        "sojourn run: interrupted; 1 of 2 runs had finished: printed and written to out",
     ]
     assert [run["disc"] for run in json.loads(out)["runs"]] == ["tail_drop"]
     assert sj.Result.read(folder / "out").discs == ["tail_drop"]

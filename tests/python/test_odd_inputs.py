@@ -195,7 +195,7 @@ def directory(folder: Path) -> None:
         ("x" * 300, no_file, "x" * 300 + ": cannot be read (File name too long); "),
         ("small.toml/x", no_file, "small.toml/x: cannot be read (Not a directory); "),
         ("/dev/null", no_file, "/dev/null:1:1: the file holds no keys; "),
-        ("/dev/zero", no_file, "/dev/zero: is too large; "),
+        ("/dev/zero", no_file, "/dev/zero: cannot be read (it is a device); "),
         ("smal.toml", no_file, "smal.toml: there is no such file; "),
         ("~/small.toml", no_file, "~/small.toml: there is no such file; "),
     ],

@@ -283,7 +283,7 @@ def test_a_write_that_fails_leaves_the_earlier_result(made, tmp_path, monkeypatc
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(pl.DataFrame, "write_parquet", fail)
-    with pytest.raises(sj.InputError, match="No space left on device"):
+    with pytest.raises(sj.NotWritten, match="No space left on device"):
         made.write(place)
     assert {path.name: path.read_bytes() for path in place.iterdir()} == before
     assert [path.name for path in tmp_path.iterdir()] == ["out"]

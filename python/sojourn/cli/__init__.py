@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     printing.prepare()
     try:
-        with stops.all_raise():
+        with stops.all_raise(), printing.warned():
             code = app(arguments, prog_name="sojourn", standalone_mode=False, obj=arguments)
     except SystemExit:
         # Whoever read typer's own pages has closed the pipe.
@@ -256,7 +256,9 @@ def report(
         result = Result.read(folder)
     chosen = result.baseline(baseline)
     options.make_room(page)
-    printing.say(str(write(result, page, chosen, within)))
+    write(result, page, chosen, within)
+    if not files.is_stream(page):
+        printing.say(str(page))
 
 
 @app.command(
@@ -320,27 +322,32 @@ def prove(
     """
     from sojourn.prove import words
     from sojourn.prove.several import prove_each
+    from sojourn.report import check_place
 
     ends = options.extent(over, flows, rtt)
     folder = None if out is None else options.folder(out)
     page = options.page(output)
     for place in printing.files_of(folder, page):
         _sweep(place)
+        check_place(place)
     scenario = _load(file, options.overrides(assign), disc)
     with _untorn() as settled:
         found = prove_each(scenario, disc, link, ends, settled=settled)
+        delivery = printing.Delivery()
         if found.certificates:
-            printing.deliver_proven(found, folder, page, as_json=as_json)
+            delivery = printing.deliver_proven(found, folder, page, as_json=as_json)
+    outcome: BaseException | None = None
+    verdicts = {one.verdict for one in found.certificates}
     if found.interrupted:
         printing.complain(found.refused, "sojourn prove")
-        raise errors.Interrupted(f"interrupted; {found.kept}", None)
-    if found.refused:
-        raise errors.InputError(*found.refused)
-    verdicts = {one.verdict for one in found.certificates}
-    if "unstable" in verdicts:
-        raise errors.SojournError(words.tally(found.certificates))
-    if "not proven" in verdicts:
-        raise errors.NotProvenError(words.tally(found.certificates))
+        outcome = errors.Interrupted(f"interrupted; {found.progress}{delivery}", None)
+    elif found.refused:
+        outcome = errors.InputError(*found.refused)
+    elif "unstable" in verdicts:
+        outcome = errors.SojournError(words.tally(found.certificates))
+    elif "not proven" in verdicts:
+        outcome = errors.NotProvenError(words.tally(found.certificates))
+    delivery.conclude("sojourn prove", outcome)
 
 
 @app.command("list", cls=Command, epilog="\b\nExample:\n  sojourn list laws --json")
@@ -430,10 +437,11 @@ def conform(
         path: golden.replay(path) if against is None else golden.against(path, against, limit_s)
         for path in traces
     }
-    printing.say(printing.conformance(found, as_json=as_json))
+    delivery = printing.Delivery()
+    delivery.show(lambda: printing.conformance(found, as_json=as_json))
     differ = sum(map(bool, found.values()))
-    if differ:
-        raise errors.SojournError(f"{differ} of {len(found)} traces differ")
+    outcome = errors.SojournError(f"{differ} of {len(found)} traces differ") if differ else None
+    delivery.conclude("sojourn conform", outcome)
 
 
 @app.command(cls=Command, epilog="\b\nExample:\n  sojourn version")
@@ -527,13 +535,15 @@ def _run_and_deliver(request: Request, asked: options.Asked, settled: Callable[[
         with aside, bar as watch:
             result = simulate.carry_out(request, watch, settled)
     except (errors.Interrupted, errors.RunFailed) as stop:
-        if stop.result is not None:
-            try:
-                printing.deliver(stop.result, asked)
-            except errors.NotWritten as unwritten:
-                printing.complain(unwritten.lines, "sojourn run")
-        raise
-    printing.deliver(result, asked)
+        if stop.result is None:
+            raise
+        delivery = printing.deliver(stop.result, asked)
+        outcome = stop
+        if isinstance(stop, errors.Interrupted):
+            outcome = errors.Interrupted(f"{stop.lines[0]}{delivery}", stop.result)
+        delivery.conclude("sojourn run", outcome)
+    else:
+        printing.deliver(result, asked).conclude("sojourn run")
 
 
 @contextmanager

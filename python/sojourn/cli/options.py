@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 #: What `sojourn list` lists.
 LISTS = ("laws", "discs", "ccs", "apps", "profiles", "knobs", "metrics", "scenarios")
 
-# What the name of a page may end with.
-_ENDINGS = (".html", ".htm", ".xhtml")
 # Bytes of a scenario that are looked through for its title.
 _MOST_BYTES = 10_000_000
 # The most seeds that --seeds may name.
@@ -118,17 +116,15 @@ def folder(text: str) -> Path:
 
 
 def page(text: str | None) -> Path | None:
-    """The page of --output, which has an ending: a bare name is that of a scenario."""
+    """The page of --output."""
     if text is None:
         return None
-    from sojourn import files
-
     if not text.strip() or "\0" in text:
         raise InputError(f'--output: "{text}" is not a name; legal: a file such as page.html')
+    from sojourn.report import check_name
+
     path = Path(text)
-    special = files.is_stream(path) or (path.exists() and not path.is_file())
-    if path.suffix.lower() not in _ENDINGS and not special:
-        raise InputError(f"{text}: has no ending of a page; legal: a file such as {path.name or 'page'}.html")
+    check_name(path)
     return path
 
 

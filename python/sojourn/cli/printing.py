@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 import logging
@@ -9,9 +10,13 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TextIO
+
+from sojourn.errors import WriteWarning, settle
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -165,17 +170,83 @@ def progress(runs: int, *, show: bool) -> Iterator[Watch | None]:
             bar.stop()
 
 
-def deliver(result: Result, asked: Asked) -> None:
-    """Print the result, then write the folder; what cannot be printed is written all the same."""
-    try:
-        say(result.to_json(cost=True) if asked.as_json else summary(result))
-    finally:
-        if asked.place is not None:
-            from sojourn.result.folder import renew
+@contextmanager
+def warned() -> Iterator[None]:
+    """Print a line on stderr for each `WriteWarning`; other warnings stay as they are."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", WriteWarning)
+        show = warnings.showwarning
 
-            renew(result, asked.place)
-            if not asked.quiet:
-                note(f"wrote {asked.place.folder}")
+        def line(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+            if issubclass(category, WriteWarning):
+                note(one_line(f"warning: {message}"))
+            else:
+                show(message, category, *place, **more)
+
+        warnings.showwarning = line
+        yield
+
+
+@dataclass
+class Delivery:
+    """What was printed and written of a result; what fails keeps nothing else from being delivered."""
+
+    printed: bool = False
+    #: The paths of what was written.
+    written: list[Path] = field(default_factory=list)
+    #: What failed; of printing first.
+    faults: list[Exception] = field(default_factory=list)
+
+    def show(self, make: Callable[[], str]) -> None:
+        """Print what `make` makes on stdout, unless that has failed before."""
+        if self.printed or not self.faults:
+            self.printed = self._attempt(lambda: say(make()))
+
+    def write(self, path: Path, write: Callable[[], object]) -> None:
+        """Write what belongs at the path."""
+        if self._attempt(write):
+            self.written.append(path)
+
+    def _attempt(self, act: Callable[[], object]) -> bool:
+        try:
+            act()
+        except Exception as fault:
+            self.faults.append(fault)
+            return False
+        return True
+
+    def __str__(self) -> str:
+        """Such as ``: printed and written to out``; empty where nothing was delivered."""
+        facts = ["printed"] * self.printed
+        facts += [f"written to {', '.join(map(str, self.written))}"] if self.written else []
+        return f": {' and '.join(facts)}" if facts else ""
+
+    def conclude(self, command: str, outcome: BaseException | None = None) -> None:
+        """Raise what came of the command, else what failed; print the lines of whatever else failed.
+
+        A reader that has gone is no failure, and no outcome where there is another.
+        """
+        faults = [fault for fault in self.faults if not isinstance(fault, ReaderGone)]
+        if outcome is None and self.faults:
+            *faults, outcome = faults or self.faults
+        for fault in faults:
+            complain(settle(fault, command)[1], command)
+        if outcome is not None:
+            raise outcome
+
+
+def deliver(result: Result, asked: Asked) -> Delivery:
+    """Print the result, then write the folder."""
+    delivery = Delivery()
+    delivery.show(lambda: result.to_json(cost=True) if asked.as_json else summary(result))
+    if asked.place is not None:
+        from sojourn.result.folder import renew
+
+        place = asked.place
+        delivery.write(place.folder, lambda: renew(result, place))
+        if delivery.written and not asked.quiet:
+            note(f"wrote {place.folder}")
+    return delivery
 
 
 def conformance(found: Mapping[Path, Sequence[Difference]], *, as_json: bool) -> str:
@@ -340,33 +411,39 @@ def _beside(
     yield part
 
 
-def deliver_proven(found: Proven, folder: Path | None, output: Path | None, *, as_json: bool) -> None:
+def deliver_proven(found: Proven, folder: Path | None, output: Path | None, *, as_json: bool) -> Delivery:
     """Print the certificates, then write the folder and the page, and where the pages are."""
-    told = found.to_json()
-    try:
-        say(told if as_json else certificates(found.certificates, found.regions, []))
-    finally:
-        pages = _write_proven(found, told, folder, output)
+    from sojourn import files
+
+    told, delivery = found.to_json(), Delivery()
+    delivery.show(lambda: told if as_json else certificates(found.certificates, found.regions, []))
+    _write_proven(found, told, files_of(folder, output), delivery)
+    pages = [
+        path for path in files_of(folder, output) if path in delivery.written and path.name != CERTIFICATE
+    ]
+    pages = [path for path in pages if not files.is_stream(path)]
     if pages and not as_json:
-        say("\n" + "\n\n".join(map(str, pages)))
+        delivery.show(lambda: "\n" + "\n\n".join(map(str, pages)))
+    return delivery
 
 
-def _write_proven(found: Proven, told: str, folder: Path | None, output: Path | None) -> list[Path]:
-    """Write the document, then the pages; gives these."""
+def _write_proven(found: Proven, told: str, places: Sequence[Path], into: Delivery) -> None:
+    """Write the document, which comes last, before the pages."""
     from sojourn.cli.options import make_room
     from sojourn.prove.page import page
-    from sojourn.report import put
+    from sojourn.report import put, put_text
 
-    places = files_of(folder, output)
-    for place in places:
+    drawn = functools.cache(lambda: page(found.certificates, found.regions))
+
+    def write(place: Path) -> None:
         make_room(place)
-    pages = [place for place in places if place.name != CERTIFICATE]
-    if folder is not None:
-        put(folder / CERTIFICATE, lambda: told + "\n")
-    drawn = page(found.certificates, found.regions) if pages else ""
-    for place in pages:
-        put(place, lambda: drawn)
-    return pages
+        if place.name == CERTIFICATE:
+            put_text(place, told + "\n")
+        else:
+            put(place, drawn)
+
+    for place in sorted(places, key=lambda one: one.name != CERTIFICATE):
+        into.write(place, functools.partial(write, place))
 
 
 #: The document in the folder of `sojourn prove --out`.

@@ -3,18 +3,20 @@
 Names are literal: no pattern, no ``~``, no ``file:``, and bytes that are not UTF-8 as `os.fsencode` has them.
 
 Whatever is written is staged beside its place under a random name and moved there in one step when it is
-complete and on the disk. Who dies on the way leaves a stage: the next who writes there removes it.
+complete and on the disk. Who dies on the way leaves a stage: the next who writes there removes it, or puts
+it in its place where it is whole and nothing is there.
 """
 
-from sojourn.files.places import Claim, Found, claim, foreign, identity, probe, put_folder, sweep
+from sojourn.files.places import Claim, Found, Written, claim, foreign, identity, probe, put_folder, sweep
 from sojourn.files.reading import NotAFile, is_stream, opened, read
-from sojourn.files.writing import Moved, create, replace, why
+from sojourn.files.writing import Moved, create, probe_file, replace, why
 
 __all__ = [
     "Claim",
     "Found",
     "Moved",
     "NotAFile",
+    "Written",
     "claim",
     "create",
     "foreign",
@@ -22,6 +24,7 @@ __all__ = [
     "is_stream",
     "opened",
     "probe",
+    "probe_file",
     "put_folder",
     "read",
     "replace",

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sojourn.files import writing
-from sojourn.files.writing import OLD, Stage, folder_above
-
-#: Other names that are tried for what cannot have its own.
-_OTHER_NAMES = 1000
+from sojourn.files.writing import WHOLE, Stage, folder_above
 
 #: What stands at a place: its folder, and its first file's inode and time, since inodes are used again.
 Found = tuple[tuple[int, int], tuple[int, int] | None]
@@ -38,6 +36,17 @@ class Claim:
         return os.path.basename(self.place)
 
 
+@dataclass(frozen=True)
+class Written:
+    """Where a folder is."""
+
+    path: str
+    #: Why that is not the place that was claimed; None where it is.
+    why: str | None = None
+    #: What else there is to know of it, a sentence each.
+    notes: list[str] = field(default_factory=list)
+
+
 def claim(folder: Path, ours: Sequence[str]) -> Claim:
     """What stands at a place now. Raises `OSError` where that cannot be found out."""
     place = os.path.realpath(folder)
@@ -50,8 +59,10 @@ def claim(folder: Path, ours: Sequence[str]) -> Claim:
 
 def probe(claimed: Claim) -> None:
     """Raise `OSError` where no folder can be made at the place; leaves no trace."""
+    if claimed.found is not None and not os.access(claimed.place, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), claimed.place)
     there = next(above for above in Path(claimed.place).parents if above.exists())
-    with folder_above(there / claimed.name) as above, writing.staged(above, claimed.name, folder=True):
+    with folder_above(there / claimed.name) as above, writing.staged_folder(above, claimed.name):
         pass
 
 
@@ -72,122 +83,205 @@ def foreign(folder: Path, ours: Sequence[str]) -> str | None:
 def sweep(path: str | Path, ours: Sequence[str] = ()) -> list[str]:
     """Clean up beside `path` what killed processes have left of it; gives a sentence for each.
 
-    A folder that was out of its place at that moment is put back; a folder goes only where it holds no files
-    but `ours`.
+    A folder that is whole is put in the place where nothing is there, and goes only where another one has
+    it. Nothing goes that holds other files than `ours`.
     """
     where = os.path.dirname(os.fspath(path))
     try:
         place = os.path.realpath(path) if ours else os.fspath(path)
         name = os.path.basename(place)
         with folder_above(place) as above:
-            told = _put_back(above, name, ours) if ours else []
+            is_back = bool(ours) and _put_back(above, name, ours)
             gone = writing.remove_stages(above, name, ours)
+            gone += _remove_replaced(above, name, ours) if ours else []
     except OSError:
         return []
     left = "left by a process that was killed"
-    return [f"{path}: put back in its place, {left}" for _ in told] + [
+    return [f"{path}: put in its place, {left}"] * is_back + [
         f"{os.path.join(where, one)}: removed, {left}" for one in gone
     ]
 
 
-def _put_back(above: int, name: str, ours: Sequence[str]) -> list[str]:
-    """An earlier folder that waits under another name for the new one that never came; else it goes."""
-    back = []
-    for entry in os.listdir(above):
-        if writing.is_stage(entry, name) != OLD:
-            continue
+def _put_back(above: int, name: str, ours: Sequence[str]) -> bool:
+    """Put the newest whole folder in the place, where that is free or empty; whether there was one."""
+    entries = [entry for entry in os.listdir(above) if writing.is_stage(entry, name) == WHOLE]
+    for entry in sorted(entries, key=lambda one: writing.time_of(above, one), reverse=True):
         with writing.held_if_dead(above, entry) as number:
-            if number is None:
+            if number is None or not _is_whole(number, ours):
                 continue
             try:
                 writing.rename_to_free(above, entry, name)
-                back.append(entry)
-                continue
             except FileExistsError:
-                pass
-        writing.remove_if_dead(above, entry, ours)
-    return back
+                with suppress(OSError):  # rename(2) replaces empty folders alone
+                    os.rename(entry, name, src_dir_fd=above, dst_dir_fd=above)
+                    return True
+                return False
+            return True
+    return False
 
 
-def put_folder(claimed: Claim, fill: Callable[[int], None]) -> str:
-    """Make a folder with what `fill` writes, by the folder's descriptor, and put it in its place in one step.
-
-    Gives the path where it is: another one where somebody else has written there since it was claimed.
-    Raises `OSError` with nothing changed.
-    """
-    os.makedirs(os.path.dirname(claimed.place), exist_ok=True)
-    with folder_above(claimed.place) as above:
-        writing.remove_stages(above, claimed.name, claimed.ours)
-        with writing.staged(above, claimed.name, folder=True) as stage:
-            fill(stage.number)
-            os.fsync(stage.number)
-            name = (
-                claimed.name if _placed(above, stage, claimed) else _placed_elsewhere(above, stage, claimed)
-            )
-        os.fsync(above)
-    if name == claimed.name:
-        return os.fspath(claimed.folder)
-    is_link = claimed.folder.name != claimed.name or claimed.folder.is_symlink()
-    return os.fspath(Path(claimed.place).with_name(name) if is_link else claimed.folder.with_name(name))
+def _remove_replaced(above: int, name: str, ours: Sequence[str]) -> list[str]:
+    """Remove whole folders of killed processes where another one has the place; gives their names."""
+    with _standing(above, name) as number:
+        if number is None or not _is_whole(number, ours):
+            return []
+    # They may be what the place held before: it is on the disk first that it holds something else.
+    writing.sync(above)
+    return writing.remove_stages(above, name, ours, WHOLE)
 
 
-def _placed(above: int, stage: Stage, claimed: Claim) -> bool:
-    """Put the stage in its place; False where there is what was not there when it was claimed."""
+def _is_whole(number: int, ours: Sequence[str]) -> bool:
+    """Whether an open folder holds our files and no others."""
+    return ours[0] in os.listdir(number) and writing.foreign_in(number, ours) is None
+
+
+@contextmanager
+def _standing(above: int, name: str) -> Iterator[int | None]:
+    """The folder of that name, by descriptor; None where there is none."""
     try:
-        writing.rename_to_free(above, stage.name, claimed.name)
-        stage.placed = True
-        return True
-    except FileExistsError:
-        pass
-    try:
-        number = os.open(claimed.name, writing.AS_FOLDER, dir_fd=above)
+        number = os.open(name, writing.AS_FOLDER, dir_fd=above)
     except OSError:
-        return False
+        yield None
+        return
     try:
-        # Another who writes here right now has it locked.
-        if writing.lock(number) is False or not _is_claimed(number, claimed):
-            return False
-        if not writing.exchange(above, stage.name, claimed.name):
-            _exchange_in_two(above, stage, claimed.name, number)
-        elif not writing.is_at(above, stage.name, number) or writing.foreign_in(number, claimed.ours):
-            # In the last moment somebody was faster, or has put a file of theirs there.
-            writing.exchange(above, stage.name, claimed.name)
-            return False
-        else:
-            os.fsync(above)
-            with suppress(OSError):
-                writing.remove(above, stage.name, number)
-        stage.placed = True
-        return True
+        yield number
     finally:
         os.close(number)
 
 
-def _exchange_in_two(above: int, stage: Stage, name: str, number: int) -> None:
+def put_folder(claimed: Claim, fill: Callable[[int], None]) -> Written:
+    """Make a folder with what `fill` writes, by the folder's descriptor, and put it in its place in one step.
+
+    It goes beside the place where that holds something else than when it was claimed, or what cannot be
+    replaced. The permissions of a folder that is replaced, and of its files, stay. Raises `OSError` with
+    nothing changed. Once the folder is in its place nothing is a failure any more.
+    """
+    os.makedirs(os.path.dirname(claimed.place), exist_ok=True)
+    with folder_above(claimed.place) as above:
+        writing.remove_stages(above, claimed.name, claimed.ours)
+        with writing.staged_folder(above, claimed.name, claimed.ours) as stage:
+            fill(stage.number)
+            with _standing(above, claimed.name) as earlier:
+                _give_access(stage, claimed, earlier)
+                writing.complete(stage)
+                name, why, replaced = _place(stage, claimed, earlier)
+                path = _shown(claimed, name)
+                notes = writing.settle(above, path)
+                # Until the new folder is on the disk the earlier one stays: the next command removes it.
+                if replaced is not None and earlier is not None and not notes:
+                    notes = _retire(above, replaced, earlier, claimed)
+        with suppress(OSError):
+            _remove_replaced(above, claimed.name, claimed.ours)
+    return Written(path, why, notes)
+
+
+def _give_access(stage: Stage, claimed: Claim, earlier: int | None) -> None:
+    """Give a folder and its files the permissions of those that they replace, else the usual ones."""
+    if earlier is None:
+        writing.set_mode(stage.number, stage.mode)
+        return
+    found = os.fstat(earlier)
+    if claimed.found is None or claimed.found[0] != writing.identity_of(found):
+        # Nothing that can be replaced: no permissions that either of the two lacks.
+        writing.set_mode(stage.number, stage.mode & found.st_mode | stat.S_IRWXU)
+        return
+    for name in claimed.ours:
+        with suppress(FileNotFoundError):
+            before = os.stat(name, dir_fd=earlier, follow_symlinks=False)
+            if not stat.S_ISREG(before.st_mode):
+                continue
+            number = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=stage.number)
+            try:
+                writing.give_access(number, before)
+            finally:
+                os.close(number)
+    writing.give_access(stage.number, found)
+
+
+def _place(stage: Stage, claimed: Claim, earlier: int | None) -> tuple[str, str | None, str | None]:
+    """Put a whole stage in its place, or beside it; gives its name, why it is another one, what it replaced.
+
+    What stood there (`earlier`) has the name of a stage then. Raises `OSError` with nothing changed.
+    """
+    changed = "holds something else than before the runs"
+    try:
+        if earlier is None:
+            writing.rename_to_free(stage.above, stage.name, claimed.name)
+            return claimed.name, None, None
+        # Another who writes here right now has it locked.
+        if writing.lock(earlier) is not False and _is_claimed(earlier, claimed):
+            replaced = _exchange(stage, claimed, earlier)
+            if replaced is not None:
+                return claimed.name, None, replaced
+    except FileExistsError:
+        pass
+    except OSError as fault:
+        # Such as EXDEV for a folder in a lower layer of an overlay (overlayfs).
+        changed = f"cannot be replaced ({writing.why(fault)})"
+    return writing.rename_to_other(stage.above, stage.name, claimed.name), changed, None
+
+
+def _exchange(stage: Stage, claimed: Claim, earlier: int) -> str | None:
+    """Replace the earlier folder; gives the name that it has then, None with nothing changed.
+
+    Raises `OSError` with nothing changed.
+    """
+    above = stage.above
+    if not writing.exchange(above, stage.name, claimed.name):
+        return _exchange_in_two(stage, claimed, earlier)
+    if not _is_untouched(above, stage.name, earlier, claimed):
+        # In the last moment somebody was faster, or has put a file of theirs there.
+        with suppress(OSError):  # the new one stays there then, and this one gets a name that shows
+            writing.exchange(above, stage.name, claimed.name)
+            return None
+    return stage.name
+
+
+def _exchange_in_two(stage: Stage, claimed: Claim, earlier: int) -> str | None:
     """Replace a folder where two names cannot be exchanged in one step.
 
-    Who dies between the two leaves the earlier folder under a name of `OLD`, which `sweep` puts back.
+    Who dies between the two leaves the earlier folder as a whole stage, which `sweep` puts back.
     """
-    old = writing.stage_name(name, OLD)
-    os.rename(name, old, src_dir_fd=above, dst_dir_fd=above)
+    above, replaced = stage.above, writing.stage_name(claimed.name, WHOLE)
     try:
-        os.rename(stage.name, name, src_dir_fd=above, dst_dir_fd=above)
+        os.rename(claimed.name, replaced, src_dir_fd=above, dst_dir_fd=above)
+        if _is_untouched(above, replaced, earlier, claimed):
+            writing.rename_to_free(above, stage.name, claimed.name)
+            return replaced
+        writing.rename_to_free(above, replaced, claimed.name)
+        return None
     except BaseException:
-        os.rename(old, name, src_dir_fd=above, dst_dir_fd=above)
+        with suppress(OSError):  # where it has not moved, or the new one has the place
+            writing.rename_to_free(above, replaced, claimed.name)
         raise
-    os.fsync(above)
-    with suppress(OSError):
-        writing.remove(above, old, number)
 
 
-def _placed_elsewhere(above: int, stage: Stage, claimed: Claim) -> str:
-    """Put the stage under the first free one of its other names."""
-    for place in range(2, _OTHER_NAMES):
-        with suppress(FileExistsError):
-            writing.rename_to_free(above, stage.name, f"{claimed.name}-{place}")
-            stage.placed = True
-            return f"{claimed.name}-{place}"
-    raise FileExistsError(errno.EEXIST, "no free name beside it", claimed.place)
+def _is_untouched(above: int, name: str, earlier: int, claimed: Claim) -> bool:
+    """Whether the name is that of the earlier folder, with our files alone in it."""
+    try:
+        return writing.is_at(above, name, earlier) and writing.foreign_in(earlier, claimed.ours) is None
+    except OSError:
+        return False
+
+
+def _retire(above: int, name: str, earlier: int, claimed: Claim) -> list[str]:
+    """Remove the earlier folder; what came into it meanwhile stays under a name that shows, with a note."""
+    try:
+        left = writing.remove(above, name, earlier, claimed.ours)
+        if left is None:
+            return []
+        shown = _shown(claimed, writing.rename_to_other(above, left, claimed.name))
+    except OSError:
+        return []  # the next command removes it
+    return [f"{shown}: holds what came into {claimed.folder} while it was replaced"]
+
+
+def _shown(claimed: Claim, name: str) -> str:
+    """The path of a folder of that name at or beside the place, as the user named it."""
+    if name == claimed.name:
+        return os.fspath(claimed.folder)
+    is_link = claimed.folder.name != claimed.name or os.path.islink(claimed.folder)
+    return os.fspath(Path(claimed.place).with_name(name) if is_link else claimed.folder.with_name(name))
 
 
 def _is_claimed(number: int, claimed: Claim) -> bool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from pathlib import Path
 from typing import BinaryIO
 
-#: Folders whose names are streams that the caller has, such as ``/dev/stdin`` and a shell's ``<(...)``.
-STREAMS = (b"/dev", b"/dev/fd", b"/proc/self/fd")
+#: Names of the caller's own streams, such as ``/dev/stdin`` and a shell's ``<(...)``.
+_STREAM = re.compile(rb"/dev/std(?P<name>in|out|err)|(?:/dev|/proc/self)/fd/(?P<number>[0-9]{1,9})")
+_STANDARD = {b"in": 0, b"out": 1, b"err": 2}
 
 _KINDS = (
     (stat.S_ISFIFO, "a pipe"),
@@ -28,9 +30,9 @@ def opened(path: str | Path, dir_fd: int | None = None) -> BinaryIO:
     """Open a regular file for reading, relative to the folder `dir_fd` where one is given.
 
     Symbolic links are followed. Raises `OSError`: `NotAFile` for a pipe, a socket or a device, which is not
-    even opened, unless its name is one of the caller's own streams, such as ``/dev/stdin``.
+    even opened, unless its name is one of the caller's own streams, such as ``/dev/stdin``, or ``/dev/null``.
     """
-    if is_stream(path):
+    if is_stream(path) or os.fspath(path) == os.devnull:
         return open(path, "rb")
     refuse_kind(os.stat(path, dir_fd=dir_fd), path)
     # Another may stand there by now: one that would block answers at once.
@@ -66,7 +68,19 @@ def kind_of(found: os.stat_result) -> str:
 def is_stream(path: str | Path) -> bool:
     """Whether the name is that of a stream which the caller has at hand.
 
-    >>> is_stream("/dev/stdin"), is_stream("/dev/shm/x"), is_stream("results/x")
+    >>> is_stream("/dev/stdin"), is_stream("/dev/sda"), is_stream("results/x")
     (True, False, False)
     """
-    return os.path.dirname(os.fsencode(path)) in STREAMS
+    return descriptor_of(path) is not None
+
+
+def descriptor_of(path: str | Path) -> int | None:
+    """The file descriptor of one of the caller's streams; None for any other name.
+
+    >>> descriptor_of("/dev/stdout"), descriptor_of("/dev/fd/63"), descriptor_of("/dev/null")
+    (1, 63, None)
+    """
+    found = _STREAM.fullmatch(os.fsencode(path))
+    if found is None:
+        return None
+    return _STANDARD[found["name"]] if found["name"] else int(found["number"])

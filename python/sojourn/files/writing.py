@@ -9,24 +9,29 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from sojourn.files.reading import NotAFile, is_stream, kind_of, refuse_kind
+from sojourn.files.reading import NotAFile, descriptor_of, kind_of, refuse_kind
 
-#: What the name of a stage ends with; an earlier folder that is out of its place for a moment, with `OLD`.
-PART, OLD = "part", "old"
+#: Endings of the names of stages: of what is being written or removed, and of a folder that is whole, either
+#: on the way to its place or just replaced there.
+PART, WHOLE = "part", "whole"
 #: Bytes of a name that the names of its stages begin with: these stay within the 255 of a file system.
 _SHOWN = 200
 #: Random names that are tried before something else must be wrong.
 _TRIES = 100
+#: Other names that are tried for what cannot have its own.
+_OTHER_NAMES = 1000
 #: The kernel's flags of renameat2 (linux/fs.h).
 _NOREPLACE, _EXCHANGE = 1, 2
 #: What renameat2 answers where the kernel or the file system has no such flag.
 _UNABLE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP)
+#: What fsync answers where the file system has none for this kind of file (fsync(2)).
+_NO_SYNC = (errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP)
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -42,8 +47,8 @@ class Stage:
     above: int
     name: str
     number: int
-    #: Whether it has its place and needs no removal.
-    placed: bool = False
+    #: The permissions of a new file or folder under the caller's umask.
+    mode: int
 
 
 @contextmanager
@@ -56,41 +61,84 @@ def folder_above(path: str | Path) -> Iterator[int]:
         os.close(number)
 
 
-def replace(path: str | Path, data: bytes, within: tuple[int, int] | None = None) -> None:
-    """Write a file, whole or not at all, in the place of a regular file or of none.
+def replace(path: str | Path, data: bytes, within: tuple[int, int] | None = None) -> list[str]:
+    """Write a file, whole or not at all, in the place of a regular file or of none; gives notes on it.
 
     `within` is the identity of the folder that the file belongs into. A pipe or a device that the caller
-    names is written into. Raises `OSError`: `NotAFile` for a symbolic link, and for a pipe that nobody reads;
-    `Moved` where another folder stands there by now.
+    names is written into. The permissions of a file that is replaced stay. Raises `OSError` with nothing
+    changed: `NotAFile` for a symbolic link, and for a pipe that nobody reads; `Moved` where another folder
+    stands there by now.
     """
     if within is None and _is_sink(path):
         _pour(path, data)
-        return
+        return []
     with folder_above(path) as above:
         if within is not None and identity_of(os.fstat(above)) != within:
             raise Moved(errno.ESTALE, "another folder stands there by now", os.fspath(path))
         name = os.path.basename(path)
-        refuse_target(above, name)
+        earlier = refuse_target(above, name)
         remove_stages(above, name)
-        with staged(above, name) as stage:
+        with staged(above, name, private=earlier is not None) as stage:
             with os.fdopen(stage.number, "wb", closefd=False) as file:
                 file.write(data)
-            os.fsync(stage.number)
+            if earlier is not None:
+                give_access(stage.number, earlier)
+            sync(stage.number)
             refuse_target(above, name)
             os.rename(stage.name, name, src_dir_fd=above, dst_dir_fd=above)
-            stage.placed = True
-        os.fsync(above)
+        return settle(above, path)
 
 
-def refuse_target(above: int, name: str) -> None:
-    """Raise `OSError` where there is something else than a regular file; links are not followed."""
-    with suppress(FileNotFoundError):
-        refuse_kind(os.stat(name, dir_fd=above, follow_symlinks=False), name)
+def probe_file(path: Path) -> None:
+    """Raise `OSError` where no file can be written at the path; leaves no trace."""
+    if _is_sink(path):
+        return
+    place = Path(os.path.abspath(path))
+    there = next(above for above in place.parents if above.exists())
+    with folder_above(there / place.name) as above:
+        if there == place.parent:
+            refuse_target(above, place.name)
+        with staged(above, place.name):
+            pass
+
+
+def refuse_target(above: int, name: str) -> os.stat_result | None:
+    """The regular file of that name, None where there is nothing; raises `OSError` for anything else.
+
+    Links are not followed.
+    """
+    try:
+        found = os.stat(name, dir_fd=above, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    refuse_kind(found, name)
+    return found
+
+
+def sync(number: int) -> None:
+    """Bring a file or folder to the disk, as far as its file system can; raises `OSError`."""
+    try:
+        os.fsync(number)
+    except OSError as fault:
+        if fault.errno not in _NO_SYNC:
+            raise
+
+
+def settle(above: int, path: str | Path) -> list[str]:
+    """Bring to the disk that `path` has its place in the folder `above`; gives a note where that fails.
+
+    It is no failure of the writing: the place is taken.
+    """
+    try:
+        sync(above)
+    except OSError as fault:
+        return [f"{os.fspath(path)}: written, but may not survive a power failure ({why(fault)})"]
+    return []
 
 
 def _is_sink(path: str | Path) -> bool:
     """Whether the caller names a stream or, by its own name and not by a link, a pipe or a device."""
-    if is_stream(path):
+    if descriptor_of(path) is not None:
         return True
     try:
         mode = os.lstat(path).st_mode
@@ -100,17 +148,22 @@ def _is_sink(path: str | Path) -> bool:
 
 
 def _pour(path: str | Path, data: bytes) -> None:
-    """Write into a pipe or a device, which stays what it is."""
-    flags = os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if is_stream(path) else os.O_NOFOLLOW)
+    """Write into a pipe or a device, which stays what it is, or on into one of the caller's streams."""
+    stream = descriptor_of(path)
+    number = _open_sink(path) if stream is None else os.dup(stream)
+    with os.fdopen(number, "wb") as file:
+        file.write(data)
+
+
+def _open_sink(path: str | Path) -> int:
     try:
-        number = os.open(path, flags)
+        number = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as fault:
         if fault.errno == errno.ENXIO:
             raise NotAFile(errno.ENXIO, "it is a pipe that nobody reads", os.fspath(path)) from None
         raise
     os.set_blocking(number, True)
-    with os.fdopen(number, "wb") as file:
-        file.write(data)
+    return number
 
 
 @contextmanager
@@ -120,47 +173,96 @@ def create(above: int, name: str) -> Iterator[BinaryIO]:
     with os.fdopen(number, "wb") as file:
         yield file
         file.flush()
-        os.fsync(number)
+        sync(number)
 
 
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+# With O_EXCL no link is followed either (open(2)).
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
 
 # ---- Stages -----------------------------------------------------------------------------------------
 
 
 @contextmanager
-def staged(above: int, name: str, *, folder: bool = False) -> Iterator[Stage]:
-    """A new file or folder beside `name`, locked for as long as it is written; gone again unless placed."""
-    stage = _new_stage(above, name, folder=folder)
+def staged(above: int, name: str, *, private: bool = False) -> Iterator[Stage]:
+    """A new file beside `name`, locked for as long as it is written; gone again unless it has its place then.
+
+    Where it is `private` nobody else may read it.
+    """
+    mode = 0o600 if private else 0o666
+    with _staged(above, name, lambda called: os.open(called, _NEW, mode, dir_fd=above), ()) as stage:
+        yield stage
+
+
+@contextmanager
+def staged_folder(above: int, name: str, ours: Sequence[str] = ()) -> Iterator[Stage]:
+    """The same for a folder of files that are named `ours`; nobody else may enter it meanwhile."""
+
+    def new(called: str) -> int:
+        os.mkdir(called, 0o777, dir_fd=above)
+        return os.open(called, AS_FOLDER, dir_fd=above)
+
+    with _staged(above, name, new, ours) as stage:
+        with suppress(OSError):  # a file system without permissions
+            os.fchmod(stage.number, stage.mode & ~0o077)
+        yield stage
+
+
+@contextmanager
+def _staged(above: int, name: str, new: Callable[[str], int], ours: Sequence[str]) -> Iterator[Stage]:
+    stage = _new_stage(above, name, new)
     try:
         yield stage
     finally:
-        if not stage.placed:
+        try:
             with suppress(OSError):
-                remove(above, stage.name, stage.number)
-        os.close(stage.number)
+                remove(above, stage.name, stage.number, ours)
+        finally:
+            os.close(stage.number)
 
 
-def _new_stage(above: int, name: str, *, folder: bool) -> Stage:
+def _new_stage(above: int, name: str, new: Callable[[str], int]) -> Stage:
     for _ in range(_TRIES):
         called = stage_name(name)
         try:
-            if folder:
-                os.mkdir(called, 0o777, dir_fd=above)
-                number = os.open(called, AS_FOLDER, dir_fd=above)
-            else:
-                number = os.open(called, _NEW, 0o666, dir_fd=above)
+            number = new(called)
         except (FileExistsError, FileNotFoundError):
             if folder_is_gone(above):
                 raise
             continue  # the name is taken, or whoever cleans up here has been faster than the lock
-        with suppress(OSError):  # a file system without locks: nobody can take ours for a dead one's then
-            fcntl.flock(number, fcntl.LOCK_EX)
-        if is_at(above, called, number):
-            return Stage(above, called, number)
+        try:
+            with suppress(OSError):  # a file system without locks: nobody can take ours for a dead one's then
+                fcntl.flock(number, fcntl.LOCK_EX)
+            if is_at(above, called, number):
+                return Stage(above, called, number, stat.S_IMODE(os.fstat(number).st_mode))
+        except BaseException:
+            os.close(number)
+            raise
         os.close(number)
     raise OSError(errno.EEXIST, "no free name for a stage", name)
+
+
+def give_access(number: int, earlier: os.stat_result) -> None:
+    """Give what is open the permissions of what it replaces, and owner and group where that may be.
+
+    Without the group there are no permissions for one.
+    """
+    mode, found = stat.S_IMODE(earlier.st_mode), os.fstat(number)
+    if found.st_uid != earlier.st_uid:
+        with suppress(OSError):
+            os.fchown(number, earlier.st_uid, -1)
+    if found.st_gid != earlier.st_gid:
+        try:
+            os.fchown(number, -1, earlier.st_gid)
+        except OSError:
+            mode &= ~stat.S_IRWXG
+    set_mode(number, mode)
+
+
+def set_mode(number: int, mode: int) -> None:
+    """Set permissions where they are others: not every file system can."""
+    if stat.S_IMODE(os.fstat(number).st_mode) != mode:
+        os.fchmod(number, mode)
 
 
 AS_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -172,12 +274,12 @@ def stage_name(name: str, kind: str = PART) -> str:
 
 
 def is_stage(name: str, of: str) -> str | None:
-    """`PART` or `OLD` where `name` is that of a stage of a file or folder called `of`; else None.
+    """`PART` or `WHOLE` where `name` is that of a stage of a file or folder called `of`; else None.
 
     >>> is_stage(".out.0123456789abcdef.part", "out"), is_stage(".out.1.part", "out")
     ('part', None)
     """
-    found = re.fullmatch(rf"\.{re.escape(_shown(of))}\.[0-9a-f]{{16}}\.({PART}|{OLD})", name)
+    found = re.fullmatch(rf"\.{re.escape(_shown(of))}\.[0-9a-f]{{16}}\.({PART}|{WHOLE})", name)
     return found[1] if found else None
 
 
@@ -196,31 +298,35 @@ def lock(number: int) -> bool | None:
     return True
 
 
-def remove_stages(above: int, name: str, ours: Sequence[str] = ()) -> list[str]:
+def complete(stage: Stage) -> None:
+    """Mark the stage of a folder as whole, once it is on the disk."""
+    sync(stage.number)
+    whole = f"{stage.name.removesuffix(PART)}{WHOLE}"
+    rename_to_free(stage.above, stage.name, whole)
+    stage.name = whole
+
+
+def remove_stages(above: int, name: str, ours: Sequence[str] = (), kind: str = PART) -> list[str]:
     """Remove what killed processes have left of `name` in the folder `above`; gives its names.
 
     A folder is removed only where it holds no other files than `ours`. What a living process writes is
     locked.
     """
-    gone = []
-    for entry in os.listdir(above):
-        if is_stage(entry, name) == PART and remove_if_dead(above, entry, ours):
-            gone.append(entry)
-    return sorted(gone)
+    entries = [entry for entry in os.listdir(above) if is_stage(entry, name) == kind]
+    return sorted(entry for entry in entries if _remove_if_dead(above, entry, ours))
 
 
-def remove_if_dead(above: int, entry: str, ours: Sequence[str]) -> bool:
+def _remove_if_dead(above: int, entry: str, ours: Sequence[str]) -> bool:
     """Remove a stage that nobody holds; whether it was."""
     with held_if_dead(above, entry) as number:
         if number is None:
             return False
-        if stat.S_ISDIR(os.fstat(number).st_mode) and foreign_in(number, ours) is not None:
-            return False
         try:
-            remove(above, entry, number)
+            if stat.S_ISDIR(os.fstat(number).st_mode) and foreign_in(number, ours) is not None:
+                return False
+            return remove(above, entry, number, ours) is None
         except OSError:
             return False
-        return True
 
 
 @contextmanager
@@ -241,23 +347,56 @@ def held_if_dead(above: int, entry: str) -> Iterator[int | None]:
         os.close(number)
 
 
-def remove(above: int, name: str, number: int) -> None:
-    """Remove a file, or a folder with the files in it; `number` is its descriptor."""
+def remove(above: int, name: str, number: int, ours: Sequence[str] = ()) -> str | None:
+    """Remove the stage `name` where `number` is its descriptor: a file, or a folder with our files in it.
+
+    Gives the name under which something stays: a folder with files that are not `ours`, or whatever else has
+    that name by now. Raises `OSError`.
+    """
+    if not is_at(above, name, number):
+        return name if exists(above, name) else None
     if not stat.S_ISDIR(os.fstat(number).st_mode):
         os.unlink(name, dir_fd=above)
-        return
+        return None
+    if name.endswith(f".{WHOLE}"):
+        # Not whole from here on: nobody puts it back.
+        part = f"{name.removesuffix(WHOLE)}{PART}"
+        rename_to_free(above, name, part)
+        name = part
     for entry in os.listdir(number):
-        os.unlink(entry, dir_fd=number)
-    os.rmdir(name, dir_fd=above)
+        if _is_ours(entry, number, ours):
+            with suppress(FileNotFoundError):
+                os.unlink(entry, dir_fd=number)
+    try:
+        os.rmdir(name, dir_fd=above)
+    except OSError as fault:
+        if fault.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise
+        return name
+    return None
 
 
 def foreign_in(number: int, ours: Sequence[str]) -> str | None:
     """The first name in an open folder that is none of our files; stages of these are."""
-    for name in sorted(os.listdir(number)):
-        mode = os.stat(name, dir_fd=number, follow_symlinks=False).st_mode
-        if not stat.S_ISREG(mode) or not (name in ours or any(is_stage(name, one) for one in ours)):
-            return name
-    return None
+    return next((name for name in sorted(os.listdir(number)) if not _is_ours(name, number, ours)), None)
+
+
+def _is_ours(name: str, folder: int, ours: Sequence[str]) -> bool:
+    """Whether a name in an open folder is that of a file of ours, or of what has just gone."""
+    try:
+        mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    except FileNotFoundError:
+        return True  # such as the stage of a page, which has its place now
+    return stat.S_ISREG(mode) and (name in ours or any(is_stage(name, one) for one in ours))
+
+
+def exists(above: int, name: str) -> bool:
+    """Whether there is anything of that name."""
+    try:
+        os.stat(name, dir_fd=above, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def is_at(above: int, name: str, number: int) -> bool:
@@ -267,6 +406,14 @@ def is_at(above: int, name: str, number: int) -> bool:
     except OSError:
         return False
     return identity_of(found) == identity_of(os.fstat(number))
+
+
+def time_of(above: int, name: str) -> int:
+    """The time of a file or folder, ns; 0 where it has gone."""
+    try:
+        return os.stat(name, dir_fd=above, follow_symlinks=False).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def identity_of(found: os.stat_result) -> tuple[int, int]:
@@ -299,6 +446,15 @@ def rename_to_free(above: int, name: str, free: str) -> None:
             if fault.errno not in (errno.ENOTEMPTY, errno.ENOTDIR):
                 raise
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), free) from None
+
+
+def rename_to_other(above: int, name: str, wanted: str) -> str:
+    """Rename to the first free one of `wanted`-2, `wanted`-3 and so on; gives that name. Raises `OSError`."""
+    for number in range(2, _OTHER_NAMES):
+        with suppress(FileExistsError):
+            rename_to_free(above, name, f"{wanted}-{number}")
+            return f"{wanted}-{number}"
+    raise FileExistsError(errno.EEXIST, "no free name beside it", wanted)
 
 
 def _renameat2(above: int, one: str, other: str, flags: int) -> bool:

@@ -37,13 +37,11 @@ class Proven:
         return json.dumps(document, indent=1, ensure_ascii=False)
 
     @property
-    def kept(self) -> str:
-        """What Ctrl-C has left of it, in words."""
-        if not self.certificates:
-            return f"none of {self.asked} certificates had finished; nothing is kept"
+    def progress(self) -> str:
+        """How many certificates and maps there are, of how many."""
         maps = sum(region is not None for region in self.regions)
-        with_maps = f" and {maps} of {self.asked} maps" if self.mapped else ""
-        return f"kept {len(self.certificates)} of {self.asked} certificates{with_maps}"
+        with_maps = f" and {maps} of {self.asked} maps" if self.mapped and self.certificates else ""
+        return f"{len(self.certificates) or 'none'} of {self.asked} certificates{with_maps} had finished"
 
 
 def prove_each(

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import errno
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
 from sojourn import files
-from sojourn.errors import InputError, NotWritten
+from sojourn.errors import InputError, NotWritten, SojournError, WriteWarning
 from sojourn.report.page import baseline_mark, page
 from sojourn.result import Result
 
-__all__ = ["baseline_of", "page", "put", "write"]
+__all__ = ["baseline_of", "check_name", "check_place", "page", "put", "put_text", "write"]
 
 
 def baseline_of(path: Path, result: Result) -> str | None:
@@ -23,6 +24,8 @@ def baseline_of(path: Path, result: Result) -> str | None:
     return next((disc for disc in result.discs if baseline_mark(disc) in head), None)
 
 
+#: What the name of a page may end with.
+_ENDINGS = (".html", ".htm", ".xhtml")
 #: A page names its baseline within so many bytes.
 HEAD = 4096
 #: What is wrong with the name of a file, and not with the place where it is to go.
@@ -45,22 +48,45 @@ def write(
 
 
 def put(path: Path, make: Callable[[], str], within: tuple[int, int] | None = None) -> Path:
-    """Write a page that `make` makes, whole or not at all.
+    """Write a page that `make` makes, whole or not at all; raises as `check_name` and `put_text` do."""
+    check_name(path)
+    return put_text(path, make(), within)
 
-    `within` is the identity of the folder that the page belongs into (`files.identity`). Raises `InputError`
-    for the name of what is no regular file, and `NotWritten` where the page cannot be written.
+
+def put_text(path: Path, text: str, within: tuple[int, int] | None = None) -> Path:
+    """Write a file, whole or not at all.
+
+    `within` is the identity of the folder that the file belongs into (`files.identity`). Raises `InputError`
+    for the name of what is no regular file, and `NotWritten` where the file cannot be written; warns
+    (`WriteWarning`) where it may not last.
     """
-    if path.is_dir():
-        raise InputError(f"{path}: is a folder; legal: the name of a file, such as report.html")
-    text = make().encode("utf-8", "replace")
     try:
-        files.replace(path, text, within)
+        notes = files.replace(path, text.encode("utf-8", "replace"), within)
     except (OSError, ValueError) as fault:
         raise not_written(path, fault) from None
+    for note in notes:
+        warnings.warn(note, WriteWarning, stacklevel=2)
     return path
 
 
-def not_written(path: Path, fault: OSError | ValueError) -> InputError:
+def check_name(path: Path) -> None:
+    """Raise `InputError` for a name that is none of a page: a bare name is that of a scenario."""
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; legal: the name of a file, such as report.html")
+    is_special = files.is_stream(path) or (path.exists() and not path.is_file())
+    if path.suffix.lower() not in _ENDINGS and not is_special:
+        raise InputError(f"{path}: has no ending of a page; legal: a file such as {path.name or 'page'}.html")
+
+
+def check_place(path: Path) -> None:
+    """Raise `InputError` where `put_text` cannot write; leaves no trace."""
+    try:
+        files.probe_file(path)
+    except (OSError, ValueError) as fault:
+        raise InputError(*not_written(path, fault).lines) from None
+
+
+def not_written(path: Path, fault: OSError | ValueError) -> SojournError:
     """The error for a file that cannot be written: for what is wrong with its name, or with its place."""
     why, number = files.why(fault), getattr(fault, "errno", errno.EINVAL)
     if isinstance(fault, files.Moved):

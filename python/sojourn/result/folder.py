@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -14,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from sojourn import files
-from sojourn.errors import InputError, NotWritten
+from sojourn.errors import InputError, NotWritten, WriteWarning
 from sojourn.result import SCHEMA, Result, Run, checks, scenario_kinds
 from sojourn.result.rules import AS_WRITTEN
 
@@ -42,8 +43,9 @@ def write(result: Result, place: files.Claim, page: str | None = None) -> Path:
     """Write the folder beside its place and move it there, in one step, when it is complete; with its page.
 
     Raises `NotWritten` where that cannot be, with what stood there untouched: the line says where the runs
-    are kept instead, if anywhere. They are under another name where somebody else has written there since the
-    place was claimed.
+    are kept instead, if anywhere. They are under another name beside it where somebody else has written there
+    since the place was claimed, or where what stands there cannot be replaced. Warns (`WriteWarning`) of what
+    does not keep the folder from its place.
     """
     fill = partial(_fill, result, page)
     try:
@@ -52,9 +54,11 @@ def write(result: Result, place: files.Claim, page: str | None = None) -> Path:
         kept = _keep_elsewhere(place, fill)
         told = f"the runs are kept in {kept}" if kept else "the runs are not kept"
         raise NotWritten(f"{place.folder}: cannot be written ({files.why(fault)}); {told}") from None
-    if written != os.fspath(place.folder):
-        what = "holds something else than before the runs"
-        raise NotWritten(f"{place.folder}: {what}; nothing there was touched: the runs are kept in {written}")
+    for note in written.notes:
+        warnings.warn(note, WriteWarning, stacklevel=2)
+    if written.why is not None:
+        kept = f"nothing there was touched: the runs are kept in {written.path}"
+        raise NotWritten(f"{place.folder}: {written.why}; {kept}")
     return place.folder
 
 
@@ -96,9 +100,10 @@ def _keep_elsewhere(place: files.Claim, fill: Callable[[int], None]) -> str | No
     with suppress(*_UNWRITTEN):
         above = tempfile.mkdtemp(prefix="sojourn-")
         try:
-            return files.put_folder(files.claim(Path(above, place.name), OURS), fill)
+            return files.put_folder(files.claim(Path(above, place.name), OURS), fill).path
         except BaseException:
-            os.rmdir(above)
+            with suppress(OSError):
+                os.rmdir(above)
             raise
     return None
 

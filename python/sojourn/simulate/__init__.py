@@ -365,9 +365,8 @@ def _conclude(scenario: dict[str, Any], outcome: Outcome, origin: Origin) -> Res
     if outcome.fault is not None:
         raise _failed(*outcome.fault, result) from outcome.fault[1].__cause__
     if outcome.interrupted:
-        some = f"kept the {len(finished)} of {origin.asked} runs that had finished"
-        none = f"none of {origin.asked} runs had finished; nothing is kept"
-        raise Interrupted(f"interrupted; {some if finished else none}", result)
+        finished_runs = f"{len(finished) or 'none'} of {origin.asked} runs had finished"
+        raise Interrupted(f"interrupted; {finished_runs}", result)
     if result is None:
         raise RunFailed("no run finished", None)
     return result
