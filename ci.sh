@@ -356,7 +356,8 @@ python_types() { "$PY" -m mypy; }
 
 stubs() { "$PY" -m mypy.stubtest --mypy-config-file pyproject.toml sojourn._core; }
 
-python_test() { run_pytest python tests; }
+# Two processes: a file stays within one, as its tests share runs.
+python_test() { run_pytest python -n 2 --dist loadfile tests; }
 
 # run_pytest NAME ARGUMENT...: run pytest; what it skips is named in the closing lines.
 run_pytest() {
