@@ -22,6 +22,7 @@ from sojourn.cli.once import Command
 
 if TYPE_CHECKING:
     from sojourn import files
+    from sojourn.conform import Difference
     from sojourn.scenario import Scenario
     from sojourn.simulate import Request
 
@@ -426,14 +427,22 @@ def conform(
 
     limit_s = options.timeout(timeout, against)
     traces = golden.traces(law)
-    found = {
-        path: golden.replay(path) if against is None else golden.against(path, against, limit_s)
-        for path in traces
-    }
-    printing.say(printing.conformance(found, as_json=as_json))
+    found: dict[Path, list[Difference]] = {}
+    stop: errors.SojournError | errors.Interrupted | None = None
+    try:
+        for path in traces:
+            found[path] = golden.replay(path) if against is None else golden.against(path, against, limit_s)
+            if found[path] and not as_json:
+                printing.say(printing.difference(path, found[path]))
+    except KeyboardInterrupt:
+        stop = errors.Interrupted(f"interrupted; {len(found)} of {len(traces)} traces were replayed", None)
     differ = sum(map(bool, found.values()))
-    if differ:
-        raise errors.SojournError(f"{differ} of {len(found)} traces differ")
+    if differ and stop is None:
+        stop = errors.SojournError(f"{differ} of {len(found)} traces differ")
+    interrupted = isinstance(stop, errors.Interrupted)
+    printing.say(printing.conformance(found, interrupted=interrupted, as_json=as_json))
+    if stop is not None:
+        raise stop
 
 
 @app.command(cls=Command, epilog="\b\nExample:\n  sojourn version")
