@@ -10,13 +10,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import sojourn as sj
 from sojourn.cli import main
-from sojourn.conform import against, compare, replay, without_answers
+from sojourn.conform import TracedLaw, against, compare, replay, without_answers
 from sojourn.conversation import _Output
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,12 +59,48 @@ def test_the_example_in_python_passes(sojourn) -> None:
     assert "8 of 8 traces hold" in done.stdout
 
 
-@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
-def test_the_example_in_c_passes(sojourn, tmp_path: Path) -> None:
+@pytest.fixture
+def compiled(tmp_path: Path) -> Path:
+    """The example in C, as a program."""
+    if shutil.which("cc") is None:
+        pytest.skip("no C compiler")
     program = tmp_path / "codel"
     flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-O2"]
     subprocess.run(["cc", *flags, "-o", program, EXAMPLES / "codel.c", "-lm"], check=True)
-    done = sojourn("conform", "--law", "codel", "--against", program)
+    return program
+
+
+def tenths(folder: Path) -> Iterator[Path]:
+    """Traces of CoDel with a target of tenths of a millisecond; packets wait for a nanosecond less."""
+    site = {"rate_bps": 1e6, "packet_bytes": 1000, "limit_packets": 200, "flows": 10, "base_rtt_ns": 10**8}
+    for tenth in (3, 41, 82, 164, 323, 999):
+        header = {
+            "trace": 1,
+            "law": "codel",
+            "params": {"target": f"{tenth / 10} ms"},
+            "about": "",
+            "site": site,
+        }
+        law, lines = TracedLaw(header), [header]
+        packet = {"len": 1000, "ecn": "not_ect", "flow": 0, "backlog_packets": 99, "backlog_bytes": 99_000}
+        for time_ms in range(300, 600, 10):
+            call = {"call": "departure", "now_ns": time_ms * 10**6, **packet, "sojourn_ns": tenth * 10**5 - 1}
+            lines.append({**call, "u": [0.5, 0.5]} | law.answer({**call, "u": [0.5, 0.5]}))
+        path = folder / f"{tenth}.jsonl"
+        path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+        yield path
+
+
+def test_the_examples_round_times(tmp_path: Path, compiled: Path) -> None:
+    """A product such as 4.1 * 1e6 is a little less than a whole number."""
+    for path in tenths(tmp_path):
+        assert "drop" not in path.read_text()
+        for program in (compiled, f"{sys.executable} {EXAMPLES / 'codel.py'}"):
+            assert against(path, str(program)) == [], path
+
+
+def test_the_example_in_c_passes(sojourn, compiled: Path) -> None:
+    done = sojourn("conform", "--law", "codel", "--against", compiled)
     assert (done.returncode, done.stderr) == (0, "")
     assert "8 of 8 traces hold" in done.stdout
 
