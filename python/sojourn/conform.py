@@ -8,6 +8,7 @@ written in Python, too, a `sojourn.Law` or a `sojourn.Controller`.
 
 from __future__ import annotations
 
+import io
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,8 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-from sojourn import kinds
-from sojourn.conversation import LONGEST_ANSWER, TIMEOUT_S, Conversation, converse
+from sojourn import files, kinds
+from sojourn.conversation import LONGEST_ANSWER, TIMEOUT_S, CommandResult, run_program
 from sojourn.errors import ArgumentError, InputError, LawFailed, missing_core
 from sojourn.kinds import shown, takes
 from sojourn.laws_in_python import LawInPython
@@ -44,6 +45,8 @@ __all__ = [
 A_LAW = kinds.instance(
     LawInPython, "a law; expected an object of a class on sojourn.Law or sojourn.Controller"
 )
+#: The largest trace that is read, bytes.
+_MOST_BYTES = 100_000_000
 _SHIPPED = Path(__file__).parent / "vectors"
 _ANSWERS = ("verdict", "p", "next_ns")
 _VERDICTS = ("pass", "mark", "drop", "drop_both")
@@ -222,10 +225,10 @@ def compare(path: str | Path, verdicts: Sequence[str]) -> list[Difference]:
 def against(path: str | Path, command: str, timeout_s: float = TIMEOUT_S) -> list[Difference]:
     """Put a trace to another program: its lines without answers on stdin, one verdict a line on stdout.
 
-    The program gets `timeout_s` seconds, and ends with all that it started. It answers each `arrival` and
-    each `departure`, and nothing else. Gives one line for each difference, as `compare` does. A program that
-    fails, does not end or writes what is no verdict is reported as such, in the first line, before anything
-    that may come of it.
+    The program gets `timeout_s` seconds, and all that descends from it ends with it (elsewhere than on
+    Linux: its process group). It answers each `arrival` and each `departure`, and nothing else. Gives one
+    line for each difference, as `compare` does. A program that fails, does not end or writes what is no
+    verdict is reported as such, in the first line, before anything that may come of it.
 
     Raises
     ------
@@ -242,11 +245,11 @@ def against(path: str | Path, command: str, timeout_s: float = TIMEOUT_S) -> lis
     if not 0 < timeout_s < math.inf:
         raise InputError(f"timeout_s: {timeout_s} is no time; expected seconds above 0, such as 10")
     trace = _Trace(path)
-    told = "".join(without_answers(line) for line in trace.raw)
-    held = converse(command, told.encode(), len(trace.raw) * LONGEST_ANSWER, timeout_s)
-    verdicts = [line.strip() for line in held.said.splitlines() if line.strip()]
+    stdin = "".join(without_answers(line) for line in trace.raw).encode()
+    result = run_program(command, stdin, len(trace.raw) * LONGEST_ANSWER, timeout_s)
+    verdicts = [line.strip() for line in result.stdout.splitlines() if line.strip()]
     differences = _compared(trace, verdicts)
-    failed = _failure(held, f"{len(verdicts)} of {len(trace.asked)} verdicts")
+    failed = _failure(result, f"{len(verdicts)} of {len(trace.asked)} verdicts")
     return [trace.differs(None, failed), *differences] if failed else differences
 
 
@@ -319,12 +322,12 @@ def _compared(trace: _Trace, verdicts: Sequence[str]) -> list[Difference]:
     return differences
 
 
-def _failure(held: Conversation, told: str) -> str | None:
+def _failure(result: CommandResult, progress: str) -> str | None:
     """What went wrong with a program, whatever it answered."""
-    if held.ended == 0:
+    if result.returncode == 0:
         return None
-    last = f": {held.last_words}" if held.last_words else ""
-    return f"the command {held.why} after {told}{last}"
+    last = f": {result.last_stderr_line}" if result.last_stderr_line else ""
+    return f"the command {result.reason} after {progress}{last}"
 
 
 def _words(answer: Mapping[str, Any]) -> str:
@@ -368,13 +371,18 @@ def _placed(law: LawInPython, site: _core.Site) -> LawInPython:
 def _lines(path: str | Path) -> list[str]:
     """The lines of a trace as they stand in the file; at least one."""
     try:
-        with Path(path).open(encoding="utf-8", newline="") as file:
-            lines = list(file)
+        text = files.read(path, _MOST_BYTES)
+        if len(text) > _MOST_BYTES:
+            raise InputError(f"{path}: is too large; legal: at most {_MOST_BYTES // 10**6} MB")
+        lines = list(io.StringIO(text.decode("utf-8"), newline=""))
+    except InputError:
+        raise
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: is not text in UTF-8; {_LEGAL}") from None
     except (OSError, ValueError) as fault:
-        if isinstance(fault, UnicodeDecodeError):
-            raise InputError(f"{path}: is not text in UTF-8; {_LEGAL}") from None
-        why = fault.strerror if isinstance(fault, OSError) else fault
-        raise InputError(f"{path}: cannot be read ({why}); legal: a file of JSON lines") from None
+        raise InputError(
+            f"{path}: cannot be read ({files.why(fault)}); legal: a file of JSON lines"
+        ) from None
     if not lines:
         raise InputError(f"{path}:1: the file is empty; {_LEGAL}")
     return lines

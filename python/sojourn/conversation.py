@@ -1,161 +1,190 @@
-"""One conversation with a program: what it is given on stdin, what it writes, how it ended, and its end."""
+"""A program under test: its lines on stdin, what it writes, and the end of all that it started."""
 
 from __future__ import annotations
 
 import os
+import selectors
 import shlex
 import signal
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
 from tempfile import TemporaryFile
-from types import FrameType
 from typing import IO
 
+from sojourn import stops
 from sojourn.errors import InputError
 
-__all__ = ["LONGEST_ANSWER", "TIMEOUT_S", "Conversation", "converse"]
+__all__ = ["LONGEST_ANSWER", "TIMEOUT_S", "CommandResult", "run_program"]
 
 #: Seconds that a program has for a trace.
 TIMEOUT_S = 10.0
 #: Bytes for a line of an answer, with room for other words than ours.
 LONGEST_ANSWER = 64
-#: Bytes of stderr that are passed on, and of its last line that are quoted.
-_MOST_STDERR, _MOST_QUOTED = 65_536, 200
-#: Seconds until what a program left in its pipe has been read.
-_DRAINED_S = 1.0
+#: Bytes of stderr that are passed on, that are kept of its end, and of its last line that are quoted.
+_MOST_STDERR, _MOST_LAST, _MOST_QUOTED = 65_536, 4_096, 200
+#: Seconds until what a program left in its pipes has been read, and until all that it started has ended.
+_DRAINED_S, _ENDED_S = 1.0, 10.0
+#: Bytes that are read at once.
+_PIECE = 65_536
+
+_SUBREAPER = Path(__file__).with_name("subreaper.py")
 
 
 @dataclass(frozen=True)
-class Conversation:
+class CommandResult:
     """What a program wrote, and how it ended."""
 
-    said: str
+    stdout: str
     #: The exit code, negative for a signal; None: it was stopped.
-    ended: int | None
+    returncode: int | None
     #: How it ended or why it was stopped, as "the command ..." goes on.
-    why: str = ""
-    #: The last line on its stderr.
-    last_words: str = ""
+    reason: str = ""
+    last_stderr_line: str = ""
 
 
-def converse(command: str, told: bytes, most: int, timeout_s: float) -> Conversation:
-    """Start a program, give it `told` on stdin, and read up to `most` bytes for at most `timeout_s` seconds.
+def run_program(command: str, stdin: bytes, most: int, timeout_s: float) -> CommandResult:
+    """Start a program with `stdin`, and read up to `most` bytes of stdout for at most `timeout_s` seconds.
 
-    The program has a session of its own, and all that is left in it ends with the conversation, also where
-    that ends by Ctrl-C, SIGTERM or SIGHUP. What it writes on stderr is passed on where it ends well; where it
-    fails, the last line of it is kept. Raises `InputError` where it cannot be started.
+    On Linux every process that descends from the program ends with it, elsewhere its process group; also at
+    Ctrl-C, SIGTERM and SIGHUP. Of stderr the first 64 kB are passed on where the program ends well; where it
+    fails, the last line is kept. Raises `InputError` where it cannot be started.
     """
-    # Files and no pipes: a program may answer before it has read everything, or read nothing at all.
-    with TemporaryFile() as stdin, TemporaryFile() as stderr, _signals_interrupt():
-        stdin.write(told)
-        stdin.seek(0)
-        program = _started(command, stdin, stderr)
-        try:
-            held = _heard(program, most, timeout_s)
-        finally:
-            _end(program)
-        stderr.seek(0)
-        return _concluded(
-            held, program.returncode, timeout_s, stderr.read(_MOST_STDERR).decode(errors="replace")
-        )
+    # A file and no pipe: a program may answer before it has read everything, or read nothing at all.
+    with TemporaryFile() as lines, stops.all_raise():
+        lines.write(stdin)
+        lines.seek(0)
+        with _Process(command, lines) as process:
+            process.read(most, timeout_s)
+        return process.concluded(timeout_s)
 
 
 @dataclass
-class _Heard:
-    """What was read until the program ended or had to."""
+class _Output:
+    """What was kept of a stream: the first bytes, and the last ones of those after them."""
 
-    said: bytes = b""
-    too_much: bool = False
-    too_long: bool = False
+    most: int
+    first: bytearray = field(default_factory=bytearray)
+    last: bytes = b""
+
+    def add(self, piece: bytes) -> None:
+        room = max(0, self.most - len(self.first))
+        self.first += piece[:room]
+        self.last = (self.last + piece[room:])[-_MOST_LAST:]
 
 
-def _started(command: str, stdin: IO[bytes], stderr: IO[bytes]) -> subprocess.Popen[bytes]:
+class _Process:
+    """A program under a subreaper, which is a process of its own: it is the parent of nothing else."""
+
+    def __init__(self, command: str, stdin: IO[bytes]) -> None:
+        words = _words(command)
+        self.stdout, self.stderr, self.status = _Output(0), _Output(_MOST_STDERR), _Output(_PIECE)
+        self.too_long = False
+        status, status_end = os.pipe()
+        try:
+            self._child = subprocess.Popen(
+                [sys.executable or "python3", "-I", "-S", _SUBREAPER, str(status_end), *words],
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=[status_end],
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as fault:
+            os.close(status)
+            raise _cannot_be_started(command, fault) from None
+        finally:
+            os.close(status_end)
+        self._command = command
+        self._streams = selectors.DefaultSelector()
+        self._status = os.fdopen(status, "rb", buffering=0)
+        for stream, output in (
+            (self._child.stdout, self.stdout),
+            (self._child.stderr, self.stderr),
+            (self._status, self.status),
+        ):
+            assert stream is not None
+            self._streams.register(stream, selectors.EVENT_READ, output)
+
+    def __enter__(self) -> _Process:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End all that is left, whatever interrupted the reading."""
+        with suppress(ProcessLookupError):
+            self._child.send_signal(signal.SIGTERM)
+        self._read_until(self._has_ended, _ENDED_S)
+        if not self._has_ended():
+            self._child.kill()
+        self._child.wait()
+        self._read_until(lambda: not self._streams.get_map(), _DRAINED_S)
+        self._streams.close()
+        for stream in (self._child.stdout, self._child.stderr, self._status):
+            assert stream is not None
+            stream.close()
+
+    def read(self, most: int, timeout_s: float) -> None:
+        """Read until the program has ended, has written more than `most` bytes, or the time is over."""
+        self.stdout.most = most
+        self._read_until(lambda: bool(self.status.first or self.stdout.last) or self._has_ended(), timeout_s)
+        self.too_long = not (self.status.first or self.stdout.last or self._has_ended())
+
+    def _has_ended(self) -> bool:
+        """Whether the subreaper has closed its pipe."""
+        return self._status not in {key.fileobj for key in self._streams.get_map().values()}
+
+    def _read_until(self, done: Callable[[], bool], seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while not done() and (left := deadline - time.monotonic()) > 0:
+            for key, _ in self._streams.select(left):
+                piece = os.read(key.fd, _PIECE)
+                key.data.add(piece)
+                if not piece:
+                    self._streams.unregister(key.fileobj)
+
+    def concluded(self, timeout_s: float) -> CommandResult:
+        """How it ended."""
+        stdout = self.stdout.first.decode(errors="replace")
+        word, _, number = self.status.first.decode().partition(" ")
+        if word == "errno":
+            raise _cannot_be_started(self._command, OSError(int(number), os.strerror(int(number))))
+        if self.stdout.last:
+            return CommandResult(stdout, None, "wrote much more than a verdict a line, and was stopped")
+        if self.too_long:
+            return CommandResult(stdout, None, f"did not end within {timeout_s:g} s, and was stopped")
+        if word != "exit":
+            return CommandResult(stdout, None, "was ended from outside")
+        code = int(number)
+        if code == 0:
+            _pass_on(self.stderr.first.decode(errors="replace"))
+            return CommandResult(stdout, 0)
+        reason = f"was killed by {_signal(-code)}" if code < 0 else f"ended with exit code {code}"
+        last = self.stderr.first[-_MOST_LAST:] + self.stderr.last
+        return CommandResult(stdout, code, reason, _last_line(last.decode(errors="replace")))
+
+
+def _words(command: str) -> list[str]:
     try:
         words = shlex.split(command)
         if not words:
             raise ValueError("it is empty")
-        return subprocess.Popen(
-            words, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, start_new_session=True
-        )
-    except (OSError, ValueError) as fault:
-        why = fault.strerror if isinstance(fault, OSError) else fault
-        raise InputError(f'--against: "{command}" cannot be started ({why}); legal: a command') from None
+    except ValueError as fault:
+        raise _cannot_be_started(command, fault) from None
+    return words
 
 
-def _heard(program: subprocess.Popen[bytes], most: int, timeout_s: float) -> _Heard:
-    """Read until the end of the program's answers, their limit, or the time."""
-    held = _Heard()
-    assert program.stdout is not None
-    pipe = program.stdout
-    # Set by what comes first, the end of the answers or of the program: its children may hold the pipe open.
-    ended = threading.Event()
-
-    def read() -> None:
-        with pipe, suppress(OSError):
-            while more := os.read(pipe.fileno(), 65_536):
-                held.said += more
-                if len(held.said) > most:
-                    held.too_much = True
-                    break
-        ended.set()
-
-    def wait() -> None:
-        _wait_unreaped(program)
-        ended.set()
-
-    reader, waiter = (threading.Thread(target=run, daemon=True) for run in (read, wait))
-    deadline = time.monotonic() + timeout_s
-    reader.start()
-    waiter.start()
-    ended.wait(timeout_s)
-    if not held.too_much:
-        waiter.join(max(0.0, deadline - time.monotonic()))
-        held.too_long = waiter.is_alive()
-    _kill_session(program)
-    reader.join(_DRAINED_S)
-    waiter.join(_DRAINED_S)
-    held.said = held.said[:most]
-    return held
+def _cannot_be_started(command: str, fault: Exception) -> InputError:
+    why = fault.strerror if isinstance(fault, OSError) else fault
+    return InputError(f'--against: "{command}" cannot be started ({why}); legal: a command')
 
 
-def _wait_unreaped(program: subprocess.Popen[bytes]) -> None:
-    """Wait for the end of the program. Until it is reaped its number is its own: its session can be ended."""
-    if hasattr(os, "waitid"):
-        with suppress(ChildProcessError):
-            os.waitid(os.P_PID, program.pid, os.WEXITED | os.WNOWAIT)
-    else:
-        program.wait()
-
-
-def _kill_session(program: subprocess.Popen[bytes]) -> None:
-    if program.returncode is None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(program.pid, signal.SIGKILL)
-
-
-def _end(program: subprocess.Popen[bytes]) -> None:
-    """End what is left of the session, whatever interrupted the conversation."""
-    _kill_session(program)
-    program.wait()
-
-
-def _concluded(held: _Heard, code: int, timeout_s: float, stderr: str) -> Conversation:
-    said = held.said.decode(errors="replace")
-    if held.too_much:
-        return Conversation(said, None, "wrote much more than a verdict a line, and was stopped")
-    if held.too_long:
-        return Conversation(said, None, f"did not end within {timeout_s:g} s, and was stopped")
-    if code == 0:
-        if stderr and sys.stderr is not None:
-            print(stderr, end="" if stderr.endswith("\n") else "\n", file=sys.stderr, flush=True)
-        return Conversation(said, 0)
-    why = f"was killed by {_signal(-code)}" if code < 0 else f"ended with exit code {code}"
-    return Conversation(said, code, why, _last_line(stderr))
+def _pass_on(stderr: str) -> None:
+    if stderr and sys.stderr is not None:
+        print(stderr, end="" if stderr.endswith("\n") else "\n", file=sys.stderr, flush=True)
 
 
 def _signal(number: int) -> str:
@@ -169,24 +198,3 @@ def _last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     last = lines[-1] if lines else ""
     return "".join(letter if letter.isprintable() else "?" for letter in last)[:_MOST_QUOTED]
-
-
-@contextmanager
-def _signals_interrupt() -> Iterator[None]:
-    """SIGTERM and SIGHUP interrupt as Ctrl-C does, where nobody has given them another meaning."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    names = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    ours = [one for one in names if signal.getsignal(one) == signal.SIG_DFL]
-    for one in ours:
-        signal.signal(one, _interrupt)
-    try:
-        yield
-    finally:
-        for one in ours:
-            signal.signal(one, signal.SIG_DFL)
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

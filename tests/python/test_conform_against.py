@@ -10,13 +10,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import sojourn as sj
 from sojourn.cli import main
-from sojourn.conform import against, without_answers
+from sojourn.conform import TracedLaw, against, compare, replay, without_answers
+from sojourn.conversation import _Output
 
 ROOT = Path(__file__).resolve().parents[2]
 VECTORS = ROOT / "vectors"
@@ -57,12 +59,48 @@ def test_the_example_in_python_passes(sojourn) -> None:
     assert "8 of 8 traces hold" in done.stdout
 
 
-@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
-def test_the_example_in_c_passes(sojourn, tmp_path: Path) -> None:
+@pytest.fixture
+def compiled(tmp_path: Path) -> Path:
+    """The example in C, as a program."""
+    if shutil.which("cc") is None:
+        pytest.skip("no C compiler")
     program = tmp_path / "codel"
     flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-O2"]
     subprocess.run(["cc", *flags, "-o", program, EXAMPLES / "codel.c", "-lm"], check=True)
-    done = sojourn("conform", "--law", "codel", "--against", program)
+    return program
+
+
+def tenths(folder: Path) -> Iterator[Path]:
+    """Traces of CoDel with a target of tenths of a millisecond; packets wait for a nanosecond less."""
+    site = {"rate_bps": 1e6, "packet_bytes": 1000, "limit_packets": 200, "flows": 10, "base_rtt_ns": 10**8}
+    for tenth in (3, 41, 82, 164, 323, 999):
+        header = {
+            "trace": 1,
+            "law": "codel",
+            "params": {"target": f"{tenth / 10} ms"},
+            "about": "",
+            "site": site,
+        }
+        law, lines = TracedLaw(header), [header]
+        packet = {"len": 1000, "ecn": "not_ect", "flow": 0, "backlog_packets": 99, "backlog_bytes": 99_000}
+        for time_ms in range(300, 600, 10):
+            call = {"call": "departure", "now_ns": time_ms * 10**6, **packet, "sojourn_ns": tenth * 10**5 - 1}
+            lines.append({**call, "u": [0.5, 0.5]} | law.answer({**call, "u": [0.5, 0.5]}))
+        path = folder / f"{tenth}.jsonl"
+        path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+        yield path
+
+
+def test_the_examples_round_times(tmp_path: Path, compiled: Path) -> None:
+    """A product such as 4.1 * 1e6 is a little less than a whole number."""
+    for path in tenths(tmp_path):
+        assert "drop" not in path.read_text()
+        for program in (compiled, f"{sys.executable} {EXAMPLES / 'codel.py'}"):
+            assert against(path, str(program)) == [], path
+
+
+def test_the_example_in_c_passes(sojourn, compiled: Path) -> None:
+    done = sojourn("conform", "--law", "codel", "--against", compiled)
     assert (done.returncode, done.stderr) == (0, "")
     assert "8 of 8 traces hold" in done.stdout
 
@@ -158,6 +196,71 @@ def test_all_that_a_program_started_ends_with_it(tmp_path: Path, after: str) -> 
         assert ended(int(pid))
 
 
+#: Ways out of the group and the session of a program.
+ESCAPES = {
+    "a group of its own": "set -m; sleep 300 & echo $! >> PIDS",
+    "a session of its own": "setsid sleep 300 & echo $! >> PIDS",
+    "a daemon": "env -i setsid sh -c 'sleep 300 & echo $! >> PIDS; cd /; exec >&- 2>&- <&-' &\nwait",
+    "two levels": "setsid sh -c 'echo $$ >> PIDS; setsid sleep 300 & echo $! >> PIDS; wait' &",
+}
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="orphans come to a parent on Linux only")
+@pytest.mark.skipif(shutil.which("setsid") is None, reason="no setsid")
+@pytest.mark.parametrize("escape", ESCAPES)
+@pytest.mark.parametrize("after", ["", "sleep 300"])
+def test_no_process_escapes(tmp_path: Path, escape: str, after: str) -> None:
+    pids, script = tmp_path / "pids", tmp_path / "program.sh"
+    # The program goes on when the numbers are there.
+    waits = f"until [ -s {pids} ]; do sleep 0.01; done"
+    script.write_text(f"{ESCAPES[escape].replace('PIDS', str(pids))}\n{waits}\n{after}\n")
+    against(CONTROL_LAW, f"{shutil.which('bash') or 'sh'} {script}", timeout_s=1.0)
+    assert pids.read_text().split()
+    for pid in pids.read_text().split():
+        assert not is_running(int(pid))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a parent's end is a signal on Linux only")
+def test_a_program_ends_with_a_command_that_is_killed(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    program = f"sh -c 'echo $$ > {pid}.part; mv {pid}.part {pid}; sleep 300'"
+    command = [sys.executable, "-m", "sojourn", "conform", "--law", "codel", "--timeout", "600"]
+    with subprocess.Popen([*command, "--against", program], stderr=subprocess.DEVNULL) as process:
+        for _ in range(600):
+            if pid.exists():
+                break
+            time.sleep(0.05)
+        process.kill()
+    assert ended(int(pid.read_text()))
+
+
+def test_of_a_long_stderr_the_beginning_and_the_last_line_are_kept(capfd: pytest.CaptureFixture[str]) -> None:
+    path = VECTORS / "tail_drop" / "rate_stall.jsonl"
+    answers = path.read_text().count('"verdict"')
+    noise = "yes noise | head -c 3000000 >&2; echo the end >&2"
+    assert against(path, f"sh -c 'yes pass | head -n {answers}; {noise}'") == []
+    assert len(capfd.readouterr().err) == 65_537
+    (first, *_) = against(path, f"sh -c '{noise}; exit 1'")
+    assert first.endswith(f"the command ended with exit code 1 after 0 of {answers} verdicts: the end")
+    kept = _Output(10)
+    for _ in range(1000):
+        kept.add(b"x" * 1000)
+    assert (len(kept.first), len(kept.last)) == (10, 4096)
+
+
+def test_a_trace_is_a_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    for path in (tmp_path / "fifo", Path("/dev/zero")):
+        reason = "cannot be read \\(it is a (pipe|device)\\)|is too large"
+        for replayed in (
+            replay,
+            lambda path: compare(path, []),
+            lambda path: against(path, "true"),
+        ):
+            with pytest.raises(sj.InputError, match=f": ({reason}); legal: "):
+                replayed(path)
+
+
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="no /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_program_and_its_children(tmp_path: Path, number: signal.Signals) -> None:
@@ -176,9 +279,40 @@ def test_a_signal_ends_the_program_and_its_children(tmp_path: Path, number: sign
             time.sleep(0.05)
         os.kill(process.pid, number)
         said = process.stderr.read()
-    assert (process.returncode, said) == (130, "sojourn conform: interrupted; nothing was written\n")
+    assert (process.returncode, said) == (130, "sojourn conform: interrupted; 0 of 8 traces were replayed\n")
     for pid in pids.read_text().split():
         assert ended(int(pid))
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_what_had_been_replayed_is_printed_at_an_interrupt(tmp_path: Path, as_json: bool) -> None:
+    """The first trace differs, and is printed while the second one, which has no end, goes on."""
+    once, pid = tmp_path / "once", tmp_path / "pid"
+    program = tmp_path / "program.sh"
+    program.write_text(
+        f"if mkdir {once} 2>/dev/null; then echo drop; exit; fi\n"
+        f"echo $$ > {pid}.part; mv {pid}.part {pid}; sleep 300\n"
+    )
+    command = [sys.executable, "-m", "sojourn", "conform", "--law", "codel", "--timeout", "600"]
+    command += ["--against", f"sh {program}", *(["--json"] if as_json else [])]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        first = "" if as_json else process.stdout.readline()
+        for _ in range(600):
+            if pid.exists():
+                break
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, err = process.stdout.read(), process.stderr.read()
+    assert (process.returncode, err) == (130, "sojourn conform: interrupted; 1 of 8 traces were replayed\n")
+    if as_json:
+        told = json.loads(out)
+        assert (told["interrupted"], told["holds"]) == (True, False)
+        (trace,) = told["traces"]
+        assert not trace["holds"]
+        assert trace["differences"]
+    else:
+        assert first.startswith("codel/")
+        assert out.splitlines()[-1] == "0 of 1 traces hold"
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "x", "nan", "inf", "1e3", ""])

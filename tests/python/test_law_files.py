@@ -6,6 +6,7 @@ import pytest
 from python_laws import TenLines, in_the_users_folder
 
 import sojourn as sj
+from sojourn.laws_in_python.files import law_of
 
 MY_LAW = """
 class MyLaw(sj.Controller):
@@ -243,6 +244,16 @@ def test_a_wrong_spec_of_a_file_is_one_line(refused, folder, spec, text, says, c
     in_the_users_folder(folder, text)
     (line,) = refused(command, "small.toml", "--disc", spec)
     assert line.startswith(f"sojourn {command}: --disc: {says}"), line
+
+
+def test_a_file_that_is_too_large_is_not_run_in_part(folder, monkeypatch):
+    monkeypatch.setattr("sojourn.laws_in_python.files._MOST_BYTES", 1_000_000)
+    in_the_users_folder(folder, f"{MY_LAW}\n{'#' * 1_000_000}\nraise ValueError\n")
+    monkeypatch.chdir(folder)
+    with pytest.raises(
+        sj.InputError, match=r"^--disc: mylaw\.py: is too large; legal: a file of at most 1 MB$"
+    ):
+        law_of("mylaw.py:MyLaw")
 
 
 def test_a_law_of_a_file_replaces_a_disc_that_does_not_fit(sojourn, folder):

@@ -148,7 +148,7 @@ static int64_t quantity(const char *line, const char *key, int64_t otherwise)
     value = strtod(text + 1, &unit);
     while (*unit == ' ')
         unit++;
-    return (int64_t)(value * (*unit == 'm' ? 1e6 : *unit == 'u' ? 1e3 : *unit == 's' ? 1e9 : 1.0));
+    return llround(value * (*unit == 'm' ? 1e6 : *unit == 'u' ? 1e3 : *unit == 's' ? 1e9 : 1.0));
 }
 
 int main(void)

@@ -96,7 +96,7 @@ class CoDel:
 def time_of(text: str) -> int:
     """Nanoseconds of such as "5 ms"."""
     number, unit = text.split()
-    return int(float(number) * NANOSECONDS[unit])
+    return round(float(number) * NANOSECONDS[unit])
 
 
 def main() -> None:

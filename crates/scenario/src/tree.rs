@@ -85,18 +85,19 @@ pub(crate) fn readable(text: &[u8]) -> Result<&str, (Position, String)> {
     Ok(utf8.strip_prefix('\u{feff}').unwrap_or(utf8))
 }
 
-/// The first fault of the syntax, as what follows may come of it; or all keys that are given twice.
+/// The first fault of the syntax, as what follows may come of it; or the first key that is given twice, as the
+/// header of a second table may be missing above it.
 fn syntax_faults(name: &str, text: &str, errors: &[toml::de::Error]) -> Faults {
     let start = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
     let doubled = |error: &toml::de::Error| error.message() == "duplicate key";
     // Where a line is broken, keys after it may seem doubled.
     let Some(first) = errors.iter().filter(|error| !doubled(error)).min_by_key(|error| start(error)) else {
-        let flaws = errors.iter().map(|error| {
+        let flaw = errors.iter().min_by_key(|error| start(error)).map(|error| {
             let key = error.span().and_then(|span| text.get(span)).unwrap_or("key");
             let fault = Fault::new(cut(key), "is given twice; legal: each key once");
             Flaw { place: Place::File(start(error)), fault }
         });
-        return Faults::of(name, text, flaws.collect());
+        return Faults::of(name, text, flaw.into_iter().collect());
     };
     let at = start(first);
     match unclosed(text).filter(|open| open.at <= at) {

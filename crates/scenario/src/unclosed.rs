@@ -17,7 +17,7 @@ pub(crate) struct Unclosed {
 
 /// The first one in `text`; None where all are closed, or too many are.
 pub(crate) fn unclosed(text: &str) -> Option<Unclosed> {
-    let mut scanner = Scanner { bytes: text.as_bytes(), at: 0, open: Vec::new() };
+    let mut scanner = Scanner { bytes: text.as_bytes(), at: 0, line: 0, open: Vec::new() };
     let mut starts_line = true;
     while let Some(byte) = scanner.peek() {
         let is_blank = matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
@@ -39,9 +39,12 @@ pub(crate) fn unclosed(text: &str) -> Option<Unclosed> {
     scanner.open.pop().map(|open| open.unclosed(text.trim_ascii_end().len()))
 }
 
+/// Passes over the text once, also where all of it is one line.
 struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// Where the line of `at` begins.
+    line: usize,
     /// Brackets around `at`, the innermost one last.
     open: Vec<Open>,
 }
@@ -98,16 +101,16 @@ impl Scanner<'_> {
             }
             _ => {}
         }
-        self.at += 1;
+        self.pass(byte);
         Step::On
     }
 
     /// Where the line begins whose `=` stands here, if an array that opened before it is around: no array has keys.
     fn line_after_array(&self) -> Option<usize> {
         let array = self.open.last().filter(|open| open.bracket == Bracket::Array)?;
-        let line = self.bytes[..self.at].iter().rposition(|byte| *byte == b'\n')? + 1;
-        let indent = self.bytes[line..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-        (line > array.at).then_some(line + indent)
+        let indent =
+            || self.bytes[self.line..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        (self.line > array.at).then(|| self.line + indent())
     }
 
     /// The header of a table, `[a.b]` or `[[a.b]]`, which ends with its line.
@@ -139,29 +142,36 @@ impl Scanner<'_> {
         let (single, triple) = if quote == b'"' { ("\"", "\"\"\"") } else { ("'", "'''") };
         let is_long = self.bytes[start..].starts_with(triple.as_bytes());
         let closer = if is_long { triple } else { single };
-        let end = if is_long { self.bytes.len() } else { self.line_end() };
         self.at += closer.len();
-        while self.at < end {
-            if self.bytes[self.at] == b'\\' && quote == b'"' {
-                self.at += 2;
-            } else if self.bytes[self.at..].starts_with(closer.as_bytes()) {
+        let mut is_escaped = false;
+        // A short text ends with its line at the latest.
+        while let Some(byte) = self.peek().filter(|byte| is_long || *byte != b'\n') {
+            if !is_escaped && self.bytes[self.at..].starts_with(closer.as_bytes()) {
                 self.at += closer.len();
                 // A long text may end in quotes of its own.
                 while is_long && self.peek() == Some(quote) {
                     self.at += 1;
                 }
                 return Step::On;
-            } else {
-                self.at += 1;
             }
+            is_escaped = !is_escaped && byte == b'\\' && quote == b'"';
+            self.pass(byte);
         }
-        let noticed = start + self.bytes[start..end].trim_ascii_end().len();
+        let noticed = start + self.bytes[start..self.at].trim_ascii_end().len();
         Step::Unclosed(Unclosed { at: start, noticed, opener: closer, closer })
     }
 
     /// Reports the innermost bracket.
     fn give_up(&mut self, noticed: usize) -> Step {
         self.open.pop().map_or(Step::Stray, |open| Step::Unclosed(open.unclosed(noticed)))
+    }
+
+    /// Goes past the byte `byte`.
+    fn pass(&mut self, byte: u8) {
+        self.at += 1;
+        if byte == b'\n' {
+            self.line = self.at;
+        }
     }
 
     fn peek(&self) -> Option<u8> {
@@ -257,6 +267,25 @@ mod tests {
     fn too_many_closing_brackets_are_another_fault() {
         assert_eq!(unclosed("x = 1 ]\ny = [\n"), None);
         assert_eq!(unclosed("}"), None);
+    }
+
+    /// A file has 4 MB, and may be one line: where the line is looked for again at each token this takes minutes.
+    #[test]
+    fn long_lines_are_passed_over_once() {
+        for (start, piece) in [
+            ("x = ", "\"=\" "),
+            ("x = ", "'a'"),
+            ("x = [", "=a"),
+            ("x = [\n", "[a = 1], "),
+            ("x = ", "\"\"\"a\n= \"\"\" = "),
+            ("x = {", "a=[],"),
+        ] {
+            let text = start.to_string() + &piece.repeat((4 << 20) / piece.len());
+            let found = unclosed(&text).map(|open| open.at);
+            assert_eq!(found, start.find(['[', '{']), "{start}{piece}");
+        }
+        let indented = format!("{}x = [{}", " ".repeat(2 << 20), "=a".repeat(1 << 20));
+        assert_eq!(unclosed(&indented).map(|open| open.at), Some((2 << 20) + 4));
     }
 
     #[test]

@@ -11,6 +11,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ParamSpec
 
@@ -22,6 +23,7 @@ from sojourn.cli.once import Command
 
 if TYPE_CHECKING:
     from sojourn import files
+    from sojourn.conform import Difference
     from sojourn.scenario import Scenario
     from sojourn.simulate import Request
 
@@ -433,14 +435,21 @@ def conform(
 
     limit_s = options.timeout(timeout, against)
     traces = golden.traces(law)
-    found = {
-        path: golden.replay(path) if against is None else golden.against(path, against, limit_s)
-        for path in traces
-    }
+    found: dict[Path, list[Difference]] = {}
     delivery = printing.Delivery()
-    delivery.show(lambda: printing.conformance(found, as_json=as_json))
+    outcome: errors.SojournError | errors.Interrupted | None = None
+    try:
+        for path in traces:
+            found[path] = golden.replay(path) if against is None else golden.against(path, against, limit_s)
+            if found[path] and not as_json:
+                delivery.show(partial(printing.difference, path, found[path]))
+    except KeyboardInterrupt:
+        outcome = errors.Interrupted(f"interrupted; {len(found)} of {len(traces)} traces were replayed", None)
     differ = sum(map(bool, found.values()))
-    outcome = errors.SojournError(f"{differ} of {len(found)} traces differ") if differ else None
+    if differ and outcome is None:
+        outcome = errors.SojournError(f"{differ} of {len(found)} traces differ")
+    interrupted = isinstance(outcome, errors.Interrupted)
+    delivery.show(lambda: printing.conformance(found, interrupted=interrupted, as_json=as_json))
     delivery.conclude("sojourn conform", outcome)
 
 

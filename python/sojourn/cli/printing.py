@@ -249,27 +249,29 @@ def deliver(result: Result, asked: Asked) -> Delivery:
     return delivery
 
 
-def conformance(found: Mapping[Path, Sequence[Difference]], *, as_json: bool) -> str:
-    """For each trace what differs: its first line, as what follows may come of it, and what the law got."""
-    if as_json:
-        told = [
-            {
-                "law": path.parent.name,
-                "trace": path.stem,
-                "holds": not differences,
-                "differences": [_short(path, one) for one in differences],
-                "first": _first(differences[0]) if differences else None,
-            }
-            for path, differences in found.items()
-        ]
-        return json.dumps({"schema": 1, "holds": not any(found.values()), "traces": told}, indent=1)
-    lines = []
-    for path, differences in found.items():
-        if differences:
-            more = f" (and {len(differences) - 1} more)" if len(differences) > 1 else ""
-            lines += [f"{_short(path, differences[0])}{more}", *_put_to(differences[0])]
-    held = sum(not differences for differences in found.values())
-    return "\n".join([*lines, f"{held} of {len(found)} traces hold"])
+def difference(path: Path, differences: Sequence[Difference]) -> str:
+    """The first difference of a trace, as what follows may come of it, and what the law got."""
+    more = f" (and {len(differences) - 1} more)" if len(differences) > 1 else ""
+    return "\n".join([f"{_short(path, differences[0])}{more}", *_put_to(differences[0])])
+
+
+def conformance(found: Mapping[Path, Sequence[Difference]], *, interrupted: bool, as_json: bool) -> str:
+    """The traces that were replayed: how many hold, or all differences as a document."""
+    if not as_json:
+        held = sum(not differences for differences in found.values())
+        return f"{held} of {len(found)} traces hold"
+    traces = [
+        {
+            "law": path.parent.name,
+            "trace": path.stem,
+            "holds": not differences,
+            "differences": [_short(path, one) for one in differences],
+            "first": _first(differences[0]) if differences else None,
+        }
+        for path, differences in found.items()
+    ]
+    holds = not any(found.values()) and not interrupted
+    return json.dumps({"schema": 1, "holds": holds, "interrupted": interrupted, "traces": traces}, indent=1)
 
 
 def _short(path: Path, difference: Difference) -> str:

@@ -21,7 +21,7 @@ __all__ = ["control_named", "law_of", "names_a_file"]
 
 _SPEC = re.compile(r"(?P<file>.+?\.py)(?::(?P<name>[^:]*)(?::(?P<list>.*))?)?", flags=re.DOTALL)
 _LEGAL = "legal: FILE.py:CLASS or FILE.py:CLASS:KEY=VALUE,KEY=VALUE"
-#: Bytes of a file of laws: of a longer one no more are run.
+#: Bytes of a file of laws: the beginning of a longer one would be another program.
 _MOST_BYTES = 100_000_000
 #: What a file is looked through for, and what its classes are made on.
 _WORDS: dict[type, tuple[str, str]] = {
@@ -75,6 +75,10 @@ def _module(file: str, option: str) -> ModuleType:
         text = read(path, _MOST_BYTES)
     except OSError as fault:
         raise InputError(f"{option}: {file}: cannot be read ({fault.strerror}); {_LEGAL}") from None
+    if len(text) > _MOST_BYTES:
+        raise InputError(
+            f"{option}: {file}: is too large; legal: a file of at most {_MOST_BYTES // 10**6} MB"
+        )
     # A file that was edited is another module.
     name = f"{path.resolve()} {hashlib.sha256(text).hexdigest()}"
     if name in sys.modules:

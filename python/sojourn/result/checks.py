@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,12 @@ _LISTS = ("settling_s", "overshoot_packets")
 # Steps of a series where the scenario has no `sample`, columns of a link, and values of a run: the limits of
 # `crates/scenario/src/series.rs`, with room for those of other versions.
 _MOST_STEPS, _MOST_COLUMNS, _MOST_VALUES = 2_000, 100, 20_000_000
+# Steps of a series where the scenario has a `sample`: the limit of `crates/scenario/src/read/mod.rs`.
+_MOST_SAMPLES = 1_000_000
+# Rows of a byte of a series: so many, and so many more over the steps. Columns that stand still cost a file
+# next to nothing; the times cost it some bytes a step. At 2000, 10 000, 100 000 and 1 000 000 steps such
+# series have 21, 6, 1.4 and 1.1 rows a byte, those of busy links 0.1.
+_ROWS_A_BYTE, _MORE_BY_STEPS = 4, 160_000
 # Points of a distribution: the buckets of `crates/sim/src/histogram.rs`, likewise.
 _MOST_POINTS = 250_000
 
@@ -102,23 +108,32 @@ def check_provenance(path: Path, document: dict[str, Any]) -> None:
             rules.need(path, row, key, rules.PLACES.get(key, either), at=f"{at}.")
 
 
-def most_rows(runs: Sequence[Run], scenario: dict[str, Any], *, sampled: bool) -> int:
-    """How many rows a table of these runs may have: sampled over time, or of distributions."""
+def most_rows(runs: Sequence[Run], scenario: dict[str, Any], size: int, *, sampled: bool) -> int:
+    """Most rows of a file of `size` bytes about these runs: sampled over time, or of distributions."""
     if not sampled:
         return len(runs) * _MOST_POINTS
     step = seconds(scenario.get("sample"))
     steps = (seconds(scenario["duration"]) or 0.0) / step if step else _MOST_STEPS
+    steps = max(1.0, min(steps, _MOST_SAMPLES))
     count = len({(run.plant, run.disc, run.seed) for run in runs})
-    return int(min(len(runs) * _MOST_COLUMNS * (steps + 1), 2 * count * _MOST_VALUES))
+    by_runs = min(len(runs) * _MOST_COLUMNS * (steps + 1), 2 * count * _MOST_VALUES)
+    return int(min(by_runs, size * (_ROWS_A_BYTE + _MORE_BY_STEPS / steps)))
 
 
-def check_table(path: Path, table: pl.DataFrame, scenario: dict[str, Any]) -> None:
-    """Raise `InputError` where a column is not of its kind or holds what no run gives."""
-    for name, kind in table.schema.items():
-        legal = _KINDS.get(name, pl.String)
+def check_columns(path: Path, schema: Mapping[str, pl.DataType], columns: Sequence[str]) -> None:
+    """Raise `InputError` where a column is missing or not of its kind."""
+    for name in columns:
+        if name not in schema:
+            raise InputError(f"{path}: has no column {name}; legal: {', '.join(columns)}")
+        kind, legal = schema[name], _KINDS.get(name, pl.String)
         # Words may be numbered, as ours are.
         if kind != legal and not (legal == pl.String and isinstance(kind, pl.Enum | pl.Categorical)):
             raise InputError(f"{path}: column {name}: is {kind}; legal: {legal}")
+
+
+def check_table(path: Path, table: pl.DataFrame, scenario: dict[str, Any]) -> None:
+    """Raise `InputError` where a column holds what no run gives."""
+    for name in table.columns:
         # What was sampled of a class whose data cross no link with a disc has no link.
         if name not in ("value", "link") and table[name].null_count():
             raise InputError(f"{path}: column {name}: has no value in some row; {AS_WRITTEN}")

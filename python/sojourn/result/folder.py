@@ -159,7 +159,7 @@ def _read(folder: Path, number: int) -> Result:
         (SERIES, SERIES_COLUMNS, checks.SAMPLED),
         (DISTRIBUTIONS, DISTRIBUTION_COLUMNS, ("sojourn_s",)),
     ):
-        most = checks.most_rows(runs, scenario, sampled=name == SERIES)
+        most = partial(checks.most_rows, runs, scenario, sampled=name == SERIES)
         tables[name] = _read_table(folder / name, number, columns, most)
         checks.check_table(folder / name, tables[name], scenario)
         checks.check_agreement(folder / name, tables[name], runs, series)
@@ -264,14 +264,19 @@ def _runs(document: dict[str, Any], provenance: dict[str, Any]) -> tuple[Run, ..
     return tuple(runs)
 
 
-def _read_table(path: Path, folder: int, columns: tuple[str, ...], most: int) -> pl.DataFrame:
+def _read_table(
+    path: Path, folder: int, columns: tuple[str, ...], most_rows: Callable[[int], int]
+) -> pl.DataFrame:
+    """Read the columns of a table, and no others, where they can be of its runs; `most_rows` is by bytes."""
     try:
         with files.opened(path.name, folder) as file:
-            rows = pl.scan_parquet(file).select(pl.len()).collect().item()
+            table = pl.scan_parquet(file)
+            checks.check_columns(path, table.collect_schema(), columns)
+            rows, most = table.select(pl.len()).collect().item(), most_rows(os.fstat(file.fileno()).st_size)
             if rows > most:
-                raise InputError(f"{path}: has {rows} rows; legal: at most {most} of so many runs")
+                raise InputError(f"{path}: has {rows} rows; legal: at most {most} of so many runs and bytes")
             file.seek(0)
-            table = pl.read_parquet(file)
+            read = pl.read_parquet(file, columns=list(columns))
     except FileNotFoundError:
         raise InputError(f"{path}: is missing; {A_RESULT}") from None
     except files.NotAFile as fault:
@@ -279,11 +284,8 @@ def _read_table(path: Path, folder: int, columns: tuple[str, ...], most: int) ->
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as fault:
         why = str(fault).splitlines()[0] if str(fault) else type(fault).__name__
         raise InputError(f"{path}: is not Parquet ({why}); {AS_WRITTEN}") from None
-    missing = [name for name in columns if name not in table.columns]
-    if missing:
-        raise InputError(f"{path}: has no column {missing[0]}; legal: {', '.join(columns)}")
-    return table.select(columns).with_columns(
-        table[text].cast(pl.Enum(table[text].drop_nulls().unique(maintain_order=True)))
+    return read.select(columns).with_columns(
+        read[text].cast(pl.Enum(read[text].drop_nulls().unique(maintain_order=True)))
         for text in TEXTS
-        if table.schema[text] == pl.String  # by an earlier version
+        if read.schema[text] == pl.String  # by an earlier version
     )

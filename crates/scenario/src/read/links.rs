@@ -67,7 +67,9 @@ impl Reader {
     pub(super) fn network<'a>(&mut self, top: &Section<'a>, groups: &[Section<'_>]) -> Option<Draft<'a>> {
         let mut given = NETWORKS.iter().filter(|name| top.given(name));
         let Some(name) = given.next() else {
-            self.flaw(&top.place, "bottleneck", MISSING);
+            if !NETWORKS.iter().any(|name| top.meant.contains(name)) {
+                self.flaw(&top.place, "bottleneck", MISSING);
+            }
             return None;
         };
         if let Some(other) = given.next() {
@@ -433,7 +435,7 @@ fn written(name: &str) -> String {
 }
 
 /// The tables that give a network, each in its own way.
-const NETWORKS: &[&str] = &["bottleneck", "parking_lot", "two_bottlenecks", "home", "links"];
+pub(super) const NETWORKS: &[&str] = &["bottleneck", "parking_lot", "two_bottlenecks", "home", "links"];
 /// What is said where there is none of them.
 const MISSING: &str = "is missing; legal: a table [bottleneck], or another network: [parking_lot], [two_bottlenecks], \
                        [home] or [[links]]";

@@ -6,6 +6,7 @@ mod flows;
 mod links;
 mod names;
 mod routes;
+mod strays;
 mod udp;
 
 pub(crate) use apps::TCP_KEYS;
@@ -17,14 +18,15 @@ use crate::keys::{Key, Preset, Title, keys_of};
 use crate::scenario::Scenario;
 use crate::series::MOST_CROSSINGS;
 use crate::tree::{Node, Tree};
+use links::NETWORKS;
 use sojourn_aqm::Site;
 use sojourn_units::param::{Kind, Quantity};
-use sojourn_units::{Fault, LinkRate, Rate, Span, Value, draw};
+use sojourn_units::{Fault, LinkRate, Rate, Span, Value, draw, nearest};
 use std::rc::Rc;
 
 /// The scenario; or all that is wrong with it, `flaws` included.
 pub(crate) fn scenario(root: &Node, flaws: Vec<Flaw>, files: &Files) -> Result<Scenario, Vec<Flaw>> {
-    let mut reader = Reader { flaws, files: Rc::clone(files), end: None };
+    let mut reader = Reader { flaws, files: Rc::clone(files), end: None, lost: strays::lost_table(root) };
     match reader.scenario(root) {
         Some(scenario) if reader.flaws.is_empty() => Ok(scenario),
         _ => Err(reader.flaws),
@@ -40,6 +42,8 @@ struct Reader {
     files: Files,
     /// The end of the run, where that is known.
     end: Option<Span>,
+    /// The table at the top whose header is missing while its keys are there.
+    lost: Option<&'static Key>,
 }
 
 /// A table of the file: the keys that it has and that exist.
@@ -50,6 +54,8 @@ struct Section<'a> {
     path: String,
     place: Place,
     given: Vec<Entry<'a>>,
+    /// Keys that are there under another name, or without the header of their table.
+    meant: Vec<&'static str>,
 }
 
 /// A key of the file; it has a value where that is legal by itself.
@@ -198,17 +204,27 @@ impl Reader {
 
     /// One table: unknown keys, missing keys and values that are wrong by themselves are told.
     fn section<'a>(&mut self, table: &'static str, path: &str, node: &'a Node) -> Option<Section<'a>> {
-        let mut section = Section { table, path: path.into(), place: node.place.clone(), given: Vec::new() };
+        let place = node.place.clone();
+        let mut section = Section { table, path: path.into(), place, given: Vec::new(), meant: Vec::new() };
+        section.meant.extend(self.lost.filter(|lost| lost.table == table).map(|lost| lost.name));
         let Tree::Table(entries) = &node.tree else {
             self.flaw(&node.place, path, "is not a table; legal: KEY = VALUE lines, or { KEY = VALUE }");
             return None;
         };
         let mut flat = Vec::new();
         flatten(entries, table, "", &mut flat);
+        let mut has_strays = false;
         for (name, child) in flat {
             let what = match keys_of(table).find(|key| key.name == name) {
-                None if self.is_full() => continue,
-                None => unknown(&name, table),
+                // What follows a key below a missing header is below it, too.
+                None if self.is_full() || has_strays => continue,
+                None => {
+                    let stray = self.table_of_stray(&section, &name, child, entries);
+                    has_strays = stray.is_some();
+                    section.meant.extend(stray.map(|table| table.name));
+                    section.meant.extend(nearest(&name, keys_of(table).map(|key| key.name)));
+                    stray.map_or_else(|| unknown(&name, table), strays::stray)
+                }
                 Some(key) if section.given(key.name) => "is given twice; legal: each key once".into(),
                 Some(key) => {
                     // What has keys of its own is read with them.
@@ -227,12 +243,28 @@ impl Reader {
                 self.flaw(&child.place, &section.path_of(&name), &what);
             }
         }
-        let is_there =
-            |key: &Key| section.given(key.name) || key.instead().is_some_and(|name| section.given(name));
+        let is_there = |key: &Key| {
+            let is_there = |name: &str| section.given(name) || section.meant.contains(&name);
+            is_there(key.name) || key.instead().is_some_and(is_there)
+        };
         for key in keys_of(table).filter(|key| key.preset == Preset::Required && !is_there(key)) {
             self.flaw(&node.place, &section.path_of(key.name), &key.missing());
         }
         Some(section)
+    }
+
+    /// The table that an unknown key belongs to, where only the header of that is missing.
+    fn table_of_stray(
+        &self,
+        section: &Section<'_>,
+        name: &str,
+        node: &Node,
+        entries: &[(String, Node)],
+    ) -> Option<&'static Key> {
+        let in_file = matches!(node.place, Place::File(_));
+        let lost = self.lost.filter(|lost| strays::has_key(lost, name));
+        let given = |name: &str| entries.iter().any(|(key, _)| key == name);
+        lost.or_else(|| strays::inner_table(section.table, name, given)).filter(|_| in_file)
     }
 
     /// A distribution whose table stands in a file of its own, with the table.

@@ -464,11 +464,72 @@ fn missing_keys_are_told_at_the_line_of_their_table() {
             "f.toml:3:1: flows: is empty; legal: one or more tables [[flows]]",
         ],
     );
+    // One that is there under another name is not missing.
+    let misspelt =
+        LEAST.replace("title", "titel").replace("rate", "rat").replace("[bottleneck]", "[bottlneck]");
+    told_of_bytes(
+        misspelt.as_bytes(),
+        &[
+            "f.toml:1:1: titel: unknown key; did you mean \"title\"? (legal: title, duration, warmup, sample, \
+             fluid_window, fluid_step, bottleneck, parking_lot, two_bottlenecks, home, links, flows, at)",
+            "f.toml:3:2: bottlneck: unknown key; did you mean \"bottleneck\"? (legal: title, duration, warmup, \
+             sample, fluid_window, fluid_step, bottleneck, parking_lot, two_bottlenecks, home, links, flows, at)",
+        ],
+    );
+    told(
+        6,
+        "tracee = \"x.trace\"",
+        &["f.toml:6:1: bottleneck.tracee: unknown key; did you mean \"trace\"? \
+         (legal: rate, trace, delay, buffer, disc, framing, impairments, back)"],
+    );
     let without = LEAST.replace("[[flows]]\n", "");
     told_of_bytes(
         without.as_bytes(),
         &["f.toml:1:1: flows: is missing; legal: one or more tables [[flows]]"],
     );
+}
+
+/// One header that is not there is one fault, at the first key below it that does not fit the table above.
+#[test]
+fn keys_without_their_header_are_one_fault() {
+    let without = |text: &str, header: &str| text.replacen(&format!("{header}\n"), "", 1);
+    let home = "title = \"A home\"\nduration = \"1 s\"\n[home]\n[home.down]\nrate = \"9 Mbit/s\"\ndelay = \"1 ms\"\n\
+                [home.up]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n[[flows]]\n";
+    let one = "[[flows]]\ncc = \"reno\"\n";
+    for (text, line) in [
+        (
+            without(&without(WHOLE, one.trim_end()), "[[flows]]"),
+            "10:1: bottleneck.count: is a key of [[flows]], which is missing; legal: [[flows]] above it",
+        ),
+        (
+            without(WHOLE, "[bottleneck]"),
+            "5:1: rate: is a key of [bottleneck], which is missing; legal: [bottleneck] above it",
+        ),
+        (
+            without(WHOLE, "[[at]]"),
+            "25:1: flows[1].time: is a key of [[at]], which is missing; legal: [[at]] above it",
+        ),
+        (
+            without(home, "[home.down]"),
+            "4:1: home.rate: is a key of [home.down], which is missing; legal: [home.down] above it",
+        ),
+        (
+            WHOLE.replace(one, "[[flows]]\nprr = false\nloss_detection = \"dupacks\"\n"),
+            "24:1: flows[1].prr: is a key of [flows.tcp], which is missing; legal: [flows.tcp] above it",
+        ),
+        (without(home, "[home.up]"), "7:1: rate: is given twice; legal: each key once"),
+        (
+            WHOLE
+                .replace(one, "")
+                .replace("min_rto = \"1 s\"\n", "count = 2\ncc = \"reno\"\napp = \"bulk\"\n"),
+            "22:1: count: is given twice; legal: each key once",
+        ),
+    ] {
+        assert_eq!(parse(&text).unwrap_err().lines(), [format!("f.toml:{line}")], "{text}");
+    }
+    // On the command line there are no headers.
+    let faults = parse_with("flows[1].prr", "false").unwrap_err();
+    assert!(faults.lines()[0].starts_with("--set flows[1].prr: unknown key (legal: "), "{faults}");
 }
 
 #[test]

@@ -147,4 +147,6 @@ fn large_files_take_little_time() {
     survives(format!("title = \"{}\"", "x".repeat(4 << 20)).as_bytes(), &[]);
     survives(format!("title = \"{}\"", "x".repeat(4_000_000)).as_bytes(), &[]);
     survives(format!("{} = 1", "x".repeat(4_000_000)).as_bytes(), &[]);
+    survives(format!("x = {}", "\"=\" ".repeat(1_000_000)).as_bytes(), &[]);
+    survives(format!("x = [{}", "=a".repeat(2_000_000)).as_bytes(), &[]);
 }
