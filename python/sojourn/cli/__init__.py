@@ -11,7 +11,6 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ParamSpec
 
@@ -442,7 +441,7 @@ def conform(
         for path in traces:
             found[path] = golden.replay(path) if against is None else golden.against(path, against, limit_s)
             if found[path] and not as_json:
-                delivery.show(partial(printing.difference, path, found[path]))
+                delivery.show(functools.partial(printing.difference, path, found[path]))
     except KeyboardInterrupt:
         outcome = errors.Interrupted(f"interrupted; {len(found)} of {len(traces)} traces were replayed", None)
     differ = sum(map(bool, found.values()))
