@@ -12,7 +12,7 @@ pub struct Profile {
     pub name: &'static str,
     /// Initial window, segments.
     pub initial_window: u64,
-    /// Where the first slow start ends at the latest, segments; [`MOST_SSTHRESH`] is beyond any window.
+    /// Where the first slow start ends at the latest, segments; 1000000 is beyond any window.
     pub initial_ssthresh: u64,
     /// Whether the receiver delays acknowledgments.
     pub delayed_ack: bool,
