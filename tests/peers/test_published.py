@@ -30,15 +30,18 @@ def remembered(segments: int) -> dict[str, str]:
 
 #: row, value -> the setting that differs in the mechanism alone: docs/deviations/linux.md
 EXPLAINED: dict[tuple[str, str], Mapping[str, str]] = {
-    ("codel 20 Mbit/s 40 ms", "goodput_bps"): WHOLE,
     ("codel 20 Mbit/s 40 ms", "sojourn_mean_s"): WHOLE,
     ("requests 10 ms beside cubic", "fct_p50_s of requests"): remembered(20),
     ("requests 80 ms beside cubic", "fct_p50_s of requests"): remembered(36),
     ("requests 80 ms beside cubic", "fct_p95_s of requests"): remembered(36),
     ("requests 160 ms alone", "fct_p50_s"): remembered(200),
 }
-#: Half of the distance is that of whole segments; the rest is not known.
-UNEXPLAINED = {("codel 20 Mbit/s 5 ms", "sojourn_mean_s")}
+#: Of the first and the last whole segments are a part; the rest is not known.
+UNEXPLAINED = {
+    ("codel 20 Mbit/s 40 ms", "goodput_bps"),
+    ("codel 100 Mbit/s 5 ms", "goodput_bps"),
+    ("codel 20 Mbit/s 5 ms", "sojourn_mean_s"),
+}
 OUTSIDE = UNEXPLAINED | set(EXPLAINED)
 
 
@@ -87,9 +90,11 @@ def test_the_published_number_is_where_a_run_of_ours_may_be(row: Row, value: Val
 
 
 @pytest.mark.parametrize(("name", "value"), list(EXPLAINED))
-def test_under_one_setting_it_lies_inside(name: str, value: str) -> None:
-    found = under(name, tuple(EXPLAINED[name, value].items()))[value]
-    assert float(str(found["low"])) <= float(str(found["published"])) <= float(str(found["high"])), f"{found}"
+def test_under_one_setting_all_of_its_row_lies_inside(name: str, value: str) -> None:
+    for line in under(name, tuple(EXPLAINED[name, value].items())).values():
+        if (name, line["metric"]) not in UNEXPLAINED:
+            low, published, high = (float(str(line[key])) for key in ("low", "published", "high"))
+            assert low <= published <= high, f"{line}"
 
 
 @pytest.mark.parametrize(

@@ -881,6 +881,7 @@ LAWS = [
     'law = "fb_ocq", form = "profile"',
     'law = "rem", target = "60 packets"',
     'law = "tail_drop"',
+    'law = "codel", target = "20 ms", interval = "200 ms"',
 ]
 
 
@@ -940,6 +941,73 @@ def test_drawn_networks_are_stable_only_where_the_fluid_is(tmp_path, own):
                 assert told == pytest.approx(seen[other]["utilization"], abs=0.02), (seed, link, seen)
             stable += 1
     assert stable >= 5, stable
+
+
+#: a under PI, and c, which only the flows of the link between cross: b is full because of c, and swings.
+THIRD = """title = "third"
+duration = "120 s"
+warmup = "60 s"
+{links}
+[[flows]]
+name = "x"
+from = "r1"
+to = "r3"
+count = 20
+cc = "newreno"
+ecn = true
+segment = "1000 B"
+access = {{ rate = "1 Gbit/s", delay = "30 ms" }}
+[[flows]]
+name = "y"
+from = "r2"
+to = "r4"
+count = 20
+cc = "newreno"
+ecn = true
+segment = "1000 B"
+access = {{ rate = "1 Gbit/s", delay = "60 ms" }}
+[[flows]]
+name = "z"
+from = "r3"
+to = "r4"
+count = 20
+cc = "newreno"
+ecn = true
+segment = "1000 B"
+access = {{ rate = "1 Gbit/s", delay = "6 ms" }}
+"""
+PI_50 = 'law = "pi", target = "50 packets"'
+
+
+def third(tmp_path, last, second_rate):
+    links = "".join(
+        f'[[links]]\nname = "{name}"\nfrom = "r{number}"\nto = "r{number + 1}"\nrate = "{rate} Mbit/s"\n'
+        f'delay = "1 ms"\nbuffer = "2000 packets"\ndisc = {{ {law} }}\n'
+        for number, (name, rate, law) in enumerate(
+            [("a", 8, PI_50), ("b", second_rate, PI_50), ("c", 8, last)], start=1
+        )
+    )
+    path = tmp_path / "third.toml"
+    path.write_text(THIRD.format(links=links))
+    return sj.load(str(path))
+
+
+def test_a_full_link_whose_law_declares_no_rest_leaves_the_rates_unknown(tmp_path):
+    codel = 'law = "codel", target = "20 ms", interval = "200 ms"'
+    found = sj.prove(third(tmp_path, codel, 9.3), link="a")
+    assert found.verdict == "not proven"
+    assert "c" in found.reason
+    with pytest.raises(sj.InputError, match="a: b holds these flows back"):
+        sj.prove(third(tmp_path, PI_50, 9.3), link="a")
+
+
+def test_a_full_link_that_shares_no_flow_is_not_called_empty(tmp_path):
+    found = sj.prove(third(tmp_path, PI_50, 12), link="a")
+    assert found.verdict == "stable"
+    assert "Full as well, but without a flow in common with this link: c." in found.assumptions
+    (empty,) = (one for one in found.assumptions if "Other queues stay empty" in one)
+    assert "b (loaded to" in empty
+    assert "c (loaded to" not in empty
 
 
 #: Traffic on the other link alone that no linear model has.

@@ -32,7 +32,11 @@ pub const METRICS: &[Metric] = &[
     metric("rtt_mean_s", "s", "mean round-trip time of the path, over packets; waits for an ACK left out"),
     metric("rtt_p50_s", "s", "median round-trip time of the path"),
     metric("rtt_p95_s", "s", "round-trip time of the path that 95 % of the packets do not exceed"),
-    metric("rtt_max_s", "s", "longest round-trip time of the path"),
+    metric(
+        "rtt_max_s",
+        "s",
+        "longest round-trip time of the path among the packets that are timed, one in seven",
+    ),
     metric(
         "srtt_mean_s",
         "s",

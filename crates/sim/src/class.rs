@@ -65,9 +65,9 @@ impl Times {
         (self.count() > 0).then_some(self.longest.nanos() as f64)
     }
 
-    /// ns.
+    /// ns; the middle of a bucket, which may lie beyond the longest time in it.
     pub(crate) fn quantile(&self, q: f64) -> Option<f64> {
-        self.spread.quantile(q)
+        self.spread.quantile(q).map(|middle| middle.min(self.longest.nanos() as f64))
     }
 }
 

@@ -4,8 +4,8 @@
 //! is the receiver's, not the path's. So the round trip of a packet is its own transit and that of the acknowledgment
 //! that answers it, whatever sender and receiver measure themselves. Packets with data are timed, retransmissions too:
 //! each of a flow's first ones, so that a short flow has its measurements, and then one in seven, which stands for
-//! seven. The distance to the next is drawn anew each time, since packets come in groups: a fixed one would time the same
-//! place of each group. Timed packets that share an acknowledgment count with the mean of their transits.
+//! seven. Its place among the seven is drawn, since packets come in groups: a fixed one would be the same in each group.
+//! Timed packets that share an acknowledgment count with the mean of their transits.
 
 use sojourn_units::{Span, Time};
 
@@ -73,12 +73,15 @@ impl Transits {
         self.next = if self.first > 0 { 1 } else { self.distance() };
     }
 
-    /// From 1 to 2 x [`ONE_IN`] - 1, each as often: the xorshift generator of 16 bits (Marsaglia 2003) in its full period.
+    /// Packets from the place in one group of [`ONE_IN`] to that in the next, by the xorshift generator of 16 bits
+    /// (Marsaglia 2003).
     fn distance(&mut self) -> u8 {
+        let place = |state: u16| (state % u16::from(ONE_IN)) as u8;
+        let rest = ONE_IN - place(self.state);
         self.state ^= self.state << 7;
         self.state ^= self.state >> 9;
         self.state ^= self.state << 8;
-        1 + (self.state % (2 * u16::from(ONE_IN) - 1)) as u8
+        rest + place(self.state)
     }
 
     /// The departure of the acknowledgment that answers what has arrived.
@@ -136,7 +139,7 @@ mod tests {
         assert!(timed[..64].iter().enumerate().all(|(n, packet)| *packet == (n as u64 + 1, 1)));
         assert!(timed[64..].iter().all(|(_, packets)| *packets == 7));
         let others = timed.len() - 64;
-        assert!((9800..10_200).contains(&others), "{others} of 70 000");
+        assert!((9999..=10_001).contains(&others), "{others} of 70 000");
     }
 
     /// Each place of a group is timed as often, within three standard deviations.

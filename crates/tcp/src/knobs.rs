@@ -182,7 +182,7 @@ pub static KNOBS: &[Knob] = &[
     knob!(ecn_at_one: EcnAtOne,
         "what an echo of congestion does at a window of one segment: wait for the retransmission timer; back_off: halve it \
          again, as one below two; less than a segment waits for the timer or an ACK without echo; the second in a row \
-         doubles the timeout; two: it never comes to that, as no echo leaves less than two",
+         doubles the timeout; two: wait, but no echo leaves Reno or CUBIC less than two of a window that had them",
         "RFC 3168, section 6.1.2"),
     knob!(ecn_after_timeout: bool, "whether a timeout reopens the window to a new reduction by ECN", "ns-2"),
 ];

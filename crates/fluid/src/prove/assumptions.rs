@@ -31,11 +31,18 @@ pub(super) fn of(certificate: &Certificate) -> Vec<String> {
     if let Some(lost) = setting.lost() {
         told.push(format!("Wires lose {lost}, each packet by itself: a signal as any other."));
     }
-    let others = certificate.others.iter();
-    let others: Vec<String> =
-        others.map(|(name, load)| format!("{name} (loaded to {})", words::percent(*load))).collect();
-    if !others.is_empty() {
-        told.push(format!("Other queues stay empty: {}.", words::listed(&others)));
+    let (full, empty): (Vec<_>, Vec<_>) = certificate.others.iter().partition(|(_, load)| *load > FULL);
+    if !empty.is_empty() {
+        let loaded = |(name, load): &(String, f64)| format!("{name} (loaded to {})", words::percent(*load));
+        let empty: Vec<String> = empty.into_iter().map(loaded).collect();
+        told.push(format!("Other queues stay empty: {}.", words::listed(&empty)));
+    }
+    if !full.is_empty() {
+        let full: Vec<String> = full.into_iter().map(|(name, _)| name.clone()).collect();
+        told.push(format!(
+            "Full as well, but without a flow in common with this link: {}.",
+            words::listed(&full)
+        ));
     }
     if setting.changes {
         told.push(
@@ -106,3 +113,6 @@ fn signal(link: &Link) -> &'static str {
         Signal::Drop | Signal::Both { .. } => "The law drops: what it chooses never enters the queue.",
     }
 }
+
+/// Load from which on a link counts as full; what is printed of it is 100 %.
+const FULL: f64 = 0.9995;

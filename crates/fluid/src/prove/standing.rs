@@ -127,7 +127,7 @@ pub(super) fn holds_target(law: &dyn Law, site: &Site, capacity: f64) -> bool {
     // Whether a lasting error moves p without end is so at every p.
     let rest = Rest { p: NOMINAL_P, signal: Signal::Mark, backlog: target, network };
     let sampled = law.linear(&rest).and_then(|linear| linear.sampled);
-    sampled.is_none_or(|sampled| checked::integrates(&sampled.transfer))
+    sampled.is_some_and(|sampled| checked::integrates(&sampled.transfer))
 }
 
 /// Refuses a law that samples less than once a round trip.

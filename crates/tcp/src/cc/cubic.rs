@@ -142,9 +142,6 @@ impl Cubic {
             self.prior = self.window;
         }
         if !self.starts_slowly() {
-            if self.prior.is_infinite() {
-                self.prior = self.window;
-            }
             self.slow_start.leave(false);
         }
     }
@@ -222,6 +219,10 @@ impl Cubic {
     /// Equation (2). After a timeout and after HyStart++ there is no plateau above.
     fn new_stage(&mut self, now: Time) -> Stage {
         self.last_ack = now;
+        // Slow start ended at the threshold that it began with: the window of a loss is not known.
+        if self.prior.is_infinite() {
+            self.prior = self.window;
+        }
         let plateau = self.plateau.max(self.window);
         let (k, is_blind) = (math::cbrt((plateau - self.window) / C), self.plateau == 0.0);
         Stage { start: now, k, plateau, reno: self.window, credit: 0.0, is_blind }
@@ -427,6 +428,21 @@ mod tests {
         cubic.window = 90.0;
         acks(&mut cubic, 60_000, ALL);
         near(cubic.window, 90.0);
+    }
+
+    /// Without a loss there is no window to come back to: W_est grows by a segment a round trip at once (section 4.3).
+    #[test]
+    fn a_first_threshold_ends_slow_start_and_reno_s_estimate_grows_by_one() {
+        for initial_ssthresh in [8, 12] {
+            let profile = Profile { initial_ssthresh, ..Profile::default() };
+            let params = Params { hystart: Some(EarlyExit::Off), ..Params::default() };
+            let mut cubic = Cubic::new(&params, &profile, MSS);
+            (10..initial_ssthresh).for_each(|_| acks(&mut cubic, 0, ALL));
+            let start = cubic.window;
+            near(start, initial_ssthresh.max(10) as f64);
+            acks(&mut cubic, 0, ALL);
+            near(cubic.window, start + 1.0 / start);
+        }
     }
 
     /// Equation (4): 9/17 a round trip up to the window before the loss, then 1.
