@@ -288,6 +288,22 @@ def test_loss_is_a_price_where_the_delay_is_shown_to_be_lower():
     assert "drops more" not in text
 
 
+def test_loss_is_no_price_where_another_law_drops_more():
+    laws = {
+        "codel": law(LOW, drops=(0.5, 0.5, 0.6)),
+        "head": law(HIGH, drops=(0.1, 0.1, 0.2)),
+        "tail": law(np.array(HIGH) * 2, drops=(0.9, 0.9, 1.0)),
+    }
+    text = verdicts.headline(invented(laws))
+    assert "price" not in text
+    assert "It drops 0.5 % of the packets, more than head (0.1 %) and fewer than tail (0.9 %)." in text
+
+
+def test_a_queue_that_nobody_waits_in_is_no_contest():
+    empty = law((0.0, 0.0, 0.0), (0.2, 0.2, 0.2))
+    assert verdicts.headline(invented({"red": empty, "pi": empty})) == "No packet waits under any law."
+
+
 def test_loss_that_is_saved_is_claimed_where_the_seeds_show_it():
     def price(own, others, delay=LOW):
         laws = {f"law{place}": law(HIGH, drops=one) for place, one in enumerate(others)}
@@ -638,6 +654,10 @@ SENTENCES = {
     "middle": (r"unused: .*? under (law\d) at [^;]*; (law\d) comes within one percentage point", View.middle),
     "doubt": (r"busy; (\d|one) seeds? do(?:es)? not distinguish that from .*? under (law\d)", View.doubt),
     "p95": (r"(law\d) has (the lowest|the lower|a lower) p95 delay", View.least_p95),
+    "between": (
+        r"It drops [^,]* of the packets, more than (law\d) \([^)]*\) and fewer than (law\d) ",
+        lambda view, less, more: view.drops.less(less, view.first) and view.drops.less(view.first, more),
+    ),
     "price": (
         r"The price is loss: .*? where (law\d) drops",
         lambda view, law: view.drops.less(law, view.first) and view.delay.less(view.first, law),

@@ -28,6 +28,8 @@ def headline(result: Result) -> str:
     found = _Headline(names, delay, busy, tail, drops)
     if len(delay.ranked) == 1:
         parts = [found.alone()]
+    elif all(mean.mean == 0 for _, mean in delay.ranked):
+        parts = ["No packet waits under any law."]
     elif not delay.seeds:
         parts = [f"Mean delay: {wording.listing(delay.ranked, names, wording.time)}."]
     else:
@@ -134,6 +136,12 @@ class _Headline:
             return self._saved(own)
         if not drops.less(least, first):
             return ""
+        most = drops.ranked[-1][0]
+        if drops.less(first, most):
+            ends = [(arm, drops.means[arm]) for arm in (least, most)]
+            form = wording.telling(wording.share, own, ends)
+            more, fewer = (f"{self.names[arm]} ({form(mean)})" for arm, mean in ends)
+            return f"It drops {form(own)} of the packets, more than {more} and fewer than {fewer}."
         form = wording.telling(wording.share, own, [(least, drops.means[least])])
         fewer = f"{self.names[least]} drops {form(drops.means[least])}"
         if self.delay.less(first, least):
