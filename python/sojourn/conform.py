@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from sojourn import files, kinds
-from sojourn.conversation import LONGEST_ANSWER, TIMEOUT_S, CommandResult, run_program
+from sojourn.conversation import LONGEST_ANSWER, TIMEOUT_S, TOO_MUCH, CommandResult, run_program
 from sojourn.errors import ArgumentError, InputError, LawFailed, missing_core
 from sojourn.kinds import shown, takes
 from sojourn.laws_in_python import LawInPython
@@ -249,8 +249,14 @@ def against(path: str | Path, command: str, timeout_s: float = TIMEOUT_S) -> lis
     result = run_program(command, stdin, len(trace.raw) * LONGEST_ANSWER, timeout_s)
     verdicts = [line.strip() for line in result.stdout.splitlines() if line.strip()]
     differences = _compared(trace, verdicts)
-    failed = _failure(result, f"{len(verdicts)} of {len(trace.asked)} verdicts")
-    return [trace.differs(None, failed), *differences] if failed else differences
+    answers = [line for line in verdicts[: len(trace.asked)] if line in _VERDICTS]
+    failed = _failure(result, f"{len(answers)} of {len(trace.asked)} verdicts")
+    if not failed:
+        return differences
+    # What floods us with other words does not know the protocol, and its first word shows that.
+    if result.reason == TOO_MUCH and len(answers) < len(verdicts[: len(trace.asked)]):
+        return [*differences, trace.differs(None, failed)]
+    return [trace.differs(None, failed), *differences]
 
 
 @takes(line=kinds.text)

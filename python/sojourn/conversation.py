@@ -19,10 +19,12 @@ from typing import IO
 from sojourn import stops
 from sojourn.errors import InputError
 
-__all__ = ["LONGEST_ANSWER", "TIMEOUT_S", "CommandResult", "run_program"]
+__all__ = ["LONGEST_ANSWER", "TIMEOUT_S", "TOO_MUCH", "CommandResult", "run_program"]
 
 #: Seconds that a program has for a trace.
 TIMEOUT_S = 10.0
+#: Why a command that floods its stdout is stopped.
+TOO_MUCH = "wrote much more than a verdict a line, and was stopped"
 #: Bytes for a line of an answer, with room for other words than ours.
 LONGEST_ANSWER = 64
 #: Bytes of stderr that are passed on, that are kept of its end, and of its last line that are quoted.
@@ -153,7 +155,7 @@ class _Process:
         if word == "errno":
             raise _cannot_be_started(self._command, OSError(int(number), os.strerror(int(number))))
         if self.stdout.last:
-            return CommandResult(stdout, None, "wrote much more than a verdict a line, and was stopped")
+            return CommandResult(stdout, None, TOO_MUCH)
         if self.too_long:
             return CommandResult(stdout, None, f"did not end within {timeout_s:g} s, and was stopped")
         if word != "exit":

@@ -131,6 +131,14 @@ def test_a_program_that_fails_is_reported_before_any_clause(command: str, what: 
     assert "RFC" not in first
 
 
+@pytest.mark.parametrize("command", ["cat", "yes Pass"])
+def test_a_flood_of_other_words_is_reported_by_its_first_word(command: str) -> None:
+    first, second = against(CONTROL_LAW, command)
+    assert "answers " in first
+    assert "which is no verdict" in first
+    assert "wrote much more than a verdict a line, and was stopped after 0 of" in second
+
+
 @pytest.mark.parametrize(
     ("word", "quoted"),
     [("Pass", '"Pass"'), ("pass drop", '"pass drop"'), ("\033[2Jx", r"'\x1b[2Jx'"), ("x" * 99, "x" * 20)],
