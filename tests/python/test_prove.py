@@ -290,10 +290,46 @@ def test_what_has_no_rest_is_one_line(settings, disc, line):
     assert line in fault.value.lines[0]
 
 
-def test_several_links_ask_for_one():
-    scenario = sj.load("scenarios/networks/parking_lot.toml")
-    with pytest.raises(sj.InputError, match="--link with one of"):
-        sj.prove(scenario)
+def test_of_several_links_the_rates_choose():
+    chain = sj.load("arm_pfc/chain")
+    found = sj.prove(chain)
+    assert found.verdict == "not proven"
+    assert found.reason == (
+        "3 links are congested together: queue2, queue3 and queue4; a certificate is of one"
+    )
+    # The same fault on each of them is that of the scenario.
+    with pytest.raises(sj.InputError, match='"cubic" has no linear model'):
+        sj.prove(sj.load("scenarios/networks/parking_lot.toml"))
+
+
+@pytest.mark.parametrize(("rates", "link"), [((10, 5), "b"), ((5, 10), "a")])
+def test_the_link_that_holds_all_flows_back_is_chosen(tmp_path, rates, link):
+    found = sj.prove(apart(tmp_path, rates, ["r1 r3"]))
+    assert (found.link, found.verdict) == (link, "stable")
+
+
+def test_links_that_are_full_apart_ask_for_one(tmp_path):
+    with pytest.raises(sj.InputError, match="legal: --link with one of a, b"):
+        sj.prove(apart(tmp_path, (10, 10), ["r1 r2", "r2 r3"]))
+
+
+def apart(tmp_path, rates, ways):
+    """Two links in a row under PI, and a class of twenty flows on each way."""
+    text = 'title = "apart"\nduration = "60 s"\n'
+    for number, (name, rate) in enumerate(zip("ab", rates, strict=True), start=1):
+        text += (
+            f'[[links]]\nname = "{name}"\nfrom = "r{number}"\nto = "r{number + 1}"\nrate = "{rate} Mbit/s"\n'
+            f'delay = "5 ms"\nbuffer = "1000 packets"\ndisc = "pi:target=50packets"\n'
+        )
+    for number, way in enumerate(ways):
+        first, last = way.split()
+        text += (
+            f'[[flows]]\nname = "f{number}"\nfrom = "{first}"\nto = "{last}"\ncount = 20\ncc = "newreno"\n'
+            'ecn = true\nsegment = "1000 B"\naccess = { rate = "1 Gbit/s", delay = "20 ms" }\n'
+        )
+    path = tmp_path / "apart.toml"
+    path.write_text(text)
+    return sj.load(str(path))
 
 
 def test_laws_that_judge_packets_are_not_proven():
@@ -1082,7 +1118,7 @@ def test_a_full_link_of_unknown_rest_leaves_the_rates_unknown(tmp_path, law):
         return sj.prove(sj.load(str(path)), link="a")
 
     assert found("1 Mbit/s").verdict == "not proven"
-    told = "b is full too, and declares no rest, so that the rates are unknown"
+    told = "b is full, and declares no rest, so that the rates are unknown"
     assert found("1 Mbit/s").reason == told
     # Empty, whatever its law is.
     assert found("8 Mbit/s").verdict == "stable"

@@ -50,7 +50,7 @@ use std::sync::Arc;
 pub struct Asked<'a> {
     /// The scenario.
     pub scenario: &'a Scenario,
-    /// Its link; none: the only one that may be congested.
+    /// Its link; none: the only one that may be congested, or that the rates leave.
     pub link: Option<&'a str>,
     /// What stands in the place of the scenario's discs; none: they themselves.
     pub own: Option<Own>,
@@ -138,8 +138,37 @@ pub fn certificate(asked: &Asked<'_>) -> Result<Certificate, Fault> {
 }
 
 /// The same before the law is looked at off its rest ([`Certificate::look_around`]), where one of the caller's own may fail.
+///
+/// Where several links may be congested and none is named, the rates decide: there may be one that the others do not hold
+/// back, or nothing is proven of any.
 pub fn unwarned(asked: &Asked<'_>) -> Result<Certificate, Fault> {
-    let setting = Setting::of(asked.scenario, asked.link)?;
+    let several = if asked.link.is_none() { setting::crossed(asked.scenario) } else { Vec::new() };
+    if several.len() < 2 {
+        return of_link(asked, asked.link);
+    }
+    let tried = several.iter().map(|name| of_link(asked, Some(name)));
+    let (mut found, mut faults) = (Vec::new(), Vec::new());
+    for one in tried {
+        match one {
+            Ok(certificate) => found.push(certificate),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    let unproven = |one: &Certificate| matches!(one.verdict, Verdict::NotProven(_));
+    if found.len() == 1 || (!found.is_empty() && found.iter().all(unproven)) {
+        return Ok(found.swap_remove(0));
+    }
+    match faults.split_first() {
+        Some((first, others)) if found.is_empty() && others.iter().all(|fault| fault == first) => {
+            Err(faults.swap_remove(0))
+        }
+        _ => of_link(asked, None),
+    }
+}
+
+/// The certificate of the link called `link`, or of the only one.
+fn of_link(asked: &Asked<'_>, link: Option<&str>) -> Result<Certificate, Fault> {
+    let setting = Setting::of(asked.scenario, link)?;
     let Seated { label, stem, law, is_own } = seated(asked, &setting)?;
     let net = Net::about(asked.scenario, &setting, asked.own.as_ref());
     let mut certificate = Certificate {

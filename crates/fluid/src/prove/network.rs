@@ -296,7 +296,7 @@ impl Net {
             let At { name, .. } = &self.links[place];
             if self.links[place].rests == Rests::Unknown {
                 return Err(Obstacle::Unproven(format!(
-                    "{name} is full too, and declares no rest, so that the rates are unknown"
+                    "{name} is full, and declares no rest, so that the rates are unknown"
                 )));
             }
             if self.load(place, &states) > FULL {

@@ -115,13 +115,28 @@ fn modelled(scenario: &Scenario, place: usize, flows: &Flows) -> Result<(), Faul
     of_flows.chain(of_links).next().map_or(Ok(()), Err)
 }
 
-/// The link that is asked about.
-fn chosen(scenario: &Scenario, named: Option<&str>) -> Result<usize, Fault> {
+/// The links that may be congested, by name: those with a law that flows which answer cross, and whose law is not
+/// fixed, where there are such.
+pub(super) fn crossed(scenario: &Scenario) -> Vec<&str> {
+    let (crossed, free) = crossed_and_free(scenario);
+    let numbers = if free.len() == 1 { free } else { crossed };
+    numbers.into_iter().map(|number| scenario.topology.links[number].name.as_str()).collect()
+}
+
+/// The numbers of the links with a law that flows which answer cross, and of those among them whose law may be replaced.
+fn crossed_and_free(scenario: &Scenario) -> (Vec<usize>, Vec<usize>) {
     let crossing = scenario.crossing();
     let answers = |class: &u32| scenario.flows[*class as usize].app.is_tcp();
     let topology = &scenario.topology;
     let crossed: Vec<usize> =
         topology.managed().filter(|number| crossing[*number].iter().any(answers)).collect();
+    let free = crossed.iter().copied().filter(|number| !topology.links[*number].is_fixed).collect();
+    (crossed, free)
+}
+
+/// The link that is asked about.
+fn chosen(scenario: &Scenario, named: Option<&str>) -> Result<usize, Fault> {
+    let topology = &scenario.topology;
     let name = |number: &usize| topology.links[*number].name.as_str();
     if let Some(named) = named {
         let all: Vec<&str> = topology.managed().map(|number| topology.links[number].name.as_str()).collect();
@@ -131,8 +146,7 @@ fn chosen(scenario: &Scenario, named: Option<&str>) -> Result<usize, Fault> {
             Fault::new("", what)
         });
     }
-    let free: Vec<usize> =
-        crossed.iter().copied().filter(|number| !topology.links[*number].is_fixed).collect();
+    let (crossed, free) = crossed_and_free(scenario);
     match (crossed.as_slice(), free.as_slice()) {
         ([only], _) | (_, [only]) => Ok(*only),
         ([], _) => {
