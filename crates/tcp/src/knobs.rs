@@ -7,7 +7,7 @@
 use crate::profile::{
     EcnAtOne, Halving, LimitedTransmit, LossDetection, PROFILES, Pipe, Profile, Prr, UnusedWindow,
 };
-use sojourn_units::param::{Kind, Quantity};
+use sojourn_units::param::{Kind, Quantity, word_or_flag};
 use sojourn_units::{Page, Span, Value, did_you_mean};
 use std::fmt;
 
@@ -299,23 +299,20 @@ macro_rules! words {
     )*};
 }
 
+const PRR_FORMS: [&str; 2] = ["rfc9937", "rfc6937"];
+
 /// One of the RFCs, or false. True is the first of them: a file from before there were two.
 impl Quantity for Prr {
     fn kind() -> Kind {
-        Kind::WordOrFlag(&["rfc9937", "rfc6937"])
+        Kind::WordOrFlag(&PRR_FORMS)
     }
     fn read(value: &Value) -> Result<Prr, String> {
-        match value {
-            Value::Flag(false) => Ok(Prr::Off),
-            Value::Flag(true) => Ok(Prr::Rfc9937),
-            Value::Text(word) if word == "rfc9937" => Ok(Prr::Rfc9937),
-            Value::Text(word) if word == "rfc6937" => Ok(Prr::Rfc6937),
-            other => {
-                let hint = match other {
-                    Value::Text(word) => did_you_mean(word, ["rfc9937", "rfc6937"]),
-                    _ => String::new(),
-                };
-                Err(format!("{other} is no form of PRR{hint} (expected: \"rfc9937\", \"rfc6937\" or false)"))
+        match word_or_flag(value, &PRR_FORMS) {
+            Ok(None) => Ok(Prr::Off),
+            Ok(Some(0)) => Ok(Prr::Rfc9937),
+            Ok(Some(_)) => Ok(Prr::Rfc6937),
+            Err(hint) => {
+                Err(format!("{value} is no form of PRR{hint} (expected: \"rfc9937\", \"rfc6937\" or false)"))
             }
         }
     }

@@ -396,6 +396,21 @@ impl Quantity for Vec<u64> {
     }
 }
 
+/// The place of the word that a value of the kind [`Kind::WordOrFlag`] names: the first for true, none for false.
+///
+/// Errors: a hint at the word that may be meant, empty where there is none.
+pub fn word_or_flag(value: &Value, words: &[&'static str]) -> Result<Option<usize>, String> {
+    match value {
+        Value::Flag(true) => Ok(Some(0)),
+        Value::Flag(false) => Ok(None),
+        Value::Text(text) => match words.iter().position(|word| word == text) {
+            Some(place) => Ok(Some(place)),
+            None => Err(crate::did_you_mean(text, words.iter().copied())),
+        },
+        _ => Err(String::new()),
+    }
+}
+
 impl Quantity for bool {
     fn kind() -> Kind {
         Kind::Flag

@@ -308,7 +308,7 @@ fn unknown_words_are_told_with_the_list() {
         (
             24,
             "cc = { name = \"cubic\", hystart = 1 }",
-            ".hystart: 1 is no way to leave slow start; legal: true, false or \"hybrid\"",
+            ".hystart: 1 is no way to leave slow start; legal: \"rfc9406\" or true, \"hybrid\" or false",
         ),
         (
             8,

@@ -39,7 +39,7 @@ pub const ENTRY: Entry = Entry {
                need not wait; on short or slow ones, where Reno would grow faster, it grows as Reno does. \
                The first slow start ends when the round-trip time rises (HyStart++), not with a loss.",
         equation: "W(t) = C (t - K)^3 + W_max,  K = cbrt((W_max - cwnd) / C);  cwnd <- 0.7 FlightSize at a loss",
-        source: "RFC 9438, RFC 9406, RFC 6675",
+        source: "RFC 9438, RFC 9406, RFC 6675; hybrid: S. Ha, I. Rhee, Computer Networks 55(9), 2011",
         fields: Params::fields,
     },
     recovery: Recovery::Sack,
@@ -52,7 +52,7 @@ sojourn_units::params! {
     #[derive(Copy)]
     pub struct Params {
         /// leave the first slow start when the round-trip time rises: HyStart++ (true), or as Linux does ("hybrid")
-        hystart: Option<EarlyExit> = None, "HyStart++", "true, false or \"hybrid\"" if |_| true,
+        hystart: Option<EarlyExit> = None, "HyStart++", "\"rfc9406\" or true, \"hybrid\" or false" if |_| true,
             "RFC 9438, section 4.10: true; false where the profile counts ACKs and not bytes";
         /// after an ECN echo keep 0.85 of the flight instead of 0.7, in congestion avoidance
         abe: bool = false, "ABE", "true or false" if |_| true,

@@ -44,7 +44,7 @@ sojourn_units::params! {
     #[derive(Copy)]
     pub struct Params {
         /// leave the first slow start when the round-trip time rises: HyStart++ (true), or as Linux does ("hybrid")
-        hystart: EarlyExit = EarlyExit::Off, "HyStart++", "true, false or \"hybrid\"" if |_| true,
+        hystart: EarlyExit = EarlyExit::Off, "HyStart++", "\"rfc9406\" or true, \"hybrid\" or false" if |_| true,
             "RFC 5681 knows nothing of it; RFC 9406, section 4.3 has it for any control";
         /// after an ECN echo keep 0.8 of the flight instead of half
         abe: bool = false, "ABE", "true or false" if |_| true,

@@ -14,8 +14,7 @@ use super::AckSample;
 use super::hybrid::Hybrid;
 use super::hystart::HyStart;
 use crate::profile::Profile;
-use sojourn_units::did_you_mean;
-use sojourn_units::param::{Kind, Quantity, Value};
+use sojourn_units::param::{Kind, Quantity, Value, word_or_flag};
 
 /// Slow start.
 #[derive(Clone, Debug)]
@@ -97,24 +96,19 @@ impl SlowStart {
     }
 }
 
+const EARLY: [&str; 2] = ["rfc9406", "hybrid"];
+
 /// One of the two, or false; true is HyStart++.
 impl Quantity for EarlyExit {
     fn kind() -> Kind {
-        Kind::WordOrFlag(&["rfc9406", "hybrid"])
+        Kind::WordOrFlag(&EARLY)
     }
     fn read(value: &Value) -> Result<EarlyExit, String> {
-        match value {
-            Value::Flag(false) => Ok(EarlyExit::Off),
-            Value::Flag(true) => Ok(EarlyExit::HyStart),
-            Value::Text(word) if word == "rfc9406" => Ok(EarlyExit::HyStart),
-            Value::Text(word) if word == "hybrid" => Ok(EarlyExit::Hybrid),
-            other => {
-                let hint = match other {
-                    Value::Text(word) => did_you_mean(word, ["rfc9406", "hybrid"]),
-                    _ => String::new(),
-                };
-                Err(format!("{other} is no way to leave slow start{hint}"))
-            }
+        match word_or_flag(value, &EARLY) {
+            Ok(None) => Ok(EarlyExit::Off),
+            Ok(Some(0)) => Ok(EarlyExit::HyStart),
+            Ok(Some(_)) => Ok(EarlyExit::Hybrid),
+            Err(hint) => Err(format!("{value} is no way to leave slow start{hint}")),
         }
     }
     fn write(&self) -> Value {
